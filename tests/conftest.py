@@ -1,0 +1,112 @@
+"""Fixtures that more than one folder of tests uses: a browser, and a running `minitape lab`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+ADDRESS = re.compile(r"http://\S+token=\S+")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Turn a skipped browser test into a failure where the browser was promised (in `.ci/run`)."""
+    report = yield
+    if report.skipped and item.get_closest_marker("browser") and os.environ.get(REQUIRE_BROWSER):
+        report.outcome = "failed"
+        report.longrepr = f"{REQUIRE_BROWSER} is set, but this browser test was skipped: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The folder that holds pyproject.toml."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of the system's Chromium; the test is skipped where there is none."""
+    for name in CHROMIUMS:
+        if path := shutil.which(name):
+            return path
+    pytest.skip(f"no Chromium on PATH (looked for {', '.join(CHROMIUMS)}); on Debian: apt-get install chromium")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator:
+    """The system's Chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        instance = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield instance
+        instance.close()
+
+
+@pytest.fixture
+def page(browser) -> Iterator:
+    """A fresh page that can reach this machine only; a request that leaves it fails the test."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    left: list[str] = []
+
+    def guard(route):
+        address = route.request.url
+        if re.match(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:|about:", address):
+            route.continue_()
+        else:
+            left.append(address)
+            route.abort()
+
+    context.route("**/*", guard)
+    yield context.new_page()
+    context.close()
+    assert not left, f"requests left the machine: {left}"
+
+
+@pytest.fixture(scope="session")
+def start_lab() -> Iterator[Callable[..., str]]:
+    """Start `minitape lab FOLDER` as a newcomer would, and give back the address that it prints.
+
+    Every server that a test started is ended with the session.
+    """
+    servers: list[subprocess.Popen[str]] = []
+
+    def start(folder: Path, *options: str) -> str:
+        command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", *options]
+        environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1"}
+        server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        servers.append(server)
+        assert server.stdout is not None
+        said = []
+        for line in server.stdout:
+            said.append(line)
+            if address := ADDRESS.search(line):
+                return address.group()
+        raise AssertionError(f"minitape lab printed no address:\n{''.join(said)}")
+
+    yield start
+    for server in servers:
+        server.terminate()
+        server.wait(timeout=20)
+        if server.stdout is not None:
+            server.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def lab(start_lab, tmp_path_factory) -> str:
+    """Address, with its token, of one `minitape lab` on a fresh folder with all lessons."""
+    return start_lab(tmp_path_factory.mktemp("lessons"))
