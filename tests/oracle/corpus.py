@@ -1,0 +1,92 @@
+"""The cases of the oracle: how `cases/AREA.txt` is read.
+
+A case file is plain text.  Lines before the first `==` are notes.  A case is
+
+    == name | option | option
+    code, with `tf` and `np` at hand
+
+Every bare expression at the top level of the code is an observation: its value
+(or the error that it raises) is compared with TensorFlow's, and the code goes
+on.  An error in any other statement ends the case, and is compared too.
+
+Options
+    tol             numbers in the printed text may differ by 1e-5 relative
+    rtol=1e-3       relative tolerance of numbers (default depends on the dtype)
+    message=off     only the class of errors is compared
+    for a in x y z  one case per word; `$a` in name and code is replaced.
+                    `for a,b in x,1 y,2` replaces two; two `for` options multiply.
+"""
+import hashlib
+import itertools
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+GOLDENS = HERE / "goldens"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One program: where it is from, its text, and how its results are compared."""
+
+    area: str
+    name: str
+    code: str
+    options: dict = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Short hash of the code: a golden with another one is stale."""
+        return hashlib.sha256(self.code.encode()).hexdigest()[:10]
+
+
+def areas() -> list[str]:
+    """Names of all areas, sorted.
+
+    >>> "tape" in areas()
+    True
+    """
+    return sorted(path.stem for path in CASES.glob("*.txt"))
+
+
+def load(area: str) -> list[Case]:
+    """All cases of an area in file order; ValueError if two have one name."""
+    text = (CASES / f"{area}.txt").read_text(encoding="utf-8")
+    cases = []
+    for block in ("\n" + text).split("\n== ")[1:]:
+        head, _, code = block.partition("\n")
+        cases.extend(_expand(area, head, code.strip("\n") + "\n"))
+    names = [case.name for case in cases]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{area}.txt has two cases of one name: {', '.join(twice)}")
+    return cases
+
+
+def _expand(area: str, head: str, code: str) -> list[Case]:
+    name, *words = [part.strip() for part in head.split(" | ")]
+    options, loops = {}, []
+    for word in words:
+        if word.startswith("for "):
+            loops.append(_loop(word))
+        else:
+            key, _, value = word.partition("=")
+            options[key] = value or True
+    cases = []
+    for choice in itertools.product(*loops):
+        pairs = [pair for part in choice for pair in part]
+        cases.append(Case(area, _replace(name, pairs), _replace(code, pairs), options))
+    return cases
+
+
+def _loop(word: str) -> list[list[tuple[str, str]]]:
+    names, _, values = word[len("for "):].partition(" in ")
+    keys = names.split(",")
+    return [list(zip(keys, value.split(",", len(keys) - 1), strict=True)) for value in values.split()]
+
+
+def _replace(text: str, pairs: list[tuple[str, str]]) -> str:
+    for key, value in sorted(pairs, key=lambda pair: -len(pair[0])):
+        text = text.replace("$" + key, value)
+    return text

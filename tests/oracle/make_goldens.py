@@ -1,0 +1,75 @@
+"""Writes `goldens/AREA.json`: what real TensorFlow does with every case.
+
+    python make_goldens.py [AREA ...]         run with a Python that has TensorFlow
+    python make_goldens.py --check [AREA ...] run again and say what differs
+
+Cases that end in NameError or SyntaxError, or touch a name that TensorFlow does
+not have, are listed: they are usually slips in the case.
+"""
+import argparse
+import json
+import os
+import sys
+import time
+
+for _key, _value in {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": "-1",
+                     "KERAS_BACKEND": "tensorflow"}.items():
+    os.environ.setdefault(_key, _value)
+
+from corpus import GOLDENS, areas, load  # noqa: E402
+from observe import compare, observe  # noqa: E402
+
+SLIPS = ("NameError", "SyntaxError", "IndentationError", "CaseTimeout")
+
+
+def dump(area: str, version: str, records: dict) -> str:
+    """The golden file's text: one case per paragraph, one observation per line."""
+    lines = [f'{{"area": {json.dumps(area)}, "tensorflow": {json.dumps(version)}, "cases": {{']
+    for i, (name, record) in enumerate(records.items()):
+        parts = []
+        for key, value in record.items():
+            text = json.dumps(value, ensure_ascii=False)
+            if key == "values":
+                text = "[\n  " + ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in value) + "]"
+            parts.append(f" {json.dumps(key)}: {text}")
+        lines.append(f"{json.dumps(name)}: {{\n" + ",\n".join(parts) + "}" + ("," if i + 1 < len(records) else ""))
+    return "\n".join(lines) + "\n}}\n"
+
+
+def slip(record: dict) -> str:
+    """The first error in a record that looks like a mistake of the case itself, or ''."""
+    errors = [value["error"] for value in record.get("values", []) if isinstance(value, dict) and "error" in value]
+    errors += [record["error"]] if "error" in record else []
+    return next((": ".join(e) for e in errors if e[0] in SLIPS or "module 'tensorflow" in e[1]), "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("areas", nargs="*")
+    parser.add_argument("--check", action="store_true", help="compare with the stored goldens, write nothing")
+    args = parser.parse_args()
+    import tensorflow as tf
+    differences = 0
+    for area in args.areas or areas():
+        start, records = time.time(), {}
+        for case in load(area):
+            record = observe(tf, case, seconds=60)
+            records[case.name] = {"code": case.digest, **record}
+            if slip(record):
+                print(f"  look at {area}/{case.name}: {slip(record)}"[:300])
+        path = GOLDENS / f"{area}.json"
+        if args.check:
+            stored = json.loads(path.read_text(encoding="utf-8"))["cases"]
+            for case in load(area):
+                got = json.loads(json.dumps(records[case.name]))
+                misses = compare(case, got, stored.get(case.name, {}))
+                differences += bool(misses)
+                print("\n".join(f"{area}/{case.name}: {miss}" for miss in misses), end="\n" if misses else "")
+        else:
+            path.write_text(dump(area, tf.__version__, records), encoding="utf-8")
+        print(f"{area}: {len(records)} cases, {time.time() - start:.1f} s")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
