@@ -9,10 +9,12 @@ import contextlib
 import io
 import linecache
 import logging
+import os
 import random
 import re
 import signal
 import sys
+import tempfile
 import threading
 import warnings
 
@@ -40,10 +42,12 @@ def normalise(text: str) -> str:
 
 
 def message_of(error: BaseException) -> list[str]:
-    """Class name and normalised message of an error; of AutoGraph's reports only the last line."""
+    """Class name and message of an error, normalised; without lists of kernels, and of AutoGraph's reports the last line."""
     text = normalise(str(error))
     if text.startswith("in user code:"):
         text = text.strip().split("\n")[-1].strip()
+    for tail in ("\nTraceback (most recent call last)", " used by {{node}}", "\nAll kernels registered for op"):
+        text = text.split(tail)[0]
     return [type(error).__name__, text.strip()]
 
 
@@ -190,6 +194,24 @@ def _time_limit(seconds):
         signal.signal(signal.SIGALRM, old)
 
 
+@contextlib.contextmanager
+def _stderr(record, wanted):
+    """Python's and, when wanted, the process's stderr: TensorFlow's `tf.print` writes past Python."""
+    with contextlib.redirect_stderr(io.StringIO()) as high, tempfile.TemporaryFile() as low:
+        if not wanted:
+            yield
+            return
+        kept = os.dup(2)
+        os.dup2(low.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            low.seek(0)
+            record["stderr"] = low.read().decode() + high.getvalue()
+
+
 def reset(tf, code: str = "keras") -> None:
     """Seeds, eager mode and log counters as in a fresh process; name counters if the code says keras."""
     random.seed(0)
@@ -215,7 +237,7 @@ def observe(tf, case: Case, seconds: float = 20.0) -> dict:
     space = {"__name__": "__main__", "tf": tf, "np": np}
     printed = io.StringIO()
     with warnings.catch_warnings(record=True) as seen, _logs() as logs, contextlib.redirect_stdout(printed), \
-            contextlib.redirect_stderr(io.StringIO()):
+            _stderr(record, "tf.print" in case.code):
         warnings.simplefilter("always")
         try:
             with _time_limit(seconds):
@@ -252,6 +274,8 @@ def compare(case: Case, got: dict, want: dict) -> list[str]:
     misses = []
     if not _same_text(got.get("printed", ""), want.get("printed", ""), rtol or 1e-5 if "tol" in case.options else None):
         misses.append(f"printed {got.get('printed', '')!r}\n   want {want.get('printed', '')!r}")
+    if normalise(got.get("stderr", "")) != normalise(want.get("stderr", "")):
+        misses.append(f"stderr {got.get('stderr', '')!r}\n  want {want.get('stderr', '')!r}")
     values, wanted = got.get("values", []), want.get("values", [])
     if len(values) != len(wanted):
         misses.append(f"{len(values)} observations, want {len(wanted)}")
