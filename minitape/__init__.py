@@ -1,0 +1,34 @@
+"""minitape: a small tape that records a computation and runs it backwards, spelled as TensorFlow's eager API.
+
+>>> import minitape as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x * x
+>>> print(tape.gradient(y, x))
+tf.Tensor(6.0, shape=(), dtype=float32)
+
+Names are loaded when they are first used; ``dir(minitape)`` lists them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import api
+from .primitives import elementwise as _elementwise  # noqa: F401 - fills the table of primitives
+from .tensor import _install_operators
+from .primitives import linear as _linear, reduce as _reduce, shaping as _shaping  # noqa: F401, E402, I001
+
+_install_operators()
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    found = api.find(name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*api.names(), "__version__"]

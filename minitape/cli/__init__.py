@@ -1,0 +1,119 @@
+"""The command `minitape`: open the lessons, check notebooks, save them, start a new one, compile ahead.
+
+Only the console script imports this package, so that `import minitape` stays light; each command in turn imports what
+it needs when it is called, so that `minitape --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+import minitape
+
+NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path))
+COULD_NOT_CHECK = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(minitape.__version__, prog_name="minitape")
+def main() -> None:
+    """A small autodiff tape with TensorFlow's spelling, and a course about it in JupyterLab.
+
+    Start with: minitape lab
+    """
+
+
+@main.command("lab")
+@click.argument("folder", default="minitape-lessons", type=click.Path(path_type=Path))
+@click.option("--ip", default="127.0.0.1", show_default=True, help="Address to listen on (in a container: 0.0.0.0).")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; without it, a free one from 8888 up.")
+@click.option("--browser/--no-browser", default=None, help="Open a browser or not; without it, where there is one.")
+@click.option("--copy-only", is_flag=True, help="Copy the lessons, and do not start JupyterLab.")
+@click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
+def lab_command(folder: Path, ip: str, port: int | None, browser: bool | None, copy_only: bool, verbose: bool) -> None:
+    """Open the lessons in JupyterLab.
+
+    Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
+    on the first lesson. What stands in FOLDER already is yours and is never overwritten. The server listens on this
+    machine only, behind a token, unless you say otherwise.
+    """
+    from .lab import copy_and_tell, start
+
+    copy_and_tell(folder)
+    if not copy_only:
+        start(folder, ip, port, browser, verbose)
+
+
+@main.command("check")
+@NOTEBOOKS
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Also write a page.")
+@click.option(
+    "--variant",
+    type=click.Choice(["both", "blank", "solved"]),
+    default="both",
+    show_default=True,
+    help="Run exercises as saved, with their solutions put in, or both.",
+)
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Notebooks to run at once.")
+@click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
+def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, jobs: int, timeout: float) -> None:
+    """Run notebooks, and compare what they print with what is saved in them.
+
+    Without NOTEBOOKS the course's own lessons are checked; a folder means all notebooks in it. Outputs are compared by
+    nbval, exactly. Cells that were never run, unknown magics, failing ! commands, text on stderr and saved widget state
+    are reported too. The notebooks themselves are not changed.
+
+    Ends with 0 if all is well, 1 if something was found, 2 if a notebook could not be checked.
+    """
+    from .check import find_notebooks
+    from .report import as_html, print_results, with_progress
+
+    paths = find_notebooks(notebooks)
+    variants = ("blank", "solved") if variant == "both" else (variant,)
+    results = with_progress(paths, variants, jobs, timeout)
+    if html:
+        try:
+            html.write_text(as_html(results), encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(f"can not write the report {html}: {error.strerror}") from error
+    print_results(results, html)
+    sys.exit(max((result.exit_code for result in results), default=COULD_NOT_CHECK))
+
+
+@main.command("save")
+@click.argument("notebooks", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
+def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
+    """Run NOTEBOOKS from top to bottom and save them with their new outputs.
+
+    This is how a lesson is saved: in a fresh kernel, without widget state, with lasting cell ids. A notebook in which a
+    cell fails, or writes to stderr, is left as it was.
+    """
+    from .check import find_notebooks
+    from .save import save
+
+    for path in find_notebooks(notebooks):
+        save(path, timeout)
+        click.echo(f"saved {path}")
+
+
+@main.command("new-lesson")
+@click.argument("name")
+@click.option("--title", help="The lesson's title; without it, made from NAME.")
+def new_lesson_command(name: str, title: str | None) -> None:
+    """Write NAME.ipynb: the skeleton of a lesson, with one exercise, that passes `minitape check`."""
+    from .skeleton import write_skeleton
+
+    path = write_skeleton(name, title)
+    click.echo(f"wrote {path}\nNext: edit it in JupyterLab, then minitape save {path}, then minitape check {path}")
+
+
+@main.command("warmup")
+def warmup_command() -> None:
+    """Compile minitape's numba kernels now, so that the first long tape does not wait for them."""
+    from .report import warm_up
+
+    warm_up()

@@ -1,0 +1,196 @@
+"""`minitape check`: run notebooks under nbval, and collect everything that is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import nbformat
+
+from .kernel import kernel_environment
+from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
+from .recorder import MARK, VARIANT_VARIABLE
+from .rules import Finding, is_exercise, run_findings, saved_findings
+
+VARIANTS = ("blank", "solved")
+PYTEST_RAN = (0, 1, 5)  # all passed, some failed, no code cells
+PYTEST_OPTIONS = (
+    *("--noconftest", "-p", "no:cacheprovider", "-p", "nbval.plugin", "-p", "minitape.cli.recorder"),
+    *("--nbval", "--nbval-current-env", "--color=no", "--tb=short", "-q"),
+)
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """One code cell that ran: its place among all cells from 0, its first line, and how long it took."""
+
+    cell: int
+    variant: str
+    first_line: str
+    seconds: float
+    skipped: bool
+
+
+@dataclass
+class Result:
+    """What checking one notebook gave; `broken` says why it could not be checked at all."""
+
+    name: str
+    findings: list[Finding] = field(default_factory=list)
+    runs: list[CellRun] = field(default_factory=list)
+    sources: dict[int, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    broken: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if nothing was found, 1 if something was, 2 if the notebook could not be checked."""
+        return 2 if self.broken else int(bool(self.findings))
+
+
+Progress = Callable[[Path, str], None]
+"""Called as `progress(notebook, variant)` each time a code cell has run."""
+
+
+def find_notebooks(given: Sequence[Path]) -> list[Path]:
+    """The notebooks meant by the arguments: files as they are, all in a folder, the course's lessons for none.
+
+    Raises click.UsageError where a path does not exist, is no notebook, or a folder holds none.
+    """
+    if not given:
+        try:
+            return notebooks_in(lessons_folder())
+        except FileNotFoundError as error:
+            raise click.UsageError(str(error)) from error
+    found = []
+    for path in given:
+        if path.is_dir():
+            inside = notebooks_in(path)
+            if not inside:
+                raise click.UsageError(f"no notebooks in the folder {path}")
+            found.extend(inside)
+        elif not path.exists():
+            raise click.UsageError(f"no such notebook: {path}")
+        elif path.suffix != ".ipynb":
+            raise click.UsageError(f"not a notebook: {path} (expected a name that ends in .ipynb)")
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def count_code_cells(path: Path) -> int:
+    """How many code cells a notebook has; 0 if it can not be read."""
+    try:
+        return sum(cell.cell_type == "code" for cell in nbformat.read(path, as_version=4).cells)
+    except Exception:
+        return 0
+
+
+def check_notebooks(
+    paths: Sequence[Path],
+    variants: Sequence[str] = VARIANTS,
+    jobs: int = 2,
+    timeout: float = 120,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Check several notebooks, `jobs` at once; results come in the order of `paths`."""
+    with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(jobs) as pool:
+        places = _places_to_run(paths, Path(scratch))
+        futures = [
+            pool.submit(check_notebook, path, variants, timeout, progress, run_at=place)
+            for path, place in zip(paths, places, strict=True)
+        ]
+        return [future.result() for future in futures]
+
+
+def _places_to_run(paths: Sequence[Path], scratch: Path) -> list[Path]:
+    """Where each notebook is run: the course's own from a copy, so that an installed package stays as it is."""
+    own = [path for path in paths if path.parent in (IN_WHEEL, IN_REPOSITORY)]
+    if own:
+        copy_missing(scratch / "lessons")
+    return [scratch / "lessons" / path.name if path in own else path for path in paths]
+
+
+def check_notebook(
+    path: Path,
+    variants: Sequence[str] = VARIANTS,
+    timeout: float = 120,
+    progress: Progress | None = None,
+    run_at: Path | None = None,
+) -> Result:
+    """Check one notebook: look at what is saved, then run it in each variant and compare.
+
+    The solved variant is left out where the notebook has no exercises. `run_at` is the copy to run, if it is not
+    `path` itself. Neither file is changed.
+    """
+    result = Result(str(path))
+    begin = time.perf_counter()
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except Exception as error:
+        result.broken = f"not a readable notebook: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        return result
+    result.sources = {place: cell.source for place, cell in enumerate(notebook.cells)}
+    result.findings.extend(saved_findings(notebook))
+    has_exercises = any(is_exercise(cell) for cell in notebook.cells)
+    for variant in variants:
+        if variant == "blank" or has_exercises or len(variants) == 1:
+            records = _records(run_at or path, variant, timeout, result)
+            for record in records:
+                _take_in(record, notebook, variant, result)
+                if progress is not None:
+                    progress(path, variant)
+    result.seconds = time.perf_counter() - begin
+    return result
+
+
+def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result) -> None:
+    """Add to `result` what one cell's run shows."""
+    first_line = next(iter(record["source"].strip().splitlines()), "")
+    result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
+    result.findings.extend(run_findings(notebook, record, variant))
+
+
+def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterator[dict[str, Any]]:
+    """Run a notebook under nbval in a process of its own; give a record per code cell as it comes.
+
+    Where pytest ends in another way than with passed or failed tests, its words are put into `result.broken`.
+    """
+    log: deque[str] = deque(maxlen=30)
+    with tempfile.TemporaryDirectory(prefix="minitape-run-") as folder:
+        scratch = Path(folder)
+        settings = scratch / "pytest.ini"
+        settings.write_text("[pytest]\n", encoding="utf-8")
+        environment = kernel_environment(scratch)
+        environment.update({VARIANT_VARIABLE: variant, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+        command = [sys.executable, "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
+        command += [f"--nbval-cell-timeout={timeout}", str(path.absolute())]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, encoding="utf-8"
+        )
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                start = line.find(MARK)
+                if start < 0:
+                    log.append(line)
+                else:
+                    yield json.loads(line[start + len(MARK) :])
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            code = process.wait()
+            process.stdout.close()
+    if code not in PYTEST_RAN:
+        result.broken = f"nbval ended with code {code}:\n{''.join(log)}"

@@ -1,0 +1,155 @@
+"""`minitape lab`: the learner's copies, and JupyterLab on top of them."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from .lessons import copy_missing, notebooks_in
+
+FIRST_PORT = 8888
+PORTS_TRIED = 100
+EVERYWHERE = ("0.0.0.0", "::", "", "*")
+QUIET = logging.WARNING
+
+
+def copy_and_tell(folder: Path) -> None:
+    """Copy the missing lessons into `folder`, and say on the terminal what was copied and what was kept.
+
+    Raises click.ClickException where `folder` is a file or can not be written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise click.ClickException(f"{folder} is a file; name a folder for your lessons, or leave the name out")
+    try:
+        copied, kept = copy_missing(folder)
+    except OSError as error:
+        raise click.ClickException(
+            f"can not write the lessons to {folder.absolute()}: {error.strerror or error}. "
+            "Name a folder that you may write to: minitape lab FOLDER"
+        ) from error
+    for name in copied:
+        click.echo(f"copied {name}")
+    if kept:
+        click.echo(f"{_count(len(kept), 'file')} already in {folder}: left as you had them")
+
+
+def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
+    """Serve `folder` with JupyterLab on the first lesson, until Ctrl-C; does not return."""
+    notebooks = notebooks_in(folder)
+    page = f"/lab/tree/{notebooks[0].name}" if notebooks else "/lab"
+    port = port_to_use(ip, port)
+    token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
+    os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    open_browser = has_browser() if browser is None else browser
+    address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
+    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser), daemon=True).start()
+    arguments = _lab_arguments(folder, ip, port, page, open_browser, verbose)
+    from jupyterlab.labapp import LabApp
+
+    LabApp.launch_instance(argv=arguments)
+    sys.exit(0)
+
+
+def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bool, verbose: bool) -> list[str]:
+    """The command line for JupyterLab; nothing on it lets the server call out of this machine."""
+    arguments = [
+        f"--ServerApp.root_dir={folder.absolute()}",
+        f"--ServerApp.ip={ip}",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.open_browser={open_browser}",
+        "--ServerApp.answer_yes=True",
+        f"--LabApp.default_url={page}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+    ]
+    if not verbose:
+        arguments.append(f"--Application.log_level={QUIET}")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--allow-root")
+    return arguments
+
+
+def port_to_use(ip: str, wanted: int | None) -> int:
+    """The port to serve on: `wanted` if it is free, else the first free one from 8888 up.
+
+    Raises click.ClickException where `wanted` is taken, or `ip` is no address of this machine.
+    """
+    candidates = [wanted] if wanted else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+    for port in candidates:
+        problem = _bind_problem(ip, port)
+        if problem is None:
+            return port
+    if wanted:
+        advice = "Leave --port out to get a free one"
+        raise click.ClickException(f"can not listen on {ip}, port {wanted}: {problem}. {advice}")
+    raise click.ClickException(f"can not listen on {ip}, ports {FIRST_PORT} to {candidates[-1]}: {problem}")
+
+
+def _bind_problem(ip: str, port: int) -> str | None:
+    """Why a server can not listen on this port, or None if it can."""
+    host = "" if ip in EVERYWHERE else ip
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name == "posix":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def has_browser() -> bool:
+    """Whether a browser with a window can be opened from here; a browser for the terminal does not count."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return False
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return True
+
+
+def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool) -> None:
+    """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
+    pause = threading.Event()
+    while not _answers(_reachable(ip), port):
+        pause.wait(0.2)
+    click.echo(f"JupyterLab is ready{'' if open_browser else '. Open this address in a browser'}:\n\n    {address}\n")
+    click.echo("Your work is saved in the lessons' folder. Ctrl-C here stops JupyterLab.")
+
+
+def _answers(host: str, port: int) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/api")
+        connection.getresponse().read()
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def _reachable(ip: str) -> str:
+    host = "127.0.0.1" if ip in EVERYWHERE else ip
+    return f"[{host}]" if ":" in host else host
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,65 @@
+"""Where the lessons are, and how they are copied for a learner."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import minitape
+
+PACKAGE = Path(minitape.__file__).parent
+IN_WHEEL = PACKAGE / "lessons" / "en"
+IN_REPOSITORY = PACKAGE.parent / "notebooks" / "en"
+
+
+def lessons_folder() -> Path:
+    """The folder of the course's lessons: inside an installed package, or the repository's `notebooks/en`.
+
+    Raises FileNotFoundError where neither exists.
+    """
+    for folder in (IN_WHEEL, IN_REPOSITORY):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"the lessons are missing: looked in {IN_WHEEL} and {IN_REPOSITORY}. Reinstall minitape.")
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks that lie in `folder`, in the order of their names; hidden ones are left out."""
+    return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+
+
+def copy_missing(target: Path) -> tuple[list[str], list[str]]:
+    """Copy the lessons that are not yet in `target`; give back the names copied and the names left alone.
+
+    A file that exists is never opened for writing. Raises OSError where `target` can not be written.
+    """
+    source = lessons_folder()
+    copied, kept = [], []
+    for path in _files(source):
+        name = path.relative_to(source)
+        destination = target / name
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        (copied if _copy_new(path, destination) else kept).append(str(name))
+    return copied, kept
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
+            yield path
+
+
+def _copy_new(source: Path, destination: Path) -> bool:
+    """Copy `source` to `destination` unless that exists; a copy that breaks off leaves nothing behind."""
+    try:
+        with source.open("rb") as reader, destination.open("xb") as writer:
+            try:
+                shutil.copyfileobj(reader, writer)
+            except BaseException:
+                destination.unlink()
+                raise
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,90 @@
+"""A pytest plugin for nbval: tells the parent process, cell by cell, what ran and what came out.
+
+`minitape check` starts pytest with this plugin in a process of its own. Each code cell gives one line on standard
+output that starts with MARK and holds a JSON object (see `_record`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from queue import Empty
+from typing import Any
+
+import nbformat
+import pytest
+from nbval.kernel import RunningKernel
+from nbval.plugin import IPyNbCell
+
+from .rules import FOLLOWS_ANSWERS, is_exercise, solution_of, tags_of
+
+MARK = "\x1eminitape "
+VARIANT_VARIABLE = "MINITAPE_VARIANT"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every cell its place in the notebook; in the solved variant, put the solutions in."""
+    for item in items:
+        if isinstance(item, IPyNbCell):
+            item.place = _places(item)[item.cell_num]
+    if os.environ.get(VARIANT_VARIABLE) == "solved":
+        for item in items:
+            _solve(item)
+
+
+def pytest_configure() -> None:
+    """Let nbval notice within a second that a kernel died, where it would wait for the cell's whole time."""
+    wait = RunningKernel.await_reply
+
+    def await_reply(kernel: RunningKernel, msg_id: str, timeout: float) -> None:
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                return wait(kernel, msg_id, timeout=min(1.0, timeout))
+            except Empty:
+                if not kernel.is_alive():
+                    raise RuntimeError("the kernel died in this cell") from None
+                if time.monotonic() > end:
+                    raise
+
+    RunningKernel.await_reply = await_reply
+
+
+def _places(item: Any) -> list[int]:
+    return [number for number, cell in enumerate(item.parent.nb.cells) if cell.cell_type == "code"]
+
+
+def _solve(item: Any) -> None:
+    """Replace an exercise's code by its solution; its saved output then no longer binds."""
+    solution = solution_of(item.parent.nb.cells, item.place)
+    if is_exercise(item.cell) and solution is not None:
+        item.cell = nbformat.from_dict({**item.cell, "source": solution})
+        item.options["check"] = False
+    elif FOLLOWS_ANSWERS in tags_of(item.cell):
+        item.options["check"] = False
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    """Send what happened in a cell; a kernel that does not start is sent as the cell that could not run."""
+    report = yield
+    if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
+        sys.__stdout__.write(MARK + json.dumps(_record(item, call)) + "\n")
+        sys.__stdout__.flush()
+    return report
+
+
+def _record(item: Any, call: pytest.CallInfo[None]) -> dict[str, Any]:
+    error = call.excinfo.value if call.excinfo else None
+    skipped = isinstance(error, pytest.skip.Exception)
+    return {
+        "cell": item.place,
+        "source": item.cell.source,
+        "seconds": call.duration,
+        "outputs": item.test_outputs or [],
+        "skipped": skipped,
+        "problem": None if error is None or skipped else str(error) or type(error).__name__,
+    }

@@ -1,0 +1,191 @@
+"""What the commands show: progress bars, findings on the terminal, and the page of `minitape check --html`."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from .check import Result, check_notebooks, count_code_cells
+from .rules import Finding
+
+LONGEST_LINE = 200
+STYLES = {"-": "red", "+": "green", "@": "cyan"}
+
+
+def _bar(console: Console) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)
+
+
+def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, timeout: float) -> list[Result]:
+    """Check notebooks with a progress bar on stderr (none where stderr is no terminal)."""
+    console = Console(stderr=True)
+    with _bar(console) as bar:
+        tasks = {
+            (path, variant): bar.add_task(f"{path.name} ({variant})", total=count_code_cells(path))
+            for path in paths
+            for variant in variants
+        }
+        return check_notebooks(paths, variants, jobs, timeout, lambda path, variant: bar.advance(tasks[path, variant]))
+
+
+def warm_up() -> None:
+    """Compile the kernels with a progress bar, and say how long it took."""
+    import time
+
+    from minitape.kernels import warmup
+
+    begin = time.perf_counter()
+    with _bar(Console(stderr=True)) as bar:
+        task = bar.add_task("compiling", total=None)
+        warmup(lambda done, total, name: bar.update(task, completed=done, total=total, description=name))
+    click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
+
+
+def print_results(results: Sequence[Result], html: Path | None) -> None:
+    """Print each finding with its notebook and cell, then one line of summary."""
+    console = Console(highlight=False, soft_wrap=True)
+    for result in results:
+        for line in _lines(result):
+            console.print(line)
+    wrong = sum(result.exit_code > 0 for result in results)
+    findings = sum(len(result.findings) for result in results)
+    outcome = f"{findings} found in {wrong}" if findings else f"{wrong} could not be checked" if wrong else "all well"
+    summary = f"{len(results)} {'notebook' if len(results) == 1 else 'notebooks'} checked: {outcome}"
+    console.print(Text(summary, style="bold red" if wrong else "bold green"))
+    if html:
+        console.print(f"report: {html}", markup=False)
+
+
+def as_text(result: Result) -> str:
+    """One notebook's findings as plain text."""
+    return "\n".join(line.plain for line in _lines(result))
+
+
+def _lines(result: Result) -> Iterator[Text]:
+    state, style = ("broken", "red") if result.broken else ("failed", "red") if result.findings else ("ok", "green")
+    cells = len({run.cell for run in result.runs})
+    yield Text.assemble((f"{state:6}", style), f" {result.name}  ({cells} cells, {result.seconds:.1f} s)")
+    if result.broken:
+        yield Text(f"    {result.broken}")
+    for finding in result.findings:
+        yield Text(f"    {where(finding, result)}: {finding.message} [{finding.rule}]")
+        for line in _difference(finding):
+            yield Text(f"        {line}", style=STYLES.get(line[:1], ""))
+
+
+def where(finding: Finding, result: Result) -> str:
+    """A finding's place in words: the cell's number as counted from 1 over all cells, its first line, the variant."""
+    if finding.cell is None:
+        return "the notebook"
+    first_line = next(iter(result.sources.get(finding.cell, "").strip().splitlines()), "")
+    variant = " with its solutions" if finding.variant == "solved" else ""
+    return f"cell {finding.cell + 1}{variant} ({shorten(first_line, 50)})"
+
+
+def _difference(finding: Finding) -> Iterator[str]:
+    if finding.saved is None and finding.new is None:
+        return
+    saved, new = (shorten_lines(text or "") for text in (finding.saved, finding.new))
+    yield from difflib.unified_diff(saved, new, "saved", "new", lineterm="", n=2)
+
+
+def shorten_lines(text: str) -> list[str]:
+    """The lines of a text, each cut to a readable length."""
+    return [shorten(line, LONGEST_LINE) for line in text.splitlines()]
+
+
+def shorten(line: str, longest: int) -> str:
+    """A line cut to a length; what is cut stays recognisable by its checksum."""
+    if len(line) <= longest:
+        return line
+    checksum = hashlib.sha256(line.encode()).hexdigest()[:8]
+    return f"{line[: longest - 30]} ... ({len(line)} characters, {checksum})"
+
+
+def as_html(results: Sequence[Result]) -> str:
+    """A page, complete in itself, with what ran, how long it took, and each difference side by side."""
+    wrong = sum(result.exit_code > 0 for result in results)
+    summary = f"{len(results)} checked, {wrong} with findings, {sum(r.seconds for r in results):.1f} s"
+    body = "\n".join(_section(result) for result in results)
+    return PAGE.format(summary=escape(summary), style=STYLE, body=body)
+
+
+def _section(result: Result) -> str:
+    state = "broken" if result.broken else "failed" if result.findings else "ok"
+    parts = [f"<section><h2><span class='{state}'>{state}</span> {escape(result.name)}</h2>"]
+    if result.broken:
+        parts.append(f"<pre>{escape(result.broken)}</pre>")
+    for finding in result.findings:
+        parts.append(f"<h3>{escape(where(finding, result))}</h3><p>{escape(finding.message)} <i>{finding.rule}</i></p>")
+        if finding.saved is not None or finding.new is not None:
+            parts.append(_side_by_side(finding.saved or "", finding.new or ""))
+    parts.append(_runs_table(result))
+    return "".join(parts) + "</section>"
+
+
+def _side_by_side(saved: str, new: str) -> str:
+    """Two texts in two columns; lines that differ are marked."""
+    left, right = shorten_lines(saved), shorten_lines(new)
+    rows = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        height = max(b - a, d - c)
+        lefts, rights = left[a:b] + [""] * (height - (b - a)), right[c:d] + [""] * (height - (d - c))
+        kind = "" if tag == "equal" else " class='differs'"
+        rows += [
+            f"<tr{kind}><td><pre>{escape(one)}</pre></td><td><pre>{escape(two)}</pre></td></tr>"
+            for one, two in zip(lefts, rights, strict=True)
+        ]
+    return f"<table class='sides'><tr><th>saved</th><th>new</th></tr>{''.join(rows)}</table>"
+
+
+def _runs_table(result: Result) -> str:
+    rows = "".join(
+        f"<tr><td>{run.cell + 1}</td><td>{run.variant}</td>"
+        f"<td>{'skipped' if run.skipped else f'{run.seconds:.2f} s'}</td>"
+        f"<td><code>{escape(shorten(run.first_line, 80))}</code></td></tr>"
+        for run in result.runs
+    )
+    head = "<tr><th>cell</th><th>variant</th><th>time</th><th>first line</th></tr>"
+    title = f"{len(result.runs)} cells ran in {result.seconds:.1f} s"
+    return f"<details><summary>{title}</summary><table>{head}{rows}</table></details>"
+
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { font-size: 1.1rem; margin-bottom: 0.3rem; overflow-wrap: anywhere; }
+h3 { font-size: 1rem; margin-bottom: 0; }
+section { border-top: 1px solid light-dark(#ccc, #555); }
+table { border-collapse: collapse; }
+td, th { text-align: left; vertical-align: top; padding: 0.1rem 0.6rem; }
+.sides { width: 100%; table-layout: fixed; border: 1px solid light-dark(#ccc, #555); }
+.sides pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85rem; }
+.differs { background: light-dark(#fde8e8, #4a2020); }
+.ok, .failed, .broken { color: white; border-radius: 0.3rem; padding: 0 0.5rem; background: #1a7f37; }
+.failed, .broken { background: #b3261e; }
+"""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>minitape check</title>
+<style>{style}</style>
+</head>
+<body>
+<h1>minitape check</h1>
+<p>{summary}</p>
+{body}
+</body>
+</html>
+"""

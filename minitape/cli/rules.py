@@ -1,0 +1,159 @@
+"""What a notebook must look like: tags, exercises and their solutions, and the rules that nbval does not know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from minitape.course import CORRECT, NOT_ANSWERED
+
+EXERCISE = "exercise"
+SOLUTION = "solution"
+FOLLOWS_ANSWERS = "follows-answers"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+AFTER_DEATH = "Kernel dead on test start"
+UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
+
+_CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
+_UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong in a notebook.
+
+    `cell` counts all cells of the notebook from 0, None where the whole notebook is meant. `saved` and `new` are the
+    outputs as text where they differ. `variant` is the run that showed it, None where no run was needed.
+    """
+
+    rule: str
+    cell: int | None
+    message: str
+    saved: str | None = None
+    new: str | None = None
+    variant: str | None = None
+
+
+def tags_of(cell: Any) -> list[str]:
+    """The tags of a cell."""
+    tags = cell.get("metadata", {}).get("tags", [])
+    return tags if isinstance(tags, list) else []
+
+
+def is_exercise(cell: Any) -> bool:
+    """Whether a cell is one that a learner answers in."""
+    return cell["cell_type"] == "code" and EXERCISE in tags_of(cell)
+
+
+def solution_of(cells: Sequence[Any], exercise: int) -> str | None:
+    """The code of the folded solution that follows the exercise cell, or None if there is none.
+
+    That is the one ```python block in the next cell tagged `solution`, before the next exercise.
+    """
+    for cell in cells[exercise + 1 :]:
+        if is_exercise(cell):
+            return None
+        if cell["cell_type"] == "markdown" and SOLUTION in tags_of(cell):
+            blocks = _CODE_BLOCK.findall(cell["source"])
+            return blocks[0] if len(blocks) == 1 else None
+    return None
+
+
+def saved_findings(notebook: Any) -> Iterator[Finding]:
+    """What can be seen without running the notebook."""
+    if "widgets" in notebook.metadata:
+        yield Finding("widget-state", None, "widget state is saved in the notebook: save it with minitape save")
+    code = [(place, cell) for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    for place, cell in code:
+        if cell.execution_count is None and cell.source.strip():
+            yield Finding("not-run", place, "this cell was never run, so it has no output to compare with")
+        if any(WIDGET_VIEW in output.get("data", {}) for output in cell.outputs):
+            yield Finding("widget-view", place, "a live widget is saved here, which no reader sees: use minitape save")
+        if is_exercise(cell) and solution_of(notebook.cells, place) is None:
+            yield Finding("exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise")
+    yield from _order_findings(code)
+
+
+def _order_findings(code: Iterable[tuple[int, Any]]) -> Iterator[Finding]:
+    """The first cell that shows that the notebook was not run once, from top to bottom."""
+    for expected, (place, cell) in enumerate(((p, c) for p, c in code if c.source.strip()), 1):
+        if cell.execution_count is None:
+            return
+        if cell.execution_count != expected:
+            message = f"saved as In [{cell.execution_count}] where In [{expected}] was due"
+            yield Finding("run-order", place, f"{message}: run all cells in order, in a fresh kernel")
+            return
+
+
+def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterator[Finding]:
+    """What one cell's run shows; `record` is what the recorder sent."""
+    place = record["cell"]
+    cell, outputs = notebook.cells[place], record["outputs"]
+    errors = plain("".join(o["text"] for o in outputs if o["output_type"] == "stream" and o["name"] == "stderr"))
+    if magic := _UNKNOWN_MAGIC.search(errors):
+        yield Finding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
+        return
+    if errors:
+        yield Finding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
+    if record["problem"] == AFTER_DEATH:
+        return
+    if record["problem"]:
+        yield _problem(cell, record, variant)
+    elif is_exercise(cell):
+        yield from _exercise_findings(place, outputs, variant)
+
+
+def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
+    """The finding for a cell in which nbval, or the kernel, failed."""
+    place, problem = record["cell"], record["problem"]
+    saved, new = outputs_text(cell.outputs), outputs_text(record["outputs"])
+    failed = [output for output in record["outputs"] if output["output_type"] == "error"]
+    if problem == "Cell outputs differ":
+        return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
+    if failed and failed[-1]["ename"] == "CalledProcessError":
+        message = f"a command of this cell fails: {plain(failed[-1]['evalue'])}"
+        return Finding("failing-command", place, message, saved, new, variant)
+    if failed:
+        message = f"this cell raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
+        if variant == "solved" and is_exercise(cell):
+            message = f"the solution raises {failed[-1]['ename']}: {plain(failed[-1]['evalue'])}"
+        return Finding("error", place, message, saved, new, variant)
+    return Finding("timeout" if "Timeout" in problem else "not-runnable", place, plain(problem), saved, new, variant)
+
+
+def _exercise_findings(place: int, outputs: list[Any], variant: str) -> Iterator[Finding]:
+    wanted = CORRECT if variant == "solved" else NOT_ANSWERED
+    text = outputs_text(outputs)
+    if wanted not in text:
+        which = "the solution" if variant == "solved" else "this exercise, left blank,"
+        yield Finding("exercise", place, f"{which} is not answered by {wanted!r}", new=text, variant=variant)
+
+
+def outputs_text(outputs: Iterable[Any]) -> str:
+    """A cell's outputs as plain text, as far as they are compared."""
+    return "\n".join(part for output in outputs for part in _parts(output))
+
+
+def _parts(output: Any) -> Iterator[str]:
+    kind = output["output_type"]
+    if kind == "stream":
+        heading = "" if output["name"] == "stdout" else f"[{output['name']}]\n"
+        yield heading + plain(_joined(output["text"])).rstrip("\n")
+    elif kind == "error":
+        yield f"{output['ename']}: {plain(output['evalue'])}"
+    else:
+        for mime, data in sorted(output.get("data", {}).items()):
+            if mime not in UNCOMPARED:
+                yield ("" if mime == "text/plain" else f"[{mime}]\n") + _joined(data)
+
+
+def _joined(text: Any) -> str:
+    return "".join(text) if isinstance(text, list) else str(text)
+
+
+def plain(text: str) -> str:
+    """Text without the terminal's colour codes."""
+    return _ESCAPES.sub("", text)

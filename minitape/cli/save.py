@@ -1,0 +1,113 @@
+"""`minitape save`: run a notebook and save it the way lessons are saved."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+import nbformat
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
+
+from .kernel import kernel_environment
+from .rules import WIDGET_VIEW, outputs_text, plain, saved_findings
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LANGUAGE = {"name": "python"}
+
+
+def save(path: Path, timeout: float = 120) -> None:
+    """Run the notebook at `path` in a fresh kernel, and save it in place with its new outputs.
+
+    Raises click.ClickException, and leaves the file as it was, where a cell fails (unless it is tagged
+    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report.
+    """
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise click.ClickException(f"{path} is not a readable notebook: {error}") from error
+    execute(notebook, path.absolute().parent, timeout, str(path))
+    clean(notebook)
+    problems = [*_stderr_problems(notebook), *(f"cell {f.cell}: {f.message}" for f in saved_findings(notebook))]
+    if problems:
+        raise click.ClickException(f"{path} was not saved:\n  " + "\n  ".join(problems))
+    write(notebook, path)
+
+
+def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
+    """Run all cells of `notebook` in `folder`; its outputs are replaced.
+
+    Raises click.ClickException where a cell fails, takes longer than `timeout` seconds, or ends the kernel.
+    """
+    with tempfile.TemporaryDirectory(prefix="minitape-save-") as scratch:
+        manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            timeout=timeout,
+            resources={"metadata": {"path": str(folder)}},
+            store_widget_state=False,
+            record_timing=False,
+        )
+        try:
+            client.execute(env=kernel_environment(Path(scratch)), stderr=subprocess.DEVNULL, cleanup_kc=True)
+        except CellExecutionError as error:
+            raise click.ClickException(f"{name} was not saved: a cell fails\n{plain(str(error))}") from error
+        except (CellTimeoutError, DeadKernelError) as error:
+            raise click.ClickException(f"{name} was not saved: {error}") from error
+
+
+def clean(notebook: Any) -> None:
+    """Take out of an executed notebook what does not belong into a file: widgets, timings, this machine's versions."""
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["kernelspec"] = nbformat.from_dict(KERNEL)
+    notebook.metadata["language_info"] = nbformat.from_dict(LANGUAGE)
+    seen: set[str] = set()
+    for number, cell in enumerate(notebook.cells, 1):
+        cell["id"] = _lasting_id(cell.get("id"), number, seen)
+        cell.metadata.pop("execution", None)
+        cell.metadata.pop("trusted", None)
+        if cell.cell_type == "code":
+            cell.outputs = [kept for output in cell.outputs if (kept := _without_widget(output)) is not None]
+
+
+def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:
+    """A cell's own id if it has one, else one made from its place; never one that another cell has."""
+    name = given if given and given not in seen else f"cell-{number:03d}"
+    while name in seen:
+        name += "x"
+    seen.add(name)
+    return name
+
+
+def _without_widget(output: Any) -> Any | None:
+    """The output without its live widget view, or None if nothing is left."""
+    if "data" not in output:
+        return output
+    output["data"].pop(WIDGET_VIEW, None)
+    return output if output["data"] else None
+
+
+def _stderr_problems(notebook: Any) -> list[str]:
+    found = []
+    for place, cell in enumerate(notebook.cells):
+        wrote = [o for o in cell.get("outputs", ()) if o.output_type == "stream" and o.name == "stderr"]
+        if wrote:
+            found.append(f"cell {place} writes to stderr: {outputs_text(wrote)}")
+    return found
+
+
+def write(notebook: Any, path: Path) -> None:
+    """Write a notebook in one step, so that a crash leaves the old file or the new one."""
+    nbformat.validate(notebook)
+    text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
+    partial = path.with_name(f".{path.name}.part")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

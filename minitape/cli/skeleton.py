@@ -1,0 +1,123 @@
+"""`minitape new-lesson`: the skeleton of a lesson."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from .rules import EXERCISE, SOLUTION
+from .save import clean, execute, write
+
+INTRODUCTION = """\
+# {title}
+
+After this lesson you can ... (say what the learner will be able to do).
+
+It takes about 20 minutes. Run the cells from top to bottom, with Shift+Enter."""
+
+START = """\
+import minitape as tf
+from minitape.course import Exercise, Mistake, add_exercise, check, predict, progress, reveal"""
+
+KEY = """\
+# The answers of this lesson. This cell is folded when the lesson is opened.
+add_exercise(
+    Exercise(
+        "{name}.1",
+        expect=4.0,
+        mistakes=[
+            Mistake(8.0, "That is what x doubles to in the end. How fast does y grow while x grows by a little?"),
+            Mistake(2.0, "That is x itself. The derivative of x * x is 2 * x."),
+            Mistake(None, "The tape watches x, so there is a gradient."),
+        ],
+        hint="Write down the derivative of x * x first, then put x = 2 in.",
+        because="The derivative of x * x is 2 * x, and x is 2.",
+    )
+)"""
+
+QUESTION = """\
+predict("{name}.p1", "The tape records y = x * x at x = 2. What is the gradient of y?", [2.0, 4.0, 8.0])"""
+
+PROGRAM = """\
+x = tf.constant(2.0)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = x * x
+dy_dx = tape.gradient(y, x)
+print(dy_dx)
+reveal("{name}.p1", dy_dx)"""
+
+ANSWER = """\
+# Exercise 1: what is the derivative of x * x at x = 2?
+answer = ...
+check("{name}.1", answer)"""
+
+FOLDED = """\
+<details>
+<summary>Solution</summary>
+
+```python
+# Exercise 1: what is the derivative of x * x at x = 2?
+answer = 4.0
+check("{name}.1", answer)
+```
+
+</details>"""
+
+SUMMARY = """\
+## Summary
+
+- One sentence for each thing that the learner takes away.
+
+| TensorFlow | PyTorch | JAX |
+|---|---|---|
+| `tf.GradientTape()` | `loss.backward()` | `jax.grad(f)` |
+
+Where to read on: name the next lesson."""
+
+
+def build(name: str, title: str) -> Any:
+    """The skeleton as a notebook that has not run yet."""
+    texts = [
+        new_markdown_cell(INTRODUCTION.format(title=title)),
+        new_code_cell(START),
+        new_code_cell(KEY.format(name=name), metadata={"jupyter": {"source_hidden": True}}),
+        new_markdown_cell("## The first idea\n\nExplain it in a few short sentences. Then let the learner predict."),
+        new_code_cell(QUESTION.format(name=name)),
+        new_code_cell(PROGRAM.format(name=name)),
+        new_markdown_cell("Explain what the learner just saw.\n\n### Exercise 1"),
+        new_code_cell(ANSWER.format(name=name), metadata={"tags": [EXERCISE]}),
+        new_markdown_cell(FOLDED.format(name=name), metadata={"tags": [SOLUTION]}),
+        new_markdown_cell(SUMMARY),
+    ]
+    notebook = new_notebook(cells=texts)
+    for number, cell in enumerate(notebook.cells, 1):
+        cell["id"] = f"cell-{number:03d}"
+    return notebook
+
+
+def write_skeleton(name: str, title: str | None) -> Path:
+    """Write the skeleton to NAME.ipynb, run, with its outputs saved; give back its path.
+
+    Raises click.ClickException where the file exists already or can not be written.
+    """
+    path = Path(name if name.endswith(".ipynb") else f"{name}.ipynb")
+    if path.exists():
+        raise click.ClickException(f"{path} exists already; choose another name")
+    if not path.absolute().parent.is_dir():
+        raise click.ClickException(f"there is no folder {path.absolute().parent}; make it first")
+    words = re.sub(r"[\W_]+", " ", path.stem).strip()
+    if not words:
+        raise click.ClickException(f"{name!r} makes no lesson name; use letters and digits, such as 14_my_topic")
+    notebook = build(words.replace(" ", "-"), title or words.capitalize())
+    execute(notebook, path.absolute().parent, 120, str(path))
+    clean(notebook)
+    try:
+        write(notebook, path)
+    except OSError as error:
+        raise click.ClickException(f"can not write {path}: {error.strerror or error}") from error
+    return path

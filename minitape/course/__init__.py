@@ -1,0 +1,32 @@
+"""Exercises that check themselves, predictions, and a learner's progress.
+
+>>> from minitape.course import Exercise, Mistake, add_exercise, check
+>>> add_exercise(Exercise("demo.1", expect=6.0, mistakes=[Mistake(9.0, "That is y itself, not its derivative.")]))
+>>> check("demo.1", ...)
+Exercise demo.1: not answered yet. Replace the ... with your answer, and run the cell again.
+>>> check("demo.1", 6.0)
+Exercise demo.1: correct.
+  exact: yes   approximate: yes   largest difference: 0.0
+
+This module needs NumPy only. It never raises because of what a learner hands in.
+"""
+
+from .checker import CORRECT, NOT_ANSWERED, add_exercise, check
+from .exercise import Exercise, Mistake
+from .order import explain_missing_names
+from .predict import predict, reveal
+from .progress import progress
+
+__all__ = [
+    "CORRECT",
+    "NOT_ANSWERED",
+    "Exercise",
+    "Mistake",
+    "add_exercise",
+    "check",
+    "predict",
+    "progress",
+    "reveal",
+]
+
+explain_missing_names()

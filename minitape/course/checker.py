@@ -1,0 +1,181 @@
+"""`check`: tell a learner whether an answer is right, and if not, what may have gone wrong."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from .compare import Comparison, as_array, compare, is_blank, kind, together
+from .exercise import Exercise
+from .progress import note_try
+
+CORRECT = "correct"
+NOT_ANSWERED = "not answered yet"
+TRIES_BEFORE_TELLING = 3
+LONGEST = 200
+
+_added: dict[str, Exercise] = {}
+
+
+def add_exercise(exercise: Exercise) -> None:
+    """Make an exercise of your own known to `check`; one of the same name is replaced."""
+    _added[exercise.name] = exercise
+
+
+def exercises_of(lesson: str) -> dict[str, Exercise]:
+    """The exercises of a lesson by name: the course's own, and those added in this session."""
+    own: Iterable[Exercise] = ()
+    if lesson.isdigit():
+        try:
+            own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
+        except ModuleNotFoundError:
+            own = ()
+    added = (exercise for exercise in _added.values() if exercise.lesson == lesson)
+    return {exercise.name: exercise for exercise in (*own, *added)}
+
+
+def check(name: str, answer: Any = ...) -> None:
+    """Print whether `answer` solves the exercise called `name`, and remember it in the learner's progress.
+
+    A wrong answer is shown beside what was expected, with the largest difference and a hint. Whatever is handed in,
+    nothing is raised.
+
+    >>> check("no such exercise", 1)
+    There is no exercise 'no such exercise'. A name looks like '01.2': lesson 01, exercise 2.
+    """
+    print(feedback(name, answer))
+
+
+def feedback(name: str, answer: Any = ...) -> str:
+    """What `check` prints, as text; the try is counted."""
+    exercise = exercises_of(str(name).rpartition(".")[0]).get(str(name))
+    if exercise is None:
+        return _unknown(str(name))
+    try:
+        return _feedback(exercise, answer)
+    except Exception as error:
+        problem = f"your answer could not be compared: {type(error).__name__}: {error}"
+        return _not_yet(exercise, [problem], exercise.hint)
+
+
+def _unknown(name: str) -> str:
+    known = ", ".join(exercises_of(name.rpartition(".")[0]))
+    rest = f"This lesson has: {known}." if known else "A name looks like '01.2': lesson 01, exercise 2."
+    return f"There is no exercise {name!r}. {rest}"
+
+
+def _feedback(exercise: Exercise, answer: Any) -> str:
+    if is_blank(answer):
+        return _blank(exercise)
+    if exercise.cases:
+        return _function_feedback(exercise, answer)
+    if exercise.view is not None:
+        try:
+            answer = exercise.view(answer)
+        except Exception as error:
+            note_try(exercise.name, False)
+            problem = f"{kind(answer)} can not be used here: {type(error).__name__}: {error}"
+            return _not_yet(exercise, [problem], exercise.hint)
+    comparison = _compare(exercise, answer)
+    if comparison.approximate:
+        return _right(exercise, comparison)
+    tries = note_try(exercise.name, False)
+    lines = [f"given:    {_show(answer)}", f"expected: {_expected(exercise, tries)}", *_measures(comparison)]
+    return _not_yet(exercise, lines, _hint(exercise, lambda mistake: _compare(exercise, answer, mistake)))
+
+
+def _compare(exercise: Exercise, answer: Any, expected: Any = ...) -> Comparison:
+    result = compare(answer, exercise.expect if expected is ... else expected, exercise.rtol, exercise.atol)
+    if expected is ... and result.approximate and exercise.dtype is not None:
+        given = np.asarray(as_array(answer)).dtype.name
+        if given != exercise.dtype:
+            return Comparison(False, False, problem=f"expected dtype {exercise.dtype}, got dtype {given}")
+    return result
+
+
+def _function_feedback(exercise: Exercise, answer: Any) -> str:
+    """Call the learner's function on each case beside the right one; report the first case where they part."""
+    if not callable(answer):
+        note_try(exercise.name, False)
+        return _not_yet(exercise, [f"given:    {_show(answer)}", "expected: a function"], exercise.hint)
+    results = [_call(answer, case) for case in exercise.cases]
+    expected = [exercise.expect(*case) for case in exercise.cases]
+    empty = all(not error and (value is None or is_blank(value)) for value, error in results)
+    if empty and any(wanted is not None for wanted in expected):
+        return _blank(exercise)
+    parts = []
+    for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
+        part = Comparison(False, False) if error else _compare(exercise, value, wanted)
+        parts.append(part)
+        if not part.approximate:
+            note_try(exercise.name, False)
+            call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
+            lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
+            hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake))
+            return _not_yet(exercise, [*lines, *_measures(part)], hint)
+    return _right(exercise, together(parts))
+
+
+def _call(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
+    try:
+        return function(*case), ""
+    except Exception as error:
+        return None, f"raises {type(error).__name__}: {error}"
+
+
+def _same_on_all(exercise: Exercise, results: list[tuple[Any, str]], mistake: Callable[..., Any]) -> Comparison:
+    """Whether the learner's function did on every case what this mistake does."""
+    for case, (value, error) in zip(exercise.cases, results, strict=True):
+        wanted, mistaken_error = _call(mistake, case)
+        if bool(error) != bool(mistaken_error) or not (error or _compare(exercise, value, wanted).approximate):
+            return Comparison(False, False)
+    return Comparison(True, True)
+
+
+def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
+    return next((m.hint for m in exercise.mistakes if compared(m.answer).approximate), exercise.hint)
+
+
+def _blank(exercise: Exercise) -> str:
+    return f"Exercise {exercise.name}: {NOT_ANSWERED}. Replace the ... with your answer, and run the cell again."
+
+
+def _right(exercise: Exercise, comparison: Comparison) -> str:
+    note_try(exercise.name, True)
+    lines = [f"Exercise {exercise.name}: {CORRECT}.", *(f"  {line}" for line in _measures(comparison))]
+    return "\n".join([*lines, exercise.because] if exercise.because else lines)
+
+
+def _not_yet(exercise: Exercise, lines: list[str], hint: str) -> str:
+    text = [f"Exercise {exercise.name}: not yet.", *(f"  {line}" for line in lines)]
+    return "\n".join([*text, f"Hint: {hint}"] if hint else text)
+
+
+def _measures(comparison: Comparison) -> list[str]:
+    """How far the answer is off, in numbers; or why that can not be said."""
+    if comparison.problem or comparison.largest_difference is None:
+        return [comparison.problem] if comparison.problem else []
+    off = float(f"{comparison.largest_difference:.6g}")
+    exact, close = _yes(comparison.exact), _yes(comparison.approximate)
+    return [f"exact: {exact}   approximate: {close}   largest difference: {off}"]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _expected(exercise: Exercise, tries: int) -> str:
+    """The expected answer's kind, and from the third try on the answer itself."""
+    if tries >= TRIES_BEFORE_TELLING:
+        return _show(exercise.expect)
+    left = TRIES_BEFORE_TELLING - tries
+    return f"{kind(exercise.expect)} (shown after {left} more {'try' if left == 1 else 'tries'})"
+
+
+def _show(value: Any) -> str:
+    value = as_array(value)
+    text = str(value.item()) if isinstance(value, np.generic) else repr(value)
+    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."

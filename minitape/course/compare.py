@@ -1,0 +1,123 @@
+"""Comparing an answer with what was expected: same kind, same shape, exactly, approximately, how far off at most."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+NUMERIC = "biufc"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How an answer compares: `problem` is set where the two can not be compared number by number."""
+
+    exact: bool
+    approximate: bool
+    largest_difference: float | None = None
+    problem: str = ""
+
+
+def is_blank(answer: Any) -> bool:
+    """Whether an answer still holds the `...` that stands for "your answer here"."""
+    if isinstance(answer, (list, tuple)):
+        return any(is_blank(part) for part in answer)
+    if isinstance(answer, dict):
+        return any(is_blank(part) for part in answer.values())
+    return answer is ...
+
+
+def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
+    """Compare two answers; never raises for anything that a learner can hand in."""
+    if isinstance(expected, dict):
+        if not isinstance(given, dict) or set(given) != set(expected):
+            return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
+        return together([compare(given[key], expected[key], rtol, atol) for key in expected])
+    if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
+        if not isinstance(given, (list, tuple)) or len(given) != len(expected):
+            return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
+        return together([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
+    if _is_numeric(expected):
+        return _compare_numbers(given, expected, rtol, atol)
+    if given is expected or (type(given) is type(expected) and given == expected):
+        return Comparison(True, True)
+    return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
+
+
+def _compare_numbers(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
+    if not _is_numeric(given):
+        return Comparison(False, False, problem=_kinds(given, expected))
+    a, b = np.asarray(as_array(given)), np.asarray(as_array(expected))
+    if (a.shape == ()) != (b.shape == ()):
+        return Comparison(False, False, problem=_kinds(given, expected))
+    if (a.dtype.kind == "b") != (b.dtype.kind == "b"):
+        return Comparison(False, False, problem=_kinds(given, expected))
+    if a.shape != b.shape:
+        return Comparison(False, False, problem=f"expected shape {b.shape}, got shape {a.shape}")
+    wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
+    a, b = a.astype(wide), b.astype(wide)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.abs(a - b))
+    largest = float(difference.max(initial=0.0))
+    close = bool(np.all(difference <= atol + rtol * np.abs(np.where(np.isfinite(b), b, 0))))
+    return Comparison(bool(same.all()), close, largest)
+
+
+def together(parts: list[Comparison]) -> Comparison:
+    """Several comparisons as one: the first problem, the largest of the differences."""
+    differences = [part.largest_difference for part in parts if part.largest_difference is not None]
+    return Comparison(
+        all(part.exact for part in parts),
+        all(part.approximate for part in parts),
+        max(differences, default=None),
+        next((part.problem for part in parts if part.problem), ""),
+    )
+
+
+def as_array(value: Any) -> Any:
+    """A tensor or variable as the NumPy value it holds; anything else as it is."""
+    numpy = getattr(value, "numpy", None)
+    return numpy() if callable(numpy) and not isinstance(value, type) else value
+
+
+def _is_numeric(value: Any) -> bool:
+    value = as_array(value)
+    if isinstance(value, (numbers.Number, np.ndarray, np.generic)):
+        return np.asarray(value).dtype.kind in NUMERIC or np.can_cast(np.asarray(value).dtype, np.float64)
+    if isinstance(value, (list, tuple)) and value:
+        return all(_is_numeric(part) for part in value) and _is_rectangular(value)
+    return False
+
+
+def _is_rectangular(value: Any) -> bool:
+    return len({_shape(part) for part in value}) == 1
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    if isinstance(value, (list, tuple)):
+        return (len(value), *_shape(value[0]))
+    return np.shape(as_array(value))
+
+
+def kind(value: Any) -> str:
+    """What an answer is, in words: "a number", "None", "the text 'abc'", "a list of 3"."""
+    value = as_array(value)
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return str(value) if value is None else "True or False"
+    if isinstance(value, (str, bytes)):
+        return "a text"
+    if isinstance(value, (list, tuple, dict)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, (numbers.Number, np.generic)) or (isinstance(value, np.ndarray) and value.shape == ()):
+        return "a number"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    return "a function" if callable(value) else f"an object of type {type(value).__name__}"
+
+
+def _kinds(given: Any, expected: Any) -> str:
+    return f"expected {kind(expected)}, got {kind(given)}"

@@ -1,0 +1,51 @@
+"""What an exercise is: the answer that is expected, and the mistakes that are likely."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A likely wrong answer, and what to say to the learner who hands it in.
+
+    `answer` is compared as the expected answer is: a value, or for a function a function that makes the mistake.
+    """
+
+    answer: Any
+    hint: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its name, the expected answer, and the likely mistakes.
+
+    name: "01.2" is the second exercise of lesson 01.
+    expect: a number, text, None, array, tensor, or a list, tuple or dict of these. For an exercise that asks for a
+        function, the right function.
+    mistakes: likely wrong answers with their hints; the first that matches is told.
+    hint: what to say to every other wrong answer.
+    because: one sentence, said with "correct", on why it is so.
+    cases: for a function, the arguments to call it with, one tuple per call.
+    view: turns what the learner hands in (a tape, say) into the value that is compared.
+    dtype: the dtype's name that the answer must have; None where any will do.
+    rtol, atol: how far a number may be off: atol + rtol * abs(expected).
+    """
+
+    name: str
+    expect: Any
+    mistakes: Sequence[Mistake] = ()
+    hint: str = ""
+    because: str = ""
+    cases: Sequence[tuple[Any, ...]] = ()
+    view: Callable[[Any], Any] | None = field(default=None, repr=False)
+    dtype: str | None = None
+    rtol: float = 1e-5
+    atol: float = 1e-6
+
+    @property
+    def lesson(self) -> str:
+        """The part of the name before the dot."""
+        return self.name.rpartition(".")[0]

@@ -1,0 +1,21 @@
+"""Cells that are run out of order: say so where Python only says that a name is not defined."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+ADVICE = "If a cell above makes this name, run that cell first: menu Run, Run All Above Selected Cell."
+
+
+def explain_missing_names() -> None:
+    """In a notebook, add advice to every NameError; elsewhere do nothing."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        shell.set_custom_exc((NameError,), _show_with_advice)
+
+
+def _show_with_advice(shell: Any, kind: type, error: NameError, traceback: Any, tb_offset: int | None = None) -> None:
+    error.add_note(ADVICE)
+    shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

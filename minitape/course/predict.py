@@ -1,0 +1,104 @@
+"""Predict, run, explain: a learner commits to a prediction, runs the cell, and sees both side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .compare import compare
+from .progress import change_progress, read_progress
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Question:
+    """What `predict` shows: buttons to choose from in a live notebook, plain text everywhere else."""
+
+    def __init__(self, name: str, text: str, choices: Sequence[str]):
+        self.name, self.text, self.choices = name, text, tuple(choices)
+
+    def __repr__(self) -> str:
+        """The question with its choices, as text that is the same in every run."""
+        return "\n".join([f"Predict: {self.text}", *(f"  ( ) {choice}" for choice in self.choices)])
+
+    def commit(self, choice: str) -> str:
+        """Record a prediction, and give back the sentence that confirms it.
+
+        Raises ValueError if `choice` is not among the choices.
+        """
+        if choice not in self.choices:
+            raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
+        change_progress(lambda kept: kept["predictions"].__setitem__(self.name, choice))
+        return f"You predict: {choice}. Now run the next cell."
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        bundle: dict[str, Any] = {"text/plain": repr(self)}
+        view = self._widget()._repr_mimebundle_() or {}
+        if WIDGET_VIEW in view:
+            bundle[WIDGET_VIEW] = view[WIDGET_VIEW]
+        return bundle
+
+    def _widget(self) -> Any:
+        """The question as Jupyter widgets: one button per choice, and a line that confirms."""
+        import ipywidgets
+
+        said = ipywidgets.Label(value="")
+        buttons = [ipywidgets.ToggleButton(description=choice, layout={"width": "auto"}) for choice in self.choices]
+
+        def chosen(change: dict[str, Any]) -> None:
+            if change["new"]:
+                for button in buttons:
+                    button.value = button is change["owner"]
+                said.value = self.commit(change["owner"].description)
+
+        for button in buttons:
+            button.observe(chosen, names="value")
+        row = ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"})
+        text = ipywidgets.HTML(value=f"<b>Predict.</b> {_escaped(self.text)}")
+        return ipywidgets.VBox([text, row, said])
+
+
+def predict(name: str, text: str, choices: Sequence[Any]) -> Question:
+    """Ask for a prediction before an important cell; the choice is kept in the learner's progress.
+
+    >>> predict("demo.p1", "What will y be?", [6.0, 9.0])
+    Predict: What will y be?
+      ( ) 6.0
+      ( ) 9.0
+    """
+    return Question(name, text, [str(choice) for choice in choices])
+
+
+def reveal(name: str, truth: Any) -> None:
+    """Print the learner's prediction beside the truth.
+
+    >>> reveal("demo.p0", 9.0)
+    You made no prediction here. The truth: 9.0
+    """
+    shown = _text(truth)
+    predicted = read_progress()["predictions"].get(name)
+    if predicted is None:
+        print(f"You made no prediction here. The truth: {shown}")
+    elif predicted == shown or _same_number(predicted, truth):
+        print(f"You predicted {predicted}, and so it is: {shown}")
+    else:
+        print(f"You predicted {predicted}. The truth: {shown}")
+        print("Stop here for a moment: which step did you see differently?")
+
+
+def _text(value: Any) -> str:
+    numpy = getattr(value, "numpy", None)
+    return str(numpy() if callable(numpy) else value)
+
+
+def _same_number(predicted: str, truth: Any) -> bool:
+    try:
+        return compare(truth, float(predicted), 1e-6, 1e-9).approximate
+    except ValueError:
+        return False
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -1,0 +1,112 @@
+"""A learner's progress: one small JSON file in the folder of the lessons."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pkgutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FILE_NAME = ".minitape-progress.json"
+VARIABLE = "MINITAPE_PROGRESS"
+VERSION = 1
+
+_lock = threading.Lock()
+_unsaved: dict[str, Any] = {}
+
+
+def progress_file() -> Path:
+    """Where the progress is kept: $MINITAPE_PROGRESS, or `.minitape-progress.json` in the current folder."""
+    return Path(os.environ.get(VARIABLE) or FILE_NAME)
+
+
+def read_progress() -> dict[str, Any]:
+    """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`.
+
+    A file that can not be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
+    """
+    empty: dict[str, Any] = {"version": VERSION, "exercises": {}, "predictions": {}}
+    file = progress_file()
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        if not all(isinstance(kept[key], dict) for key in ("exercises", "predictions")):
+            raise ValueError("not a progress file")
+    except FileNotFoundError:
+        return _unsaved or empty
+    except OSError:
+        return _unsaved or empty
+    except (ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError):
+            os.replace(file, file.with_name(file.name + ".unreadable"))
+        return empty
+    return kept
+
+
+def change_progress(change: Callable[[dict[str, Any]], None]) -> None:
+    """Read, change and write the progress; where the folder can not be written, it lasts for this session only."""
+    global _unsaved
+    with _lock:
+        kept = read_progress()
+        change(kept)
+        file = progress_file()
+        partial = file.with_name(f"{file.name}.{os.getpid()}.part")
+        try:
+            partial.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            os.replace(partial, file)
+        except OSError:
+            _unsaved = kept
+
+
+def note_try(name: str, solved: bool) -> int:
+    """Count one answered try at an exercise; gives back how many there were. Once solved, it stays solved."""
+    tries = 0
+
+    def change(kept: dict[str, Any]) -> None:
+        nonlocal tries
+        entry = kept["exercises"].setdefault(name, {"tries": 0, "solved": False})
+        tries = entry["tries"] = entry["tries"] + 1
+        entry["solved"] = entry["solved"] or solved
+
+    change_progress(change)
+    return tries
+
+
+def progress() -> None:
+    """Print how many exercises of each lesson are solved, and which are left.
+
+    >>> from minitape.course import Exercise, add_exercise, check
+    >>> add_exercise(Exercise("demo-lesson.1", expect=2.0))
+    >>> check("demo-lesson.1", 2.0)
+    Exercise demo-lesson.1: correct.
+      exact: yes   approximate: yes   largest difference: 0.0
+    >>> progress()  # doctest: +ELLIPSIS
+    Lesson ...
+    Lesson demo-lesson: # 1 of 1 solved
+    """
+    from .checker import exercises_of
+
+    done = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
+    lines = []
+    for lesson in _lessons(done):
+        names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
+        left = [name for name in names if name not in done]
+        solved = len(names) - len(left)
+        rest = "" if not left else f"   left: {', '.join(left)}"
+        lines.append(f"Lesson {lesson}: {'#' * solved}{'.' * len(left)} {solved} of {len(names)} solved{rest}")
+    print("\n".join(lines) or "Nothing is solved yet.")
+
+
+def _lessons(done: set[str]) -> list[str]:
+    """The course's lessons that have exercises, and others that the learner solved something in."""
+    import minitape.course
+
+    own = {
+        module.name.removeprefix("lesson_")
+        for module in pkgutil.iter_modules(minitape.course.__path__)
+        if module.name.startswith("lesson_")
+    }
+    return sorted(own | {name.rpartition(".")[0] for name in done})

@@ -1,0 +1,97 @@
+"""The table of primitives: everything minitape can differentiate, each declared once.
+
+A primitive is a forward function on NumPy arrays and one derivative rule for each input. A rule receives the adjoint
+``g`` of the output, the output ``z`` and the inputs, and returns the input's share of the adjoint (its
+vector-Jacobian product), or None where no gradient passes. Rules are written with operators and with other primitives,
+so the same rule runs on NumPy arrays (a plain sweep) and on tensors (a sweep that an outer tape records).
+
+``TABLE`` maps names to primitives in the order of their declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Rule = Callable[..., Any]
+
+TABLE: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """One differentiable operation.
+
+    ``forward(*arrays, **attrs)`` computes; ``rules[i](g, z, *inputs, **attrs)`` is the adjoint's share of input i, or
+    ``rules`` is one function that returns the shares of all inputs at once. ``keep`` names what the rules read
+    ("x", "y", "z", ... or "all"), so that a tape holds no array longer than needed. ``rules=None`` declares an
+    operation without derivative; the string given as ``missing`` then says how TensorFlow treats it: "none" (the
+    gradient is None) or "unregistered" (LookupError).
+    """
+
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "_table_rules")
+
+    def __init__(
+        self,
+        name: str,
+        forward: Callable[..., Any],
+        rules: Sequence[Rule | None] | Rule | None,
+        *,
+        op: str = "",
+        label: str = "",
+        keep: str = "all",
+        missing: str = "none",
+    ) -> None:
+        self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
+        self.op = op or "".join(part.capitalize() for part in name.split("_"))
+        self.label = label or name
+        self.code = 0  # its number among the scalar rows, 0 for none
+        self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
+        self._table_rules: Any = None
+
+    def rules_for(self, recorded: bool) -> Any:
+        """The rules to use in a sweep over arrays, or over tensors when the sweep itself is ``recorded``."""
+        return self.rules if not recorded or self._table_rules is None else self._table_rules
+
+    def __call__(self, *inputs: Any, **attrs: Any) -> Any:
+        """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
+        if any(isinstance(i, _tensor_class()) for i in inputs):
+            from ..tensor import apply, operand_tensors
+
+            return apply(self, operand_tensors(inputs), attrs)
+        return self.forward(*inputs, **attrs)
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+
+_cache: list[type] = []
+
+
+def _tensor_class() -> type:
+    if not _cache:
+        from ..tensor import Tensor
+
+        _cache.append(Tensor)
+    return _cache[0]
+
+
+def declare(
+    name: str, forward: Callable[..., Any], rules: Sequence[Rule | None] | Rule | None = None, **options: Any
+) -> Primitive:
+    """Declares a primitive and puts it into ``TABLE``; see :class:`Primitive` for the arguments.
+
+    >>> from minitape.primitives import declare, TABLE
+    >>> import minitape as tf
+    >>> double = declare("doctest_double", lambda x: x + x, [lambda g, z, x: g + g], keep="")
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = double(x)
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(2.0, shape=(), dtype=float32)
+    >>> del TABLE["doctest_double"]
+    """
+    if name in TABLE:
+        raise ValueError(f"primitive {name!r} is declared already")
+    TABLE[name] = made = Primitive(name, forward, rules, **options)
+    return made

@@ -1,0 +1,132 @@
+"""Elementwise primitives: a textbook table of derivatives.
+
+One line each: name, TensorFlow's kernel, label in the picture | forward formula | rule of x | rule of y.
+``-`` is a rule that passes nothing (the gradient is None). The formulas are compiled by :mod:`minitape.primitives.formula`.
+Rules follow TensorFlow's ``math_grad.py`` where there is a choice: ties of maximum and minimum go to the first input,
+sqrt and its kin give 0 where the incoming adjoint is 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+from .formula import ARRAY, SCALAR, compile_text, reads
+
+DERIVATIVES = """
+identity           Identity  id   | x                    | g
+stop_gradient      StopGradient stop | x                 | -
+add                AddV2     +    | x + y                | g                             | g
+subtract           Sub       -    | x - y                | g                             | -g
+multiply           Mul       ×    | x * y                | g * y                         | g * x
+divide             RealDiv   ÷    | x / y                | g / y                         | g * (-x / y / y)
+pow                Pow       ^    | pow(x, y)            | g * y * pow(x, y - 1)         | g * z * select(x > 0, log(select(x > 0, x, 1)), 0)
+floordiv           FloorDiv  //   | floordiv(x, y)       | -                             | -
+mod                FloorMod  %    | mod(x, y)            | g                             | -g * floordiv(x, y)
+maximum            Maximum   max  | maximum(x, y)        | select(x >= y, g, 0)          | select(x >= y, 0, g)
+minimum            Minimum   min  | minimum(x, y)        | select(x <= y, g, 0)          | select(x <= y, 0, g)
+squared_difference SquaredDifference (x-y)² | (x - y) * (x - y) | 2 * g * (x - y)        | -2 * g * (x - y)
+mul_no_nan         MulNoNan  ×    | mul_no_nan(x, y)     | mul_no_nan(g, y)              | mul_no_nan(x, g)
+atan2              Atan2     atan2 | atan2(x, y)         | g * y / (x * x + y * y)       | -g * x / (x * x + y * y)
+negative           Neg       -    | -x                   | -g
+reciprocal         Reciprocal 1/x | 1 / x                | mul_no_nan(-z * z, g)
+square             Square    x²   | x * x                | g * (2 * x)
+sqrt               Sqrt      √    | sqrt(x)              | mul_no_nan(0.5 / z, g)
+rsqrt              Rsqrt     1/√  | 1 / sqrt(x)          | mul_no_nan(-0.5 * z * z * z, g)
+exp                Exp       exp  | exp(x)               | g * z
+expm1              Expm1     exp-1 | expm1(x)            | g * exp(x)
+log                Log       log  | log(x)               | g * (1 / x)
+log1p              Log1p     log(1+x) | log1p(x)         | g * (1 / (1 + x))
+sin                Sin       sin  | sin(x)               | g * cos(x)
+cos                Cos       cos  | cos(x)               | -g * sin(x)
+tan                Tan       tan  | tan(x)               | g * (1 + z * z)
+asin               Asin      asin | asin(x)              | g * (1 / sqrt(1 - x * x))
+acos               Acos      acos | acos(x)              | -g * (1 / sqrt(1 - x * x))
+atan               Atan      atan | atan(x)              | g * (1 / (1 + x * x))
+sinh               Sinh      sinh | sinh(x)              | g * cosh(x)
+cosh               Cosh      cosh | cosh(x)              | g * sinh(x)
+tanh               Tanh      tanh | tanh(x)              | g * (1 - z * z)
+asinh              Asinh     asinh | asinh(x)            | g / cosh(z)
+acosh              Acosh     acosh | acosh(x)            | g / sinh(z)
+atanh              Atanh     atanh | atanh(x)            | g * (1 / (1 - x * x))
+sigmoid            Sigmoid   σ    | 1 / (1 + exp(-x))    | g * z * (1 - z)
+softplus           Softplus  softplus | maximum(x, 0) + log1p(exp(-abs(x))) | g * sigmoid(x)
+relu_gate          ReluGrad  gate | select(y > 0, x, 0)  | select(y > 0, g, 0)           | zero(y)
+relu               Relu      relu | maximum(x, 0)        | relu_gate(g, z)
+abs                Abs       abs  | abs(x)               | g * sign(x)
+sign               Sign      sign | sign(x)              | zero(x)
+floor              Floor     floor | floor(x)            | -
+ceil               Ceil      ceil | ceil(x)              | -
+rint               Round     round | rint(x)             | -
+"""
+
+FIRST_CODE = 2  # of the scalar rows: 0 is a leaf, 1 a call
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: np.where(z > 0, g, 0)}
+for _real, _functions in SCALAR.items():
+    _functions["sigmoid"] = lambda x, e=_functions["exp"]: 1 / (1 + e(-x))
+    _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else r(0)
+
+
+class Scalar:
+    """A primitive as single numbers see it: compiled forward and rules for one float type."""
+
+    __slots__ = ("forward", "rules")
+
+    def __init__(self, texts: tuple[str, ...], real: type) -> None:
+        functions = SCALAR[real]
+        forward = compile_text(texts[0], functions)
+        self.forward = lambda x, y: forward(None, None, x, y)
+        self.rules = tuple(None if t == "-" else compile_text(t, functions) for t in texts[1:])
+
+
+def _declare_line(line: str) -> None:
+    head, forward_text, *rule_texts = (part.strip() for part in line.split("|"))
+    name, kernel, label = head.split()
+    forward = compile_text(forward_text, ARRAY)
+    rules = [None if text == "-" else compile_text(text, ARRAY) for text in rule_texts]
+    kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
+    if len(rule_texts) == 1:
+        primitive = declare(name, lambda x: forward(None, None, x), rules, op=kernel, label=label,
+                            keep="".join(sorted(kept)))  # fmt: skip
+    else:
+        primitive = declare(name, lambda x, y: forward(None, None, x, y), rules, op=kernel, label=label,
+                            keep="".join(sorted(kept)))  # fmt: skip
+    primitive.texts = (forward_text, *rule_texts)
+    primitive.code = FIRST_CODE + len(BY_CODE)
+    BY_CODE.append(primitive)
+
+
+BY_CODE: list[Any] = []
+for _line in DERIVATIVES.strip().splitlines():
+    _declare_line(_line)
+
+_scalars: dict[type, list[Scalar]] = {}
+
+
+def scalar_table(real: type) -> list[Scalar]:
+    """The scalar forms for one float type, indexed by code; the two codes below FIRST_CODE are empty."""
+    if real not in _scalars:
+        _scalars[real] = [None, None] + [Scalar(p.texts, real) for p in BY_CODE]  # type: ignore[list-item]
+    return _scalars[real]
+
+
+def recorded_functions() -> dict[str, Any]:
+    """The functions of formulas as recorded operations: the primitives themselves."""
+    from ..tensor import recorded_select, zeros_like_tensor
+
+    return {name: p for name, p in TABLE.items() if p.code} | {"select": recorded_select, "zero": zeros_like_tensor}
+
+
+def compile_recorded() -> None:
+    """Compiles every rule of the table for recorded sweeps (once, when the first one is asked for)."""
+    functions = recorded_functions()
+    for p in BY_CODE:
+        p._table_rules = [None if t == "-" else compile_text(t, functions) for t in p.texts[1:]]

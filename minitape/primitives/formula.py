@@ -1,0 +1,94 @@
+"""Textbook formulas, compiled for NumPy arrays, for single numbers, for recorded operations, and for kernels.
+
+A formula is a Python expression over ``x``, ``y`` (inputs), ``z`` (output) and ``g`` (adjoint of the output). The text
+is the only statement of the mathematics: each compilation only swaps the functions that it calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+ARGUMENTS = "g, z, x, y=None"
+
+
+def _mul_no_nan(a: Any, g: Any) -> Any:
+    return np.where(g == 0, g, a * g)
+
+
+ARRAY: dict[str, Any] = {
+    "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint,
+    "sqrt": np.sqrt, "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p,
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "atan2": np.arctan2, "pow": np.power, "maximum": np.maximum, "minimum": np.minimum,
+    "floordiv": np.floor_divide, "mod": np.mod, "select": np.where, "mul_no_nan": _mul_no_nan,
+    "zero": np.zeros_like,
+}  # fmt: skip
+
+
+def _scalar_functions(real: type) -> dict[str, Any]:
+    """The functions for single numbers: computed in double precision and rounded once to ``real``."""
+
+    def rounded(fast: Callable[..., float], careful: Callable[..., Any]) -> Callable[..., Any]:
+        def function(*args: Any) -> Any:
+            try:
+                return real(fast(*args))
+            except (ValueError, OverflowError, ZeroDivisionError):  # log(0), exp(1000): NumPy answers inf or nan
+                return real(careful(*map(np.float64, args)))
+
+        return function
+
+    same_name = ["sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+                 "tanh", "asinh", "acosh", "atanh", "atan2", "pow"]  # fmt: skip
+    return ARRAY | {name: rounded(getattr(math, name), ARRAY[name]) for name in same_name} | {
+        "abs": abs,
+        "select": lambda c, a, b: real(a if c else b),
+        "mul_no_nan": lambda a, g: g if g == 0 else a * g,
+        "maximum": lambda a, b: real(np.maximum(a, b)), "minimum": lambda a, b: real(np.minimum(a, b)),
+        "zero": lambda a: real(0),
+    }  # fmt: skip
+
+
+SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
+
+
+def compile_text(text: str, functions: dict[str, Any]) -> Callable[..., Any]:
+    """Makes the function ``(g, z, x, y)`` that computes ``text`` with the given meaning of its functions."""
+    return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))  # noqa: S307
+
+
+class _ForKernel(ast.NodeTransformer):
+    """Numbers get the type T of the sweep, functions of the mathematical library go through double precision."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.parse(f"T({node.value!r})", mode="eval").body
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        args = node.args
+        if name == "select":
+            return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
+        if name == "zero":
+            return ast.parse("T(0)", mode="eval").body
+        return node
+
+
+def kernel_text(text: str) -> str:
+    """The formula as it is pasted into the generated kernels."""
+    return ast.unparse(ast.fix_missing_locations(_ForKernel().visit(ast.parse(text, mode="eval"))))
+
+
+def reads(text: str) -> set[str]:
+    """The variables among g, x, y, z that a formula reads.
+
+    >>> sorted(reads("g * cos(x)"))
+    ['g', 'x']
+    """
+    names = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
+    return names & {"g", "x", "y", "z"}

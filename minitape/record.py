@@ -1,0 +1,430 @@
+"""The recording: one append-only table of rows, shared by all tapes that are open at the same time.
+
+Each operation that runs under a tape appends one row; the row's number is the name of its value. The columns are
+
+    op   0 a leaf (watched tensor, variable's state, constant), 1 a call, else the code of a scalar operation
+    a,b  the rows of a scalar operation's inputs (a == b for one input); for a call its number and which output it is
+    site the bytecode offset of the user's statement, turned into a line only when somebody asks
+
+Rows of numbers ("scalar rows": 0-d tensors of the recording's one float type) are nothing but these four integers.
+Their values are not even computed until somebody looks or a sweep needs them. Everything else is a *call*: a
+:class:`Call` holds its primitive, input rows and attributes, and ``arrays`` the arrays that its rules will read.
+
+Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
+its rows from that when a gradient is asked for (:mod:`minitape.tape`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from _thread import get_ident
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from .primitives.elementwise import FIRST_CODE, scalar_table
+
+LEAF, CALL = 0, 1
+CHUNK = 16384  # rows per packed block
+LONG = 512  # a scalar tape of this many rows earns the compiled kernels
+SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class State(threading.local):
+    """What this thread is doing: its open recording, its active tapes, the graph it builds."""
+
+    record: Record | None = None
+    graph: Any = None
+    by: Any = None  # the tape whose sweep is writing rows, None for the user's own
+    scope: tuple[str, ...] = ()  # tf.name_scope
+
+    def __init__(self) -> None:
+        self.tapes: list[Any] = []
+
+
+state = State()
+
+
+class Call:
+    """One row (or several: one for each output) that is more than a scalar operation."""
+
+    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs", "hot", "by", "scope")
+
+    def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int,
+                 hot: bool) -> None:  # fmt: skip
+        self.row, self.primitive, self.inputs, self.attrs = row, primitive, inputs, attrs
+        self.outputs, self.hot = outputs, hot
+        self.by, self.scope = state.by, state.scope
+
+
+class Leaf:
+    """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
+
+    __slots__ = ("tensor", "variable", "version", "number")
+
+    def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
+        self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
+
+
+class Event:
+    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
+
+    __slots__ = ("kind", "row", "subject", "site")
+
+    def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
+        self.kind, self.row, self.subject, self.site = kind, row, subject, site
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame that is not minitape's own."""
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+class Record:
+    """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
+
+    __slots__ = (
+        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "values", "done", "known",
+        "calls", "call_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
+        "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.real: type | None = None  # the type of scalar rows: that of the first float scalar to come
+        self.pending: list[int] = []  # op, a, b, site of the rows since the last block
+        self.put = self.pending.extend
+        self.take = iter(range(CHUNK)).__next__
+        self.base = 0  # number of packed rows
+        self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
+        self.frame: FrameType | None = None
+        self.constants: dict[float, int] = {}  # row of each Python number used as an operand
+        self.values: Any = []  # value of each scalar row: a list while short, then an array
+        self.done = 0  # rows below this have their values
+        self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
+        self.calls: list[Call] = []
+        self.leaves: dict[int, Leaf] = {}
+        self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
+        self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
+        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars
+        self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
+        self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
+        self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
+        self.events: list[Event] = []
+        self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
+        self.by_marks: list[tuple[int, Any]] = []  # (first row, the tape whose sweep wrote from there on or None)
+        self.open = True
+        self.thread = get_ident()
+        self.tapes = 0  # tapes that may still ask for gradients
+        self.paused = 0  # tapes inside stop_recording()
+        self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
+
+    # -- rows -------------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.base + (len(self.pending) >> 2)
+
+    def append(self, op: int, a: int, b: int, site: int) -> int:
+        """Writes a row and returns its number."""
+        try:
+            row = self.take()
+        except StopIteration:
+            self.pack()
+            row = self.take()
+        self.put((op, a, b, site))
+        return row
+
+    def pack(self) -> None:
+        """Moves the pending rows into a block of 32-bit integers."""
+        n = len(self.pending) >> 2
+        if n:
+            block = np.fromiter(self.pending, np.int32, 4 * n).reshape(n, 4)
+            self.blocks.append((self.base, block))
+            self.base += n
+            self.pending.clear()
+        self.take = iter(range(self.base, self.base + CHUNK)).__next__
+
+    def cell(self, row: int) -> tuple[int, int, int, int]:
+        """(op, a, b, site) of a row."""
+        if row >= self.base:
+            at = (row - self.base) << 2
+            return tuple(self.pending[at : at + 4])  # type: ignore[return-value]
+        low, high = 0, len(self.blocks)
+        while high - low > 1:
+            middle = (low + high) >> 1
+            low, high = (middle, high) if self.blocks[middle][0] <= row else (low, middle)
+        first, block = self.blocks[low]
+        return tuple(block[row - first].tolist())  # type: ignore[return-value]
+
+    # -- where the user is ------------------------------------------------------------------------------------------
+
+    def move(self, frame: FrameType) -> bool:
+        """Called when operations come from another frame than before; False when nothing may be recorded now."""
+        if not self.open or get_ident() != self.thread:
+            return False
+        self.frame = frame
+        user = frame
+        if frame.f_code.co_filename.startswith(_PACKAGE):
+            user = user_frame(frame) or frame
+        self._segment(user.f_code, None if user is frame else user.f_lasti)
+        return True
+
+    def _segment(self, code: CodeType, fixed: int | None) -> None:
+        last = self.segments[-1] if self.segments else None
+        if last is None or last[1] is not code or last[2] != fixed:
+            self.segments.append((len(self), code, fixed))
+
+    def here(self) -> int:
+        """Notes the user's frame and returns the site of the statement that runs now."""
+        frame = user_frame(sys._getframe(2))
+        if frame is None:
+            return 0
+        if frame is not self.frame and not self.move(frame):
+            self._segment(frame.f_code, None)
+        return frame.f_lasti
+
+    def place(self, row: int) -> tuple[str, int, CodeType] | None:
+        """(file name, line, code) of the user's statement that wrote ``row``."""
+        low, high = 0, len(self.segments)
+        if not high or row < self.segments[0][0]:
+            return None
+        while high - low > 1:
+            middle = (low + high) >> 1
+            low, high = (middle, high) if self.segments[middle][0] <= row else (low, middle)
+        _, code, fixed = self.segments[low]
+        return place_of(code, self.cell(row)[3] if fixed is None else fixed)
+
+    def note(self, kind: str, subject: Any = None) -> None:
+        """Writes down an event, with the user's statement."""
+        frame = user_frame(sys._getframe(1))
+        site = None if frame is None else (frame.f_code, frame.f_lasti)
+        self.events.append(Event(kind, len(self), subject, site))
+
+    # -- leaves -----------------------------------------------------------------------------------------------------
+
+    def constant(self, number: float) -> int:
+        """The row of a Python number that was used as an operand of a scalar operation."""
+        row = self.append(LEAF, 0, 0, self.here())
+        self.leaves[row] = Leaf(number=number)
+        self.known[row] = self.real(number)  # type: ignore[misc]
+        if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            self.constants[number] = row
+        return row
+
+    def enter(self, tensor: Any) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf."""
+        row = self.find(tensor)
+        if row is not None:
+            return row
+        value = tensor.array
+        row = self.append(LEAF, 0, 0, self.here())
+        self.leaves[row] = Leaf(tensor)
+        self.leaf_of[id(tensor)] = row
+        self.cold.add(row)
+        old = tensor._lane or tensor._home
+        if old is None or old.tapes <= 0 or tensor._row in old.leaves:
+            tensor._row = row
+            tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (None, self)
+        self._set(row, value)
+        return row
+
+    def find(self, tensor: Any) -> int | None:
+        """The row of a tensor, or None when this recording never met it."""
+        if tensor._lane is self or tensor._home is self:
+            return tensor._row
+        row = self.leaf_of.get(id(tensor))
+        if row is not None and self.leaves[row].tensor is tensor:
+            return row
+        for old, shift in self.adopted:
+            if tensor._lane is old or tensor._home is old:
+                return tensor._row + shift
+        return None
+
+    def is_scalar(self, value: Any) -> bool:
+        """True for a value that fits a scalar row; the first float scalar settles the recording's float type."""
+        real = self.real
+        if real is not None:
+            return type(value) is real
+        if type(value) is np.float32 or type(value) is np.float64:
+            self.real = type(value)
+            return True
+        return False
+
+    def _set(self, row: int, value: Any) -> None:
+        if type(value) is self.real:
+            self.known[row] = value
+        else:
+            self.meta[row] = (value.shape, value.dtype)
+            self.arrays[row] = value
+
+    # -- calls ------------------------------------------------------------------------------------------------------
+
+    def call(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
+             recording: bool) -> None:  # fmt: skip
+        """Writes one row for each output of an operation that has just computed ``tensors``."""
+        rows = tuple([self.enter(t) for t in inputs])
+        cold = self.cold
+        hot = recording and any(r not in cold for r in rows)
+        site = self.here()
+        number = len(self.calls)
+        first = len(self)
+        call = Call(first, primitive, rows, attrs, len(tensors), hot)
+        for output, tensor in enumerate(tensors):
+            row = self.append(CALL, number, output, site)
+            value = tensor._value
+            if self.is_scalar(value):
+                tensor._lane = self
+                self.known[row] = value
+            else:
+                tensor._home = self
+                self.meta[row] = (value.shape, value.dtype)
+                if hot or value.size <= SMALL:
+                    self.arrays[row] = value
+            tensor._row = row
+            if not hot:
+                cold.add(row)
+        self.calls.append(call)
+
+    # -- values -----------------------------------------------------------------------------------------------------
+
+    def value(self, row: int) -> Any:
+        """The value of a row: a NumPy scalar or array; None when its array was released."""
+        found = self.meta.get(row)
+        if found is not None:
+            return self.arrays.get(row)
+        if row >= self.done:
+            if row in self.known:
+                return self.known[row]
+            self.evaluate(row + 1)
+        return self.values[row]
+
+    def _reserve(self, n: int) -> None:
+        values = self.values
+        if type(values) is list:
+            values.extend([None] * (n - len(values)))
+        elif n > len(values):
+            grown = np.empty(max(n, len(values) + (len(values) >> 2)), self.real)
+            grown[: self.done] = values[: self.done]
+            self.values = grown
+
+    def evaluate(self, upto: int | None = None) -> None:
+        """Computes the scalar rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
+        n = len(self) if upto is None else min(upto, len(self))
+        if n <= self.done:
+            return
+        if n - self.done > LONG or self.done < self.base:
+            self._evaluate_long(n)
+            return
+        self._reserve(n)
+        values, pending, table = self.values, self.pending, scalar_table(self.real or np.float32)
+        at = (self.done - self.base) << 2
+        with np.errstate(all="ignore"):
+            for row in range(self.done, n):
+                op = pending[at]
+                if op >= FIRST_CODE:
+                    values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
+                elif row in self.known:
+                    values[row] = self.known.pop(row)
+                at += 4
+        self.done = n
+
+    def _evaluate_long(self, n: int) -> None:
+        from . import kernels
+
+        self.pack()
+        self.long_values()
+        self._reserve(n)
+        for row in [r for r in self.known if r < n]:
+            self.values[row] = self.known.pop(row)
+        for first, block in self.blocks:
+            low, high = max(first, self.done), min(first + len(block), n)
+            if low < high:
+                kernels.load(self.real).forward(block, first, low, high, self.values)
+        self.done = n
+
+    def long_values(self) -> Any:
+        """Turns the values into an array for the kernels; rows that are no scalars hold nan there."""
+        if type(self.values) is list:
+            values = np.full(max(len(self.values), 1), np.nan, self.real or np.float32)
+            for row, value in enumerate(self.values):
+                if value is not None:
+                    values[row] = value
+            self.values = values
+        return self.values
+
+    # -- the end ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """The last tape was left: operations are no longer recorded."""
+        self.open = False
+        self.frame = None
+
+    def free(self) -> None:
+        """A tape that no other shares was used up: lets go of the large arrays."""
+        self.arrays = {row: a for row, a in self.arrays.items() if a.size <= SMALL}
+
+    def adopt(self, old: Record) -> int:
+        """Copies the rows of another recording behind this one's own; returns by how much their numbers grew."""
+        shift = len(self)
+        if old.real is not None and self.real is None:
+            self.real = old.real
+        for row in range(len(old)):
+            op, a, b, site = old.cell(row)
+            if op >= FIRST_CODE and old.real is not self.real:
+                raise RuntimeError(
+                    "A tape with float64 scalars can not be entered again inside one with float32 scalars, or the "
+                    "other way round. Open the inner tape first, or convert the scalars with tf.cast."
+                )
+            if op == CALL:
+                self.append(op, a + len(self.calls), b, site)
+            else:
+                self.append(op, a + shift, b + shift, site)
+            if row not in old.meta and op < FIRST_CODE:
+                self._set(row + shift, old.value(row))
+        for call in old.calls:
+            moved = Call(call.row + shift, call.primitive, tuple(r + shift for r in call.inputs), call.attrs,
+                         call.outputs, call.hot)  # fmt: skip
+            self.calls.append(moved)
+        for row, leaf in old.leaves.items():
+            self.leaves[row + shift] = leaf
+            if leaf.tensor is not None:
+                self.leaf_of[id(leaf.tensor)] = row + shift
+        for key, (variable, rows) in old.variables.items():
+            kept = self.variables.setdefault(key, (variable, []))
+            kept[1].extend(r + shift for r in rows)
+        self.meta.update({row + shift: m for row, m in old.meta.items()})
+        self.arrays.update({row + shift: a for row, a in old.arrays.items()})
+        self.cold.update(row + shift for row in old.cold)
+        self.adopted.append((old, shift))
+        return shift
+
+    def release(self) -> None:
+        """No tape is left to ask for a gradient: lets go of everything but the scalar rows."""
+        self.arrays.clear()
+        self.calls.clear()
+        self.leaves.clear()
+        self.leaf_of.clear()
+        self.variables.clear()
+        self.events.clear()
+        self.segments.clear()
+
+    def notify(self) -> None:
+        """Tells live pictures that rows may have been added."""
+        for watcher in list(self.watchers):
+            watcher()
+
+
+def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
+    """(file name, line, code) of a bytecode offset."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+            break
+    return code.co_filename, line, code

@@ -1,0 +1,258 @@
+"""``tf.TensorShape``: the static shape of a tensor, whose sizes may be unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def _size(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, Dimension):
+        return value.value
+    try:
+        size = value.__index__()
+    except AttributeError:
+        raise TypeError(
+            f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
+            f"with type '{type(value)!r}'"
+        ) from None
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+class Dimension:
+    """One size of a shape in the style of TensorFlow 1; ``value`` is an int or None."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = _size(value)
+
+    def __index__(self) -> int:
+        if self.value is None:
+            raise TypeError("'NoneType' object cannot be interpreted as an integer")
+        return self.value
+
+    __int__ = __index__
+
+    def __eq__(self, other: object) -> bool:
+        return self.value == (other.value if isinstance(other, Dimension) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+
+class TensorShape:
+    """The shape of a tensor: a sequence of sizes, each an int or None (unknown); ``TensorShape(None)`` has unknown rank.
+
+    >>> import minitape as tf
+    >>> shape = tf.ones([2, 3]).shape
+    >>> shape, shape.rank, shape[0], shape == (2, 3)
+    (TensorShape([2, 3]), 2, 2, True)
+    """
+
+    __slots__ = ("_dims",)
+
+    def __init__(self, dims: Any) -> None:
+        if dims is None:
+            self._dims: tuple[int | None, ...] | None = None
+        elif isinstance(dims, TensorShape):
+            self._dims = dims._dims
+        elif isinstance(dims, (tuple, list)):
+            self._dims = tuple(_size(d) for d in dims)
+        else:
+            numbers = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
+            try:
+                self._dims = tuple(_size(d) for d in numbers)
+            except TypeError:
+                self._dims = (_size(numbers),)
+
+    @classmethod
+    def of(cls, dims: tuple[int | None, ...]) -> TensorShape:
+        """A shape from a tuple that is known to be right."""
+        made = cls.__new__(cls)
+        made._dims = dims
+        return made
+
+    @property
+    def rank(self) -> int | None:
+        """Number of axes, or None when it is unknown."""
+        return None if self._dims is None else len(self._dims)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The sizes as Dimension objects."""
+        return None if self._dims is None else [Dimension(d) for d in self._dims]
+
+    def as_list(self) -> list[int | None]:
+        """The sizes as a list; raises ValueError when the rank is unknown."""
+        if self._dims is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self._dims)
+
+    def num_elements(self) -> int | None:
+        """The product of the sizes, or None when it is unknown."""
+        if self._dims is None or None in self._dims:
+            return None
+        product = 1
+        for d in self._dims:
+            product *= d  # type: ignore[operator]
+        return product
+
+    def is_fully_defined(self) -> bool:
+        """True when every size is known."""
+        return self._dims is not None and None not in self._dims
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """True when some shape could be both."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return True
+        return len(self._dims) == len(other._dims) and all(
+            a is None or b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """True when every tensor of this shape has the other shape too."""
+        other = as_shape(other)
+        if other._dims is None:
+            return True
+        return self._dims is not None and len(self._dims) == len(other._dims) and all(
+            b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
+        )
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ValueError unless the shapes are compatible."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises ValueError unless the rank is ``rank`` or unknown."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raises ValueError unless the ranks agree."""
+        other = as_shape(other)
+        if self.rank is not None and other.rank is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises ValueError when a size is unknown."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape, given that its rank is ``rank``."""
+        return self.merge_with(TensorShape([None] * rank))
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape, given that it has at least ``rank`` axes."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape, given that it has at most ``rank`` axes."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both shapes know together; ValueError when they contradict."""
+        other = as_shape(other)
+        if self._dims is None:
+            return other
+        if other._dims is None:
+            return self
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are not compatible")
+        return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)])
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The narrowest shape that admits both."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or len(self._dims) != len(other._dims):
+            return TensorShape(None)
+        return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)])
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """This shape followed by the other."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None:
+            return TensorShape(None)
+        return TensorShape(self._dims + other._dims)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
+    def __len__(self) -> int:
+        if self._dims is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self._dims)
+
+    def __bool__(self) -> bool:
+        return self._dims is not None
+
+    def __iter__(self) -> Iterator[int | None]:
+        if self._dims is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self._dims)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._dims is None:
+            return TensorShape(None) if isinstance(key, slice) else None
+        found = self._dims[key]
+        return TensorShape.of(found) if isinstance(key, slice) else found
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TensorShape):
+            return self._dims == other._dims
+        try:
+            return self._dims == as_shape(other)._dims
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._dims)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (None if self._dims is None else list(self._dims),)
+
+    def __repr__(self) -> str:
+        return "TensorShape(None)" if self._dims is None else f"TensorShape({list(self._dims)})"
+
+    def __str__(self) -> str:
+        if self._dims is None:
+            return "<unknown>"
+        return f"({self._dims[0]},)" if len(self._dims) == 1 else f"({', '.join(map(str, self._dims))})"
+
+
+def as_shape(value: Any) -> TensorShape:
+    """``value`` itself if it is a TensorShape, else one made of it."""
+    return value if isinstance(value, TensorShape) else TensorShape(value)
+
+
+def static_sizes(shape: Any) -> Sequence[int]:
+    """A shape argument (int list, TensorShape, tensor) as a tuple of ints."""
+    if isinstance(shape, TensorShape):
+        return tuple(shape.as_list())  # type: ignore[arg-type]
+    if hasattr(shape, "numpy"):
+        shape = shape.numpy()
+    if isinstance(shape, (list, tuple)):
+        return tuple(int(s) for s in shape)
+    return tuple(int(s) for s in shape) if getattr(shape, "ndim", 0) else (int(shape),)

@@ -1,0 +1,84 @@
+"""``tf.IndexedSlices``: the adjoint of a gather, which is zero but for a few slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class IndexedSlices:
+    """A tensor that is zero except for the slices ``values[i]`` at ``indices[i]`` of its first axis.
+
+    Slices with the same index add up. ``tf.convert_to_tensor`` makes it dense.
+    See https://www.tensorflow.org/api_docs/python/tf/IndexedSlices.
+
+    >>> import minitape as tf
+    >>> v = tf.Variable([1.0, 2.0, 3.0])
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.gather(v, [2, 2, 0])
+    >>> g = tape.gradient(y, v)
+    >>> type(g).__name__, tf.convert_to_tensor(g).numpy()
+    ('IndexedSlices', array([1., 0., 2.], dtype=float32))
+    """
+
+    _composite = True
+    __slots__ = ("_values", "_indices", "_dense_shape", "_home")
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    values = property(lambda self: self._values, doc="The slices, stacked along the first axis.")
+    indices = property(lambda self: self._indices, doc="Where each slice belongs; a 1-d integer tensor.")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape of the dense tensor, as a 1-d tensor.")
+    dtype = property(lambda self: self._values.dtype, doc="The type of the elements.")
+    name = "IndexedSlices"
+    op = device = graph = None
+
+    @property
+    def shape(self) -> Any:
+        """The static shape of the dense tensor."""
+        from .shape import TensorShape
+
+        if self._dense_shape is None:
+            return TensorShape(None)
+        sizes = self._dense_shape
+        return TensorShape([int(s) for s in (sizes.numpy() if hasattr(sizes, "numpy") else sizes)])
+
+    def sizes(self) -> tuple[int, ...]:
+        """The shape of the dense tensor as ints."""
+        sizes = self._dense_shape
+        return tuple(int(s) for s in (sizes.array if hasattr(sizes, "array") else sizes))
+
+    def dense(self) -> Any:
+        """The dense tensor (an array when the values are one)."""
+        from .primitives import TABLE
+
+        return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
+
+    def _to_tensor(self, dtype: Any = None) -> Any:
+        return self.dense()
+
+    def numpy(self) -> Any:
+        """The dense value as a NumPy array."""
+        return self.dense().numpy()
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __str__(self) -> str:
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+    __repr__ = object.__repr__
+
+
+def join(parts: list[IndexedSlices]) -> IndexedSlices:
+    """The sum of sparse adjoints: their slices one after the other."""
+    from .primitives import TABLE
+
+    if isinstance(parts[0]._values, np.ndarray):
+        values, indices = (np.concatenate([getattr(p, k) for p in parts]) for k in ("_values", "_indices"))
+    else:
+        values, indices = (TABLE["concat"](*[getattr(p, k) for p in parts], axis=0) for k in ("_values", "_indices"))
+    return IndexedSlices(values, indices, parts[0]._dense_shape)

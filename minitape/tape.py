@@ -1,0 +1,435 @@
+"""``tf.GradientTape``: when rows are written, and which of them a gradient may use.
+
+A tape keeps three things: the recording it belongs to, the *spans* of rows during which it was recording, and what it
+watches (and since which row). Tapes that are open together share one recording. When a gradient is asked for, the tape
+finds its rows: a row is on the tape when it was written during a span and one of its inputs was watched by then or is
+itself the result of a row on the tape.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .primitives.elementwise import FIRST_CODE
+from .record import CALL, LONG, Record, state
+from .slices import IndexedSlices
+from .sweep import Sweep
+from .tensor import EagerTensor, Tensor, wrap
+
+ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
+
+
+class UnconnectedGradients(Enum):
+    """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
+
+    >>> import minitape as tf
+    >>> tf.UnconnectedGradients.ZERO.value
+    'zero'
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations, so that gradients can be computed afterwards.
+
+    Trainable variables are watched when they are read inside the ``with`` block; tensors with ``watch``. A tape gives
+    one gradient unless it is ``persistent``. With ``watch_accessed_variables=False`` variables are watched only by
+    ``watch``. See https://www.tensorflow.org/api_docs/python/tf/GradientTape.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> print(tape.gradient(y, x))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+
+    __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
+                 "watched", "variables", "late", "number", "last", "__weakref__")  # fmt: skip
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._recording = False
+        self._used = False
+        self._record: Record | None = None
+        self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
+        self.watched: dict[int, int] = {}  # row -> from which row on it is watched
+        self.variables: dict[int, Any] = {}  # watched variables by id
+        self.late = False  # something was watched after it was first used: spans and order matter
+        self.last: Any = None  # (target, sources) of the last gradient, for the picture
+
+    # -- recording ----------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> GradientTape:
+        if self._recording:
+            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+        tapes = state.tapes
+        record = state.record
+        if self._record is None:
+            if record is None:
+                record = state.record = Record()
+            record.tapes += 1
+            self._record = record
+        elif record is None:
+            state.record = record = self._record
+            record.open = True
+        elif record is not self._record:
+            self._join(record)
+        self._recording = True
+        self._start = len(self._record)
+        tapes.append(self)
+        return self
+
+    def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
+        if self._recording:
+            self._pop()
+
+    def _pop(self) -> None:
+        self._recording = False
+        record = self._record
+        self.spans.append((self._start, len(record)))  # type: ignore[arg-type]
+        tapes = state.tapes
+        if tapes and tapes[-1] is self:
+            tapes.pop()
+        elif self in tapes:
+            tapes.remove(self)
+        if not tapes and not record.paused:  # type: ignore[union-attr]
+            record.close()  # type: ignore[union-attr]
+            state.record = None
+        if record.watchers:  # type: ignore[union-attr]
+            record.notify()  # type: ignore[union-attr]
+
+    def __del__(self) -> None:
+        record = self._record
+        if record is not None:
+            if self._recording and self in state.tapes:
+                state.tapes.remove(self)
+            record.tapes -= 1
+            if record.tapes <= 0:
+                record.release()
+
+    def _join(self, record: Record) -> None:
+        """This tape is entered again while another recording is open: its rows move there."""
+        old: Record = self._record  # type: ignore[assignment]
+        shift = record.adopt(old)
+        self.spans = [(a + shift, b + shift) for a, b in self.spans]
+        self.watched = {row + shift: since + shift for row, since in self.watched.items()}
+        old.tapes -= 1
+        record.tapes += 1
+        self._record = record
+
+    def reset(self) -> None:
+        """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._start = len(self._record)  # type: ignore[arg-type]
+        self.spans, self.watched, self.variables, self._used = [], {}, {}, False
+        self.late = True
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Operations in this block are not recorded on this tape.
+
+        Raises RuntimeError unless the tape is recording.
+        """
+        if not self._recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        record: Record = self._record  # type: ignore[assignment]
+        self._recording = False
+        self.spans.append((self._start, len(record)))
+        state.tapes.remove(self)
+        record.paused += 1
+        record.note("pause", self)
+        try:
+            yield
+        finally:
+            record.paused -= 1
+            record.note("resume", self)
+            self._recording = True
+            self._start = len(record)
+            state.tapes.append(self)
+            self.late = True
+
+    def watch(self, tensor: Any) -> None:
+        """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
+
+        Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
+        """
+        for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            if type(t) is not EagerTensor:
+                if hasattr(t, "_watch_on"):  # variables and composite tensors
+                    t._watch_on(self)
+                    continue
+                if not isinstance(t, Tensor):
+                    raise ValueError(
+                        f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
+                    )
+            if not t.dtype.differentiable:
+                log_first_n(f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {t.dtype!r}")
+                continue
+            if self._recording:
+                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
+            elif self._record is not None:
+                self._record.note("watch_ignored", t)
+
+    def _watch_row(self, row: int) -> None:
+        if row not in self.watched:
+            record = self._record
+            now = len(record)  # type: ignore[arg-type]
+            self.watched[row] = now
+            record.cold.discard(row)  # type: ignore[union-attr]
+            if row != now - 1:
+                self.late = True
+                record.note("watch", (self, row))  # type: ignore[union-attr]
+
+    def _watch_variable(self, variable: Any) -> None:
+        self.variables[id(variable)] = variable
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that are watched, in the order of their creation."""
+        return tuple(sorted(self.variables.values(), key=lambda v: v._number))
+
+    # -- gradients ----------------------------------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
+
+        Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
+        ``sources``. ``output_gradients`` weighs the targets. Raises RuntimeError on the second call for a tape that is
+        not persistent.
+        """
+        self._begin()
+        if target is None:
+            raise TypeError(
+                "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
+                "be differentiated, but received None."
+            )
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        targets = [target] if type(target) is EagerTensor else nest.flatten(target)
+        flat = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
+        seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        gradients = self._gradients(targets, flat, seeds)
+        if zero:
+            gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
+        self.last = (targets, flat)
+        self._end()
+        return gradients[0] if flat and sources is flat[0] else nest.pack_sequence_as(sources, gradients)
+
+    def _begin(self) -> None:
+        if self._used:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+            )
+        if self._recording:
+            if not self._persistent:
+                self._pop()
+            else:
+                log_first_n(
+                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+                    "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
+                    "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
+                    "context if you actually want to trace the gradient in order to compute higher order derivatives."
+                )
+
+    def _end(self) -> None:
+        if not self._persistent:
+            self._used = True
+            record = self._record
+            if record is not None and record.tapes == 1:
+                record.free()
+
+    def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
+        record = self._record
+        target_rows = [self._rows_of(t) for t in targets]
+        source_rows = [self._rows_of(s) for s in sources]
+        if record is None:
+            return [self._same(s, targets, seeds) for s in sources]
+        starts: dict[int, Any] = {}
+        recorded = bool(state.tapes)
+        for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
+            if not target.dtype.differentiable:
+                continue
+            one = _seed(target, seed, recorded)
+            for row in rows[-1:]:
+                starts[row] = starts[row] + one if row in starts else one
+        wanted = {r for rows, s in zip(source_rows, sources, strict=True) if s.dtype.differentiable for r in rows}
+        sweep = self._sweep(starts, wanted, recorded) if starts and wanted else None
+        results = []
+        for rows, source in zip(source_rows, sources, strict=True):
+            found = None if sweep is None or not source.dtype.differentiable else self._result(sweep, rows)
+            results.append(self._same(source, targets, seeds) if found is None else found)
+        return results
+
+    def _sweep(self, starts: dict[int, Any], wanted: set[int], recorded: bool) -> Sweep | None:
+        """Runs the backward sweep; None when no target depends on a source."""
+        marks = self.reach(wanted)
+        if marks is not None:
+            wanted = {r for r in wanted if marks[r]}
+            starts = {r: s for r, s in starts.items() if marks[r]}
+            if not starts:
+                return None
+        sweep = Sweep(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
+        before, state.by = state.by, self
+        try:
+            sweep.run()
+        finally:
+            state.by = before
+        return sweep
+
+    def _result(self, sweep: Sweep, rows: list[int]) -> Any:
+        parts = [a for a in map(sweep.adjoint, rows) if a is not None]
+        if not parts:
+            return None
+        if type(parts[0]) is IndexedSlices and len(parts) == 1:
+            s = parts[0]
+            return s if isinstance(s.values, Tensor) else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
+        total = parts[0] if type(parts[0]) is not IndexedSlices else parts[0].dense()
+        for part in parts[1:]:
+            total = total + (part.dense() if type(part) is IndexedSlices else part)
+        return total if isinstance(total, Tensor) else wrap(total)
+
+    def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
+        """A source that no row knows has a gradient only where it is itself a target."""
+        for target, seed in zip(targets, seeds, strict=True):
+            if target is source and source.dtype.differentiable:
+                return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
+        return None
+
+    def _rows_of(self, value: Any) -> list[int]:
+        """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
+        if type(value) is EagerTensor:
+            row = None if self._record is None else self._record.find(value)
+            return [] if row is None else [row]
+        if hasattr(value, "_tape_rows"):
+            return value._tape_rows(self)
+        if not hasattr(value, "dtype"):
+            raise AttributeError(f"{type(value).__name__!r} object has no attribute 'dtype'")
+        raise AttributeError(f"{type(value).__module__ + '.' + type(value).__name__!r} object has no attribute '_id'")
+
+    # -- which rows ---------------------------------------------------------------------------------------------------
+
+    def on_tape(self) -> bytearray:
+        """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape."""
+        record: Record = self._record  # type: ignore[assignment]
+        n = len(record)
+        on = bytearray(n)
+        spans = [*self.spans, (self._start, n)] if self._recording else self.spans
+        starts = sorted((since, row) for row, since in self.watched.items())
+        at = 0
+        for first, last in spans:
+            while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
+                since, row = starts[at]
+                if since > first:
+                    self._spread(on, first, since)
+                    first = since
+                on[row] = 1
+                at += 1
+            self._spread(on, first, last)
+        for _, row in starts[at:]:
+            on[row] = 1
+        return on
+
+    def reach(self, sources: set[int]) -> Any:
+        """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
+        record: Record = self._record  # type: ignore[assignment]
+        n = len(record)
+        on = None
+        if self.late or record.tapes > 1 or record.by_marks or not all(row in self.watched for row in sources):
+            on = self.on_tape()
+        elif not record.calls and n <= LONG:
+            return None
+        marks = bytearray(n)
+        for row in sources:
+            marks[row] = on is None or on[row]
+        self._spread(marks, min(sources) + 1, n, on)
+        return marks
+
+    def _spread(self, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
+        """Marks each row in [low, high) that has a marked input (and passes the gate)."""
+        record: Record = self._record  # type: ignore[assignment]
+        if high - low > LONG and record.real is not None:
+            self._spread_long(marks, low, high, gate)
+            return
+        calls, cell = record.calls, record.cell
+        for row in range(low, high):
+            if gate is None or gate[row]:
+                op, a, b, _ = cell(row)
+                if op >= FIRST_CODE:
+                    if marks[a] or marks[b]:
+                        marks[row] = 1
+                elif op == CALL and _any_marked(record, marks, calls[a].inputs):
+                    marks[row] = 1
+
+    def _spread_long(self, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+        from . import kernels
+
+        record: Record = self._record  # type: ignore[assignment]
+        record.pack()
+        spread = kernels.load(record.real).spread
+        view = np.frombuffer(marks, np.uint8)
+        through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
+        for first, block in record.blocks:
+            row, last = max(first, low), min(first + len(block), high)
+            while row < last:
+                row = spread(block, first, row, last, view, through)
+                if row < last:  # a call: the kernel hands it over
+                    if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]].inputs):
+                        marks[row] = 1
+                    row += 1
+
+
+def _any_marked(record: Record, marks: bytearray, rows: tuple[int, ...]) -> bool:
+    """True when one of the rows is marked and of a dtype through which gradients flow."""
+    for row in rows:
+        if marks[row]:
+            meta = record.meta.get(row)
+            if meta is None or meta[1].kind in "fcV":  # V is bfloat16's
+                return True
+    return False
+
+
+def _seed(target: Any, seed: Any, recorded: bool) -> Any:
+    """The adjoint that a target starts with: ones, or what the user gave."""
+    if seed is not None:
+        from .convert import convert_to_tensor
+
+        seed = convert_to_tensor(seed, target.dtype)
+        return seed if recorded else seed.array
+    if type(target) is EagerTensor and target._value is None:
+        one = ONE[target._lane.real]
+    else:
+        shape = tuple(target.shape)
+        one = np.ones(shape, target.dtype.as_numpy_dtype)[()]
+    return wrap(one) if recorded else one
+
+
+def zeros_of(source: Any) -> Any:
+    """Zeros in the shape and dtype of a source, for unconnected gradients."""
+    return wrap(np.zeros(tuple(source.shape), source.dtype.as_numpy_dtype))
+
+
+_logged: set[str] = set()
+
+
+def log_first_n(message: str) -> None:
+    """Logs a warning as TensorFlow does, through the logger "tensorflow"; each text once."""
+    if message not in _logged:
+        _logged.add(message)
+        logging.getLogger("tensorflow").warning(message)

@@ -1,0 +1,588 @@
+"""Tensors: immutable values, and how an operation on them is run and recorded.
+
+A tensor holds a NumPy array or NumPy scalar, or it is a *scalar row* of an open recording: then it only knows the
+recording (``_lane``) and its row, and its value is computed when somebody looks. Operators on scalar rows write their
+row and return; everything else goes through :func:`apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .dtypes import DType
+from .errors import invalid
+from .primitives import TABLE, Primitive, declare, elementwise
+from .record import Record, state
+from .shape import TensorShape
+
+SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
+SCALAR_SHAPE = TensorShape.of(())
+
+
+class Tensor:
+    """A multi-dimensional array of elements of one type; immutable.
+
+    Make one with ``tf.constant`` or any operation. ``shape`` is a TensorShape, ``dtype`` a DType, ``numpy()`` the value.
+    Operators broadcast as NumPy's do; both sides must have the same dtype.
+    See https://www.tensorflow.org/api_docs/python/tf/Tensor.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([[1.0, 2.0]])
+    >>> x * 2 + 1
+    <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[3., 5.]], dtype=float32)>
+    """
+
+    __slots__ = ()
+    __array_priority__ = 100
+    __module__ = "tensorflow.python.framework.tensor"
+
+    OVERLOADABLE_OPERATORS: frozenset[str] = frozenset()
+
+
+class EagerTensor(Tensor):
+    """A tensor with a value."""
+
+    __slots__ = ("_lane", "_row", "_value", "_home", "_made", "__weakref__")
+    __module__ = "tensorflow.python.framework.ops"
+
+    def __init__(self, lane: Record, row: int) -> None:
+        self._lane = lane
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        # slots that were never set: a scalar row has no value yet, a plain value no place in a recording
+        if name in ("_value", "_home", "_made"):
+            return None
+        raise AttributeError(f"'tensorflow.python.framework.ops.EagerTensor' object has no attribute '{name}'")
+
+    # -- value --------------------------------------------------------------------------------------------------------
+
+    @property
+    def array(self) -> Any:
+        """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
+        value = self._value
+        if value is None:
+            value = self._value = self._lane.value(self._row)
+        return value
+
+    def numpy(self) -> Any:
+        """The value as a NumPy array (a copy) or, for a tensor without axes, a NumPy scalar.
+
+        >>> import minitape as tf
+        >>> tf.constant([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
+        self._left("numpy")
+        return self._numpy()
+
+    def _numpy(self) -> Any:
+        value = self.array
+        if type(value) is np.ndarray:
+            return value.copy() if value.ndim else value[()]
+        return value
+
+    def _left(self, how: str) -> None:
+        """Notes that the value leaves to where no tape can follow it."""
+        if state.record is not None:
+            state.record.note(how, self)
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        lane = self._lane
+        return dtypes.of(self._value) if lane is None or self._value is not None else SCALAR_DTYPES[lane.real]
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes of the axes."""
+        value = self._value
+        return SCALAR_SHAPE if value is None else TensorShape.of(value.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        value = self._value
+        return 0 if value is None else value.ndim
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Raises ValueError unless ``shape`` is compatible with the tensor's own."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
+
+    def ref(self) -> Any:
+        """A hashable reference to this very tensor (tensors themselves are unhashable)."""
+        return Reference(self)
+
+    @property
+    def device(self) -> str:
+        """Where the value lives: always the CPU."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def _id(self) -> int:
+        return id(self)
+
+    # -- Python's protocols -------------------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._left("asarray")
+        array = np.asarray(self.array, dtype)
+        return array.copy() if copy or (copy is None and array.ndim) else array
+
+    def __float__(self) -> float:
+        self._left("float")
+        return float(self._only_scalar())
+
+    def __int__(self) -> int:
+        self._left("int")
+        return int(self._only_scalar())
+
+    def __complex__(self) -> complex:
+        self._left("complex")
+        return complex(self._only_scalar())
+
+    def __index__(self) -> int:
+        return self._only_scalar().__index__()
+
+    def __bool__(self) -> bool:
+        self._left("bool")
+        return bool(self.array)
+
+    def _only_scalar(self) -> Any:
+        value = self.array
+        if value.ndim:
+            raise TypeError("Only scalar arrays can be converted to Python scalars." if value.size != 1 else
+                            "Only scalar arrays can be converted to Python scalars.")  # fmt: skip
+        return value[()]
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return self.array.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, item: Any) -> bool:
+        return any(bool(item == element) for element in self)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError("'tensorflow.python.framework.ops.EagerTensor' object does not support item assignment")
+
+    def __hash__(self) -> int:
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return wrap(self.array)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self._numpy(),)
+
+    def __format__(self, spec: str) -> str:
+        return self._numpy().__format__(spec)
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({self._text()}, shape={self.shape}, dtype={self.dtype.name})"
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self._text(repr)}>"
+
+    def _text(self, show: Any = str) -> str:
+        value = self._numpy()
+        if not self.ndim:
+            return repr(value.item()) if show is repr and hasattr(value, "item") else str(value)
+        return show(value)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.startswith("_value")]
+
+
+class Reference:
+    """A hashable handle on a tensor or variable; equal when it is the very same object."""
+
+    __slots__ = ("_referent",)
+
+    def __init__(self, referent: Any) -> None:
+        self._referent = referent
+
+    def deref(self) -> Any:
+        """The object itself."""
+        return self._referent
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and other._referent is self._referent
+
+    def __hash__(self) -> int:
+        return id(self._referent)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._referent!r}>"
+
+
+def _unpickle(value: Any) -> EagerTensor:
+    return wrap(np.asarray(value))
+
+
+_new = EagerTensor.__new__
+
+
+def wrap(value: Any) -> EagerTensor:
+    """A tensor around a NumPy scalar or an array that nobody else will change."""
+    if type(value) is np.ndarray:
+        if not value.ndim and value.dtype != object:
+            value = value[()]
+    elif not isinstance(value, np.generic):
+        value = np.asarray(value)
+        if not value.ndim and value.dtype != object:
+            value = value[()]
+    tensor = _new(EagerTensor)
+    tensor._value = value
+    tensor._lane = None
+    return tensor
+
+
+# -- running an operation ---------------------------------------------------------------------------------------------
+
+_quiet = np.errstate
+
+
+def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Runs ``primitive`` on tensors, and writes its row when a tape is open.
+
+    Returns one tensor, or a tuple when the forward function returned several arrays.
+    """
+    if state.graph is not None or not all(type(t) is EagerTensor for t in inputs):
+        from . import graph
+
+        return graph.apply(primitive, inputs, attrs)
+    record = state.record
+    if record is not None and primitive.code and not attrs:
+        made = _scalar_row(record, primitive, inputs)
+        if made is not None:
+            return made
+    with _quiet(all="ignore"):
+        out = primitive.forward(*[t.array for t in inputs], **attrs)
+    if type(out) is tuple:
+        tensors = tuple([wrap(o) for o in out])
+        finish(primitive, inputs, attrs, tensors)
+        return tensors
+    tensor = wrap(out)
+    finish(primitive, inputs, attrs, (tensor,))
+    return tensor
+
+
+def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
+    """Records an operation that has just computed ``tensors``."""
+    record = state.record
+    if record is not None:
+        record.call(primitive, inputs, attrs, tensors, bool(state.tapes))
+        if record.watchers:
+            record.notify()
+        return
+    for t in inputs:  # after the block: a trace for `explain`, as long as a tape could ask
+        home = t._lane or t._home
+        if home is not None and home.tapes > 0 and len(home.calls) < 100_000:
+            home.call(primitive, inputs, attrs, tensors, False)
+            return
+
+
+def _scalar_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
+    rows = []
+    for t in inputs:
+        if t._lane is not record:
+            value = t.array
+            if not record.is_scalar(value):
+                return None
+            row = record.enter(t)
+        else:
+            row = t._row
+        rows.append(row)
+    return EagerTensor(record, record.append(primitive.code, rows[0], rows[-1], record.here()))
+
+
+# -- operands ---------------------------------------------------------------------------------------------------------
+
+
+def operand_tensors(inputs: Iterable[Any]) -> tuple[Any, ...]:
+    """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
+    from .convert import convert_to_tensor
+
+    inputs = tuple(inputs)
+    like = next(t for t in inputs if isinstance(t, Tensor)).dtype
+    return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
+
+
+def check_same_dtype(op: str, x: Any, y: Any) -> None:
+    """Raises InvalidArgumentError when two operands have different dtypes."""
+    if x.dtype is not y.dtype:
+        raise invalid(
+            f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
+            f"but is a {y.dtype.kernel_name} tensor", op,
+        )  # fmt: skip
+
+
+def check_broadcast(op: str, x: Any, y: Any) -> None:
+    """Raises InvalidArgumentError when two shapes do not broadcast."""
+    a, b = x.shape.as_list(), y.shape.as_list()
+    for m, n in zip(reversed(a), reversed(b), strict=False):
+        if m != n and m != 1 and n != 1:
+            show = [",".join(map(str, s)) for s in (a, b)]
+            raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
+
+
+def binary(primitive: Primitive, x: Any, y: Any) -> Any:
+    """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
+    if type(x) is EagerTensor and type(y) is EagerTensor:
+        check_same_dtype(primitive.op, x, y)
+        if x.ndim and y.ndim and x._value.shape != y._value.shape:
+            check_broadcast(primitive.op, x, y)
+        if primitive.op in CHECKS:
+            CHECKS[primitive.op](primitive, x, y)
+    return apply(primitive, (x, y), {})
+
+
+def _other(x: Tensor, y: Any) -> Any:
+    """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
+    if isinstance(y, Tensor):
+        return y
+    if hasattr(y, "_read"):
+        return y._read()
+    if hasattr(y, "_composite"):
+        return NotImplemented
+    from .convert import convert_operand
+
+    return convert_operand(y, x.dtype)
+
+
+def _no_kernel(primitive: Primitive, x: Any, y: Any) -> None:
+    if x.dtype.kind in "bs":
+        raise invalid(f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed values: bfloat16, half, "
+                      f"float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, "
+                      f"complex128\n\t; NodeDef: {{{{node {primitive.op}}}}}", primitive.op)  # fmt: skip
+
+
+def _no_zero_division(primitive: Primitive, x: Any, y: Any) -> None:
+    _no_kernel(primitive, x, y)
+    if x.dtype.is_integer and not np.all(y.array):
+        raise invalid("Integer division by zero", primitive.op)
+
+
+def _no_negative_power(primitive: Primitive, x: Any, y: Any) -> None:
+    if x.dtype.is_integer and np.any(y.array < 0):
+        raise invalid("Integers to negative integer powers are not allowed", primitive.op)
+
+
+# what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
+CHECKS: dict[str, Any] = {
+    "Sub": _no_kernel, "Mul": _no_kernel, "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division,
+    "Pow": _no_negative_power,
+}  # fmt: skip
+
+
+# -- operators --------------------------------------------------------------------------------------------------------
+
+
+def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
+    """Installs a binary operator and its reflection. On scalar rows they only write a row; the rest is ``slow``."""
+    code = primitive.code
+
+    def operator(a: EagerTensor, b: Any) -> Any:
+        lane = a._lane
+        if lane is not None:
+            if type(b) is EagerTensor:
+                if b._lane is not lane:
+                    return slow(a, b)
+                other = b._row
+            elif type(b) is float or type(b) is int:
+                other = lane.constants.get(b)
+                if other is None:
+                    if not lane.open or lane is not state.record:
+                        return slow(a, b)
+                    other = lane.constant(float(b))
+            else:
+                return slow(a, b)
+            frame = _getframe(1)
+            if frame is not lane.frame and not lane.move(frame):
+                return slow(a, b)
+            try:
+                row = lane.take()
+            except StopIteration:
+                lane.pack()
+                row = lane.take()
+            lane.put((code, a._row, other, frame.f_lasti))
+            return EagerTensor(lane, row)
+        return slow(a, b)
+
+    def reflected(a: EagerTensor, b: Any) -> Any:
+        lane = a._lane
+        if lane is not None and (type(b) is float or type(b) is int):
+            other = lane.constants.get(b)
+            if other is None:
+                if not lane.open or lane is not state.record:
+                    return slow_reversed(a, b)
+                other = lane.constant(float(b))
+            frame = _getframe(1)
+            if frame is not lane.frame and not lane.move(frame):
+                return slow_reversed(a, b)
+            return EagerTensor(lane, lane.append(code, other, a._row, frame.f_lasti))
+        return slow_reversed(a, b)
+
+    for function, label in ((operator, f"__{name}__"), (reflected, f"__r{name}__")):
+        function.__name__ = function.__qualname__ = label
+        function.__doc__ = f"{primitive.texts[0]}, elementwise." if label[2] != "r" or name == "rsub" else None
+        setattr(EagerTensor, label, function)
+
+
+def _slow_pair(primitive: Primitive, prepare: Any = None) -> tuple[Any, Any]:
+    from .convert import convert_to_tensor
+
+    def slow(a: Any, b: Any) -> Any:
+        b = _other(a, b)
+        if b is NotImplemented:
+            return b
+        if prepare is not None:
+            a, b = prepare(a, b)
+        return binary(primitive, a, b)
+
+    def slow_reversed(a: Any, b: Any) -> Any:
+        b = b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype)
+        if prepare is not None:
+            b, a = prepare(b, a)
+        return binary(primitive, b, a)
+
+    return slow, slow_reversed
+
+
+def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64)."""
+    if a.dtype is b.dtype and a.dtype.is_integer:
+        wide = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
+        cast = TABLE["cast"]
+        return cast(a, dtype=wide), cast(b, dtype=wide)
+    return a, b
+
+
+def _install_operators() -> None:
+    for name, primitive_name, prepare in (
+        ("add", "add", None), ("sub", "subtract", None), ("mul", "multiply", None), ("truediv", "divide", float_quotient),
+        ("pow", "pow", None), ("floordiv", "floordiv", None), ("mod", "mod", None),
+    ):  # fmt: skip
+        primitive = TABLE[primitive_name]
+        slow, slow_reversed = _slow_pair(primitive, prepare)
+        _fast_operator(name, primitive, slow, slow_reversed)
+        setattr(Tensor, f"__{name}__", slow)
+        setattr(Tensor, f"__r{name}__", slow_reversed)
+    for name, primitive_name in (("neg", "negative"), ("abs", "abs")):
+        setattr(Tensor, f"__{name}__", lambda a, p=TABLE[primitive_name]: apply(p, (a,), {}))
+    Tensor.__pos__ = lambda a: a  # type: ignore[attr-defined]
+
+
+# -- primitives that the core itself needs ----------------------------------------------------------------------------
+
+
+def _cast(x: Any, *, dtype: DType) -> Any:
+    wanted = dtype.as_numpy_dtype
+    if x.dtype.kind == "c" and dtype.kind in "fiub":
+        x = x.real
+    return x.astype(wanted)
+
+
+declare("cast", _cast, [lambda g, z, x, *, dtype: TABLE["cast"](g, dtype=dtypes.of_any(x))], op="Cast", keep="")
+
+
+def recorded_select(condition: Any, x: Any, y: Any) -> Any:
+    """``select`` of the formulas as a recorded operation."""
+    like = x if isinstance(x, Tensor) else y
+    x, y = (v if isinstance(v, Tensor) else wrap(like.dtype.as_numpy_dtype(v)) for v in (x, y))
+    return apply(TABLE["select"], (condition, x, y), {})
+
+
+def zeros_like_tensor(x: Any) -> Any:
+    """Zeros in the shape and dtype of a tensor, as a constant."""
+    return apply(TABLE["zeros_like"], (x,), {})
+
+
+declare(
+    "select", lambda c, x, y: np.where(c, x, y),
+    [None, lambda g, z, c, x, y: _select(c, g, 0), lambda g, z, c, x, y: _select(c, 0, g)],
+    op="SelectV2", label="where", keep="c",
+)  # fmt: skip
+declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
+declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    if isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor):
+        condition = condition if isinstance(condition, Tensor) else wrap(condition)
+        return recorded_select(condition, x, y)
+    return np.where(condition, x, y)
+
+
+def _boolean(name: str, kernel: str, label: str, forward: Any) -> Primitive:
+    return declare(name, forward, [None, None], op=kernel, label=label, keep="")
+
+
+_boolean("less", "Less", "<", lambda x, y: np.less(x, y))
+_boolean("less_equal", "LessEqual", "<=", lambda x, y: np.less_equal(x, y))
+_boolean("greater", "Greater", ">", lambda x, y: np.greater(x, y))
+_boolean("greater_equal", "GreaterEqual", ">=", lambda x, y: np.greater_equal(x, y))
+_boolean("equal", "Equal", "==", lambda x, y: np.equal(x, y))
+_boolean("not_equal", "NotEqual", "!=", lambda x, y: np.not_equal(x, y))
+_boolean("logical_and", "LogicalAnd", "and", lambda x, y: np.logical_and(x, y))
+_boolean("logical_or", "LogicalOr", "or", lambda x, y: np.logical_or(x, y))
+_boolean("logical_xor", "LogicalXor", "xor", lambda x, y: np.logical_xor(x, y))
+declare("logical_not", lambda x: np.logical_not(x), [None], op="LogicalNot", label="not", keep="")
+
+
+def _comparison(name: str, primitive: Primitive) -> None:
+    def compare(a: Any, b: Any) -> Any:
+        b = _other(a, b)
+        return b if b is NotImplemented else binary(primitive, a, b)
+
+    setattr(Tensor, name, compare)
+
+
+def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
+    def compare(a: Any, b: Any) -> Any:
+        if b is None:
+            return unlike
+        try:
+            b = _other(a, b)
+        except (TypeError, ValueError):
+            return unlike
+        if b is NotImplemented:
+            return b
+        try:
+            return binary(primitive, a, b)
+        except type(invalid("")) as error:
+            if "Incompatible shapes" in str(error):
+                return unlike
+            raise
+
+    setattr(Tensor, name, compare)
+
+
+for _name, _primitive in (("__lt__", "less"), ("__le__", "less_equal"), ("__gt__", "greater"), ("__ge__", "greater_equal")):
+    _comparison(_name, TABLE[_primitive])
+_equality("__eq__", TABLE["equal"], False)
+_equality("__ne__", TABLE["not_equal"], True)
+for _name, _primitive in (("and", "logical_and"), ("or", "logical_or"), ("xor", "logical_xor")):
+    _comparison(f"__{_name}__", TABLE[_primitive])
+    _comparison(f"__r{_name}__", TABLE[_primitive])
+Tensor.__invert__ = lambda a: apply(TABLE["logical_not"], (a,), {})  # type: ignore[attr-defined]
+Tensor.__hash__ = EagerTensor.__hash__  # type: ignore[method-assign]
+elementwise_primitives = elementwise.BY_CODE
