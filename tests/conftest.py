@@ -86,9 +86,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
     def start(folder: Path, *options: str) -> str:
         command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", *options]
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1"}
-        server = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)
         assert server.stdout is not None
         said = []

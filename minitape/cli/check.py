@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,10 +156,11 @@ def check_notebook(
 
 
 def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result) -> None:
-    """Add to `result` what one cell's run shows."""
+    """Add to `result` what one cell's run shows, unless another variant showed the same."""
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
-    result.findings.extend(run_findings(notebook, record, variant))
+    known = [replace(finding, variant=variant) for finding in result.findings]
+    result.findings.extend(f for f in run_findings(notebook, record, variant) if f not in known)
 
 
 def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
 
 _CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
 _UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
+_SAID = re.compile(r"^Exercise \S+: ([^.]*)\.", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -125,11 +126,13 @@ def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
 
 
 def _exercise_findings(place: int, outputs: list[Any], variant: str) -> Iterator[Finding]:
+    """Left blank, an exercise says that it is not answered yet; with its solution, that this is correct."""
     wanted = CORRECT if variant == "solved" else NOT_ANSWERED
     text = outputs_text(outputs)
-    if wanted not in text:
+    said = _SAID.findall(text)
+    if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
-        yield Finding("exercise", place, f"{which} is not answered by {wanted!r}", new=text, variant=variant)
+        yield Finding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
 
 
 def outputs_text(outputs: Iterable[Any]) -> str:
