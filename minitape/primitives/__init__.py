@@ -28,7 +28,8 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "_table_rules")
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example",
+                 "_table_rules")  # fmt: skip
 
     def __init__(
         self,
@@ -40,12 +41,14 @@ class Primitive:
         label: str = "",
         keep: str = "all",
         missing: str = "none",
+        example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
     ) -> None:
         self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
+        self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self._table_rules: Any = None
 
     def rules_for(self, recorded: bool) -> Any:
