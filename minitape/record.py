@@ -19,6 +19,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
 from _thread import get_ident
 from types import CodeType, FrameType
 from typing import Any
@@ -42,6 +43,7 @@ class State(threading.local):
     graph: Any = None
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     scope: tuple[str, ...] = ()  # tf.name_scope
+    token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
 
     def __init__(self) -> None:
         self.tapes: list[Any] = []
@@ -93,7 +95,7 @@ class Record:
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "values", "done", "known",
         "calls", "call_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
-        "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "__weakref__",
+        "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -118,12 +120,13 @@ class Record:
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         self.events: list[Event] = []
         self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
-        self.by_marks: list[tuple[int, Any]] = []  # (first row, the tape whose sweep wrote from there on or None)
+        self.by_marks: list[tuple[int, Any]] = []  # (first row, weak reference to the tape whose sweep wrote from there on, or None)
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
         self.paused = 0  # tapes inside stop_recording()
         self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
+        self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]]]] = []  # its tapes and their spans
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -146,8 +149,8 @@ class Record:
         if n:
             block = np.fromiter(self.pending, np.int32, 4 * n).reshape(n, 4)
             self.blocks.append((self.base, block))
+            self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
-            self.pending.clear()
         self.take = iter(range(self.base, self.base + CHUNK)).__next__
 
     def cell(self, row: int) -> tuple[int, int, int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import weakref
 from collections.abc import Iterator
 from enum import Enum
 from typing import Any
@@ -21,7 +22,7 @@ from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state
 from .slices import IndexedSlices
 from .sweep import Sweep
-from .tensor import EagerTensor, Tensor, wrap
+from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
 
@@ -55,7 +56,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "late", "number", "last", "__weakref__")  # fmt: skip
+                 "watched", "variables", "late", "number", "last", "watchers", "__weakref__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
@@ -68,6 +69,7 @@ class GradientTape:
         self.variables: dict[int, Any] = {}  # watched variables by id
         self.late = False  # something was watched after it was first used: spans and order matter
         self.last: Any = None  # (target, sources) of the last gradient, for the picture
+        self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
 
     # -- recording ----------------------------------------------------------------------------------------------------
 
@@ -89,7 +91,14 @@ class GradientTape:
         self._recording = True
         self._start = len(self._record)
         tapes.append(self)
+        self._join_picture(self._record)
         return self
+
+    def _join_picture(self, record: Record) -> None:
+        """Lets pictures of the recording know this tape, and its own pictures the recording."""
+        if all(ref() is not self for ref, _ in record.members):
+            record.members.append((weakref.ref(self), self.spans))
+        record.watchers += [w for w in self.watchers if w not in record.watchers]
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
@@ -97,6 +106,7 @@ class GradientTape:
 
     def _pop(self) -> None:
         self._recording = False
+        state.token = object()
         record = self._record
         self.spans.append((self._start, len(record)))  # type: ignore[arg-type]
         tapes = state.tapes
@@ -136,16 +146,20 @@ class GradientTape:
         self._start = len(self._record)  # type: ignore[arg-type]
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
         self.late = True
+        state.token = object()  # variables are watched anew when they are read
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Operations in this block are not recorded on this tape.
 
-        Raises RuntimeError unless the tape is recording.
+        Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
         """
-        if not self._recording:
+        if self._record is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        record: Record = self._record  # type: ignore[assignment]
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        record: Record = self._record
+        state.token = object()
         self._recording = False
         self.spans.append((self._start, len(record)))
         state.tapes.remove(self)
@@ -159,7 +173,7 @@ class GradientTape:
             self._recording = True
             self._start = len(record)
             state.tapes.append(self)
-            self.late = True
+            state.token = object()
 
     def watch(self, tensor: Any) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
@@ -176,11 +190,13 @@ class GradientTape:
                         f"Passed in object {t} of type {type(t).__name__!r}, not tf.Tensor or tf.Variable or ExtensionType."
                     )
             if not t.dtype.differentiable:
-                log_first_n(f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {t.dtype!r}")
+                warn_not_watchable(t.dtype)
                 continue
+            if self._record is None:
+                raise AttributeError("'NoneType' object has no attribute '_tape'")
             if self._recording:
-                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
-            elif self._record is not None:
+                self._watch_row(self._record.enter(t))
+            else:
                 self._record.note("watch_ignored", t)
 
     def _watch_row(self, row: int) -> None:
@@ -221,14 +237,16 @@ class GradientTape:
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        zero = wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else nest.flatten(target)
         flat = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
-        seeds = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
         gradients = self._gradients(targets, flat, seeds)
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         self.last = (targets, flat)
+        if self._record is not None and self._record.watchers:
+            self._record.notify()
         self._end()
         return gradients[0] if flat and sources is flat[0] else nest.pack_sequence_as(sources, gradients)
 
@@ -242,6 +260,7 @@ class GradientTape:
                 self._pop()
             else:
                 log_first_n(
+                    "gradient_inside_context",
                     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
                     "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
                     "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
@@ -287,10 +306,15 @@ class GradientTape:
                 return None
         sweep = Sweep(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
         before, state.by = state.by, self
+        outer = state.record if recorded else None
+        if outer is not None:
+            outer.by_marks.append((len(outer), weakref.ref(self)))
         try:
             sweep.run()
         finally:
             state.by = before
+            if outer is not None:
+                outer.by_marks.append((len(outer), None if before is None else weakref.ref(before)))
         return sweep
 
     def _result(self, sweep: Sweep, rows: list[int]) -> Any:
@@ -319,9 +343,7 @@ class GradientTape:
             return [] if row is None else [row]
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
-        if not hasattr(value, "dtype"):
-            raise AttributeError(f"{type(value).__name__!r} object has no attribute 'dtype'")
-        raise AttributeError(f"{type(value).__module__ + '.' + type(value).__name__!r} object has no attribute '_id'")
+        raise _no_tensor(value)
 
     # -- which rows ---------------------------------------------------------------------------------------------------
 
@@ -351,7 +373,8 @@ class GradientTape:
         record: Record = self._record  # type: ignore[assignment]
         n = len(record)
         on = None
-        if self.late or record.tapes > 1 or record.by_marks or not all(row in self.watched for row in sources):
+        whole = not self._recording and self.spans == [(0, n)]
+        if self.late or not whole or record.tapes > 1 or not all(row in self.watched for row in sources):
             on = self.on_tape()
         elif not record.calls and n <= LONG:
             return None
@@ -405,18 +428,48 @@ def _any_marked(record: Record, marks: bytearray, rows: tuple[int, ...]) -> bool
     return False
 
 
+def _no_tensor(value: Any) -> Exception:
+    """The error for a target or source that is no tensor: TensorFlow takes it for a dtype first."""
+    from .dtypes import as_dtype
+
+    try:
+        number = isinstance(value, float) and value.is_integer()
+        missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
+    except TypeError as error:
+        return error
+    kind = type(value)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    return AttributeError(f"{name!r} object has no attribute {missing!r}")
+
+
+def wants_zeros(unconnected_gradients: Any) -> bool:
+    """True for "zero", False for "none"; ValueError otherwise."""
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+
+
+def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
+    """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
+    from .convert import convert_to_tensor
+
+    given = [convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
+    return given + [None] * (count - len(given))
+
+
 def _seed(target: Any, seed: Any, recorded: bool) -> Any:
     """The adjoint that a target starts with: ones, or what the user gave."""
     if seed is not None:
-        from .convert import convert_to_tensor
-
-        seed = convert_to_tensor(seed, target.dtype)
+        if seed.dtype is not target.dtype:
+            check_same_dtype("Mul", seed, target)
+        if seed.shape != target.shape:
+            check_broadcast("Mul", seed, target)
         return seed if recorded else seed.array
     if type(target) is EagerTensor and target._value is None:
         one = ONE[target._lane.real]
     else:
-        shape = tuple(target.shape)
-        one = np.ones(shape, target.dtype.as_numpy_dtype)[()]
+        one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return wrap(one) if recorded else one
 
 
@@ -425,11 +478,16 @@ def zeros_of(source: Any) -> Any:
     return wrap(np.zeros(tuple(source.shape), source.dtype.as_numpy_dtype))
 
 
-_logged: set[str] = set()
+_logged: dict[str, int] = {}
 
 
-def log_first_n(message: str) -> None:
-    """Logs a warning as TensorFlow does, through the logger "tensorflow"; each text once."""
-    if message not in _logged:
-        _logged.add(message)
+def log_first_n(place: str, message: str, times: int = 5) -> None:
+    """Logs a warning as TensorFlow does, through the logger "tensorflow": the first ``times`` times for a place."""
+    _logged[place] = _logged.get(place, 0) + 1
+    if _logged[place] <= times:
         logging.getLogger("tensorflow").warning(message)
+
+
+def warn_not_watchable(dtype: Any) -> None:
+    """The warning for watching integers, booleans or strings."""
+    log_first_n(f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}")

@@ -85,10 +85,10 @@ class ResourceVariable:
             return state.graph.read(self)
         record = state.record
         if record is not None:
-            seen = (record, len(state.tapes), state.tapes[-1] if state.tapes else None)
-            if self._seen != seen:
+            token = state.token
+            if self._seen is not token:
                 self._enter(record)
-                self._seen = seen
+                self._seen = token
         return self._state
 
     def _enter(self, record: Any) -> int:
@@ -114,9 +114,9 @@ class ResourceVariable:
     def _watch_on(self, tape: Any) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
-            from .tape import log_first_n
+            from .tape import warn_not_watchable
 
-            log_first_n(f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {self.dtype!r}")
+            warn_not_watchable(self.dtype)
             return
         tape._watch_variable(self)
         if tape._recording:
