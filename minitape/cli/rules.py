@@ -13,6 +13,7 @@ EXERCISE = "exercise"
 SOLUTION = "solution"
 FOLLOWS_ANSWERS = "follows-answers"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+OUTPUTS_DIFFER = "Cell outputs differ"
 AFTER_DEATH = "Kernel dead on test start"
 UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
 
@@ -103,7 +104,7 @@ def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterato
         return
     if record["problem"]:
         yield _problem(cell, record, variant)
-    elif is_exercise(cell):
+    if is_exercise(cell) and record["problem"] in (None, OUTPUTS_DIFFER):
         yield from _exercise_findings(place, outputs, variant)
 
 
@@ -112,7 +113,7 @@ def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
     place, problem = record["cell"], record["problem"]
     saved, new = outputs_text(cell.outputs), outputs_text(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
-    if problem == "Cell outputs differ":
+    if problem == OUTPUTS_DIFFER:
         return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
     if failed and failed[-1]["ename"] == "CalledProcessError":
         message = f"a command of this cell fails: {plain(failed[-1]['evalue'])}"

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from .rules import EXERCISE, SOLUTION
+from .rules import EXERCISE, FOLLOWS_ANSWERS, SOLUTION
 from .save import clean, execute, write
 
 INTRODUCTION = """\
@@ -79,6 +79,8 @@ SUMMARY = """\
 
 Where to read on: name the next lesson."""
 
+PROGRESS = 'progress("{name}")'
+
 
 def build(name: str, title: str) -> Any:
     """The skeleton as a notebook that has not run yet."""
@@ -93,6 +95,7 @@ def build(name: str, title: str) -> Any:
         new_code_cell(ANSWER.format(name=name), metadata={"tags": [EXERCISE]}),
         new_markdown_cell(FOLDED.format(name=name), metadata={"tags": [SOLUTION]}),
         new_markdown_cell(SUMMARY),
+        new_code_cell(PROGRESS.format(name=name), metadata={"tags": [FOLLOWS_ANSWERS]}),
     ]
     notebook = new_notebook(cells=texts)
     for number, cell in enumerate(notebook.cells, 1):

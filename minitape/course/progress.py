@@ -16,7 +16,7 @@ VARIABLE = "MINITAPE_PROGRESS"
 VERSION = 1
 
 _lock = threading.Lock()
-_unsaved: dict[str, Any] = {}
+_unsaved: dict[Path, dict[str, Any]] = {}
 
 
 def progress_file() -> Path:
@@ -35,10 +35,8 @@ def read_progress() -> dict[str, Any]:
         kept = json.loads(file.read_text(encoding="utf-8"))
         if not all(isinstance(kept[key], dict) for key in ("exercises", "predictions")):
             raise ValueError("not a progress file")
-    except FileNotFoundError:
-        return _unsaved or empty
     except OSError:
-        return _unsaved or empty
+        return _unsaved.get(file, empty)
     except (ValueError, KeyError, TypeError):
         with contextlib.suppress(OSError):
             os.replace(file, file.with_name(file.name + ".unreadable"))
@@ -48,7 +46,6 @@ def read_progress() -> dict[str, Any]:
 
 def change_progress(change: Callable[[dict[str, Any]], None]) -> None:
     """Read, change and write the progress; where the folder can not be written, it lasts for this session only."""
-    global _unsaved
     with _lock:
         kept = read_progress()
         change(kept)
@@ -58,7 +55,7 @@ def change_progress(change: Callable[[dict[str, Any]], None]) -> None:
             partial.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
             os.replace(partial, file)
         except OSError:
-            _unsaved = kept
+            _unsaved[file] = kept
 
 
 def note_try(name: str, solved: bool) -> int:
@@ -75,23 +72,22 @@ def note_try(name: str, solved: bool) -> int:
     return tries
 
 
-def progress() -> None:
-    """Print how many exercises of each lesson are solved, and which are left.
+def progress(*lessons: str) -> None:
+    """Print how many exercises of these lessons are solved, and which are left; of all lessons if none is named.
 
     >>> from minitape.course import Exercise, add_exercise, check
     >>> add_exercise(Exercise("demo-lesson.1", expect=2.0))
     >>> check("demo-lesson.1", 2.0)
     Exercise demo-lesson.1: correct.
       exact: yes   approximate: yes   largest difference: 0.0
-    >>> progress()  # doctest: +ELLIPSIS
-    Lesson ...
+    >>> progress("demo-lesson")
     Lesson demo-lesson: # 1 of 1 solved
     """
     from .checker import exercises_of
 
     done = {name for name, entry in read_progress()["exercises"].items() if entry.get("solved")}
     lines = []
-    for lesson in _lessons(done):
+    for lesson in lessons or _lessons(done):
         names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
         left = [name for name in names if name not in done]
         solved = len(names) - len(left)

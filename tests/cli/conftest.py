@@ -1,0 +1,74 @@
+"""What the tests of the command line share: running it, and a small notebook to spoil."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from minitape.cli.save import save
+
+SOLUTION = """<details><summary>Solution</summary>
+
+```python
+answer = 6.0
+check("t.1", answer)
+```
+
+</details>"""
+
+Edit = Callable[[nbformat.NotebookNode], object]
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `minitape` with these arguments in a process of its own."""
+    command = [sys.executable, "-m", "minitape.cli", *map(str, arguments)]
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
+    return subprocess.run(command, cwd=cwd, env=environment, text=True, capture_output=True, timeout=300, check=False)
+
+
+def small_notebook() -> nbformat.NotebookNode:
+    """A notebook with one of everything, not run yet."""
+    cells = [
+        new_markdown_cell("# A small notebook"),
+        new_code_cell("print([0.5, 1.5])"),
+        new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]}),
+        new_code_cell("from minitape.course import Exercise, add_exercise, check, progress"),
+        new_code_cell("add_exercise(Exercise('t.1', expect=6.0))"),
+        new_code_cell("answer = ...\ncheck('t.1', answer)", metadata={"tags": ["exercise"]}),
+        new_markdown_cell(SOLUTION, metadata={"tags": ["solution"]}),
+        new_code_cell("print(answer is ...)", metadata={"tags": ["follows-answers"]}),
+        new_code_cell("x = !echo spoken\nprint(x)"),
+        new_code_cell("print('last')"),
+    ]
+    return new_notebook(cells=cells)
+
+
+@pytest.fixture(scope="session")
+def saved_notebook(tmp_path_factory) -> Path:
+    """The small notebook, saved as lessons are saved."""
+    path = tmp_path_factory.mktemp("small") / "small.ipynb"
+    nbformat.write(small_notebook(), path)
+    save(path)
+    return path
+
+
+@pytest.fixture
+def spoiled(saved_notebook: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Write a copy of the small notebook after some edits, and give back its path."""
+
+    def spoil(*edits: Edit) -> Path:
+        notebook = nbformat.read(saved_notebook, as_version=4)
+        for edit in edits:
+            edit(notebook)
+        path = tmp_path / "spoiled.ipynb"
+        nbformat.write(notebook, path)
+        return path
+
+    return spoil

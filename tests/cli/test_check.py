@@ -1,0 +1,218 @@
+"""`minitape check`: what it lets pass, what it finds, and how it says so."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from nbformat.v4 import new_output
+
+from minitape.cli import report
+from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
+from minitape.cli.rules import Finding, solution_of
+
+from .conftest import run, small_notebook
+
+DIGITS, RAISES, EXERCISE, SOLVED, COMMAND, LAST = 1, 2, 5, 6, 8, 9
+
+
+def code(place, source):
+    """An edit: other code in a cell, with no output saved for it."""
+
+    def edit(notebook):
+        notebook.cells[place].source = source
+        notebook.cells[place].outputs = []
+
+    return edit
+
+
+def stream(place, text, name="stdout"):
+    """An edit: a cell's saved output."""
+    return lambda notebook: notebook.cells[place].__setitem__("outputs", [new_output("stream", name=name, text=text)])
+
+
+def found(path, variants=("blank",)):
+    result = check_notebook(path, variants)
+    assert result.broken is None
+    return [(finding.rule, finding.cell) for finding in result.findings]
+
+
+def test_a_good_notebook_passes_blank_and_solved_and_is_not_changed(saved_notebook):
+    before = saved_notebook.read_bytes()
+    files = sorted(saved_notebook.parent.iterdir())
+    result = check_notebook(saved_notebook)
+    assert (result.findings, result.broken, result.exit_code) == ([], None, 0)
+    assert [run.variant for run in result.runs] == ["blank"] * 8 + ["solved"] * 8
+    assert saved_notebook.read_bytes() == before
+    assert sorted(saved_notebook.parent.iterdir()) == files
+
+
+def test_one_changed_digit_is_found_and_its_cell_is_named(spoiled):
+    done = run("check", spoiled(stream(DIGITS, "[0.5, 1.6]\n")), "--variant", "blank")
+    assert done.returncode == 1
+    assert "cell 2 (print([0.5, 1.5])): this cell's output is not the saved one [outputs-differ]" in done.stdout
+    assert "-[0.5, 1.6]" in done.stdout
+    assert "+[0.5, 1.5]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        pytest.param([code(LAST, "%nosuch")], ("unknown-magic", LAST), id="line magic"),
+        pytest.param([code(LAST, "%%nosuch\nx")], ("unknown-magic", LAST), id="cell magic"),
+        pytest.param([code(LAST, "!exit 3")], ("failing-command", LAST), id="command"),
+        pytest.param([code(COMMAND, "x = !ls /nosuch/folder")], ("failing-command", COMMAND), id="assigned command"),
+        pytest.param([code(LAST, "!!exit 3")], ("failing-command", LAST), id="command for its lines"),
+        pytest.param(
+            [code(LAST, "import sys\nprint('oops', file=sys.stderr)"), stream(LAST, "oops\n", "stderr")],
+            ("stderr", LAST),
+            id="stderr, even when it is saved",
+        ),
+        pytest.param([code(LAST, "nothing")], ("error", LAST), id="an error that is not meant"),
+        pytest.param([code(RAISES, "1 / 1")], ("outputs-differ", RAISES), id="a meant error that does not come"),
+        pytest.param([code(LAST, "import os\nos._exit(1)")], ("not-runnable", LAST), id="the kernel dies"),
+        pytest.param([code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)")], ("exercise", EXERCISE), id="answered"),
+    ],
+)
+def test_what_running_shows(spoiled, edits, expected):
+    assert expected in found(spoiled(*edits))
+
+
+def test_what_is_saved_is_looked_at(spoiled):
+    def not_run(notebook):
+        notebook.cells[LAST].execution_count = None
+        notebook.cells[LAST].outputs = []
+
+    def out_of_order(notebook):
+        notebook.cells[DIGITS].execution_count = 7
+
+    def widget_state(notebook):
+        notebook.metadata.widgets = {"application/vnd.jupyter.widget-state+json": {"state": {}}}
+
+    def widget_view(notebook):
+        data = {"text/plain": "view", "application/vnd.jupyter.widget-view+json": {"model_id": "1"}}
+        notebook.cells[COMMAND].outputs.append(new_output("display_data", data=data))
+
+    def no_solution(notebook):
+        notebook.cells[SOLVED].source = "No code."
+
+    path = spoiled(not_run, out_of_order, widget_state, widget_view, no_solution)
+    assert {
+        ("not-run", LAST),
+        ("run-order", DIGITS),
+        ("widget-state", None),
+        ("widget-view", COMMAND),
+        ("exercise", EXERCISE),
+    } <= set(found(path))
+
+
+def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
+    def wrong(notebook):
+        notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
+
+    path = spoiled(wrong)
+    assert found(path) == []
+    [finding] = check_notebook(path).findings
+    assert (finding.rule, finding.cell, finding.variant) == ("exercise", EXERCISE, "solved")
+    assert "7.0" in finding.new
+
+
+def test_a_problem_that_both_runs_show_is_told_once(spoiled):
+    assert found(spoiled(code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
+
+
+def test_a_cell_that_takes_too_long_is_stopped(spoiled):
+    path = spoiled(code(LAST, "import threading\nthreading.Event().wait(60)"))
+    [finding] = check_notebook(path, ["blank"], timeout=1).findings
+    assert finding.cell == LAST
+    assert "KeyboardInterrupt" in finding.message
+
+
+def test_the_solution_belongs_to_the_exercise_right_before_it():
+    cells = small_notebook().cells
+    assert solution_of(cells, EXERCISE) == 'answer = 6.0\ncheck("t.1", answer)'
+    cells.insert(EXERCISE + 1, cells[EXERCISE])
+    assert solution_of(cells, EXERCISE) is None
+
+
+def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
+    bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
+    seen = []
+    results = check_notebooks([bad, saved_notebook], ["blank"], progress=lambda path, variant: seen.append(path))
+    assert [result.exit_code for result in results] == [1, 0]
+    assert seen.count(bad) == seen.count(saved_notebook) == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("missing.ipynb", None, "no such notebook: "),
+        ("notes.txt", "x", "expected a name that ends in .ipynb"),
+        ("folder", "", "no notebooks in the folder"),
+    ],
+)
+def test_what_can_not_be_checked_ends_with_2(tmp_path, name, text, message):
+    path = tmp_path / name
+    if text:
+        path.write_text(text)
+    elif text is not None:
+        path.mkdir()
+    done = run("check", path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_broken_file_is_told_beside_the_others(tmp_path, saved_notebook):
+    (tmp_path / "broken.ipynb").write_text("{")
+    done = run("check", tmp_path / "broken.ipynb", saved_notebook, "--variant", "blank")
+    assert done.returncode == 2
+    assert "not a readable notebook" in done.stdout
+    assert f"ok     {saved_notebook}" in done.stdout
+
+
+def test_folders_and_repeated_names_are_resolved(saved_notebook):
+    assert find_notebooks([saved_notebook.parent, saved_notebook]) == [saved_notebook]
+
+
+class _Cells(HTMLParser):
+    """Collects the text of a page's table cells, and the elements that appear."""
+
+    def __init__(self):
+        super().__init__()
+        self.elements, self.text = set(), ""
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_shows_both_sides_escaped():
+    finding = Finding("outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame", new="&amp;\nsame")
+    page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources={0: "print('<i>')"}, seconds=1.5)])
+    parsed = _Cells()
+    parsed.feed(page)
+    assert "script" not in parsed.elements
+    assert "<script>alert(1)</script>" in parsed.text
+    assert "&amp;" in parsed.text
+    assert "a<b>.ipynb" in parsed.text
+    assert "cell 1 (print('<i>'))" in parsed.text
+    assert page.count("class='differs'") == 1
+
+
+def test_the_report_is_written(saved_notebook, tmp_path):
+    done = run("check", saved_notebook, "--variant", "blank", "--html", tmp_path / "report.html")
+    assert done.returncode == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "8 cells ran in" in page
+    assert "http://" not in page
+    refused = run("check", saved_notebook, "--variant", "blank", "--html", tmp_path / "no" / "report.html")
+    assert refused.returncode == 1
+    assert "can not write the report" in refused.stderr
+
+
+def test_a_long_line_is_cut_and_stays_recognisable():
+    one, two = "x" * 1000, "x" * 999 + "y"
+    assert len(report.shorten(one, 200)) < 220
+    assert report.shorten(one, 200) != report.shorten(two, 200)

@@ -1,0 +1,108 @@
+"""`minitape lab`: a learner's work is never touched, and JupyterLab comes up on this machine only."""
+
+from __future__ import annotations
+
+import socket
+import urllib.error
+import urllib.request
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from minitape.cli import lab
+from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
+
+from .conftest import run
+
+
+def names(folder):
+    return [path.name for path in notebooks_in(folder)]
+
+
+def test_all_lessons_are_copied_once_and_only_once(tmp_path):
+    first = run("lab", tmp_path / "mine", "--copy-only")
+    assert first.returncode == 0, first.stderr
+    assert names(tmp_path / "mine") == names(lessons_folder())
+    assert names(tmp_path / "mine")[0] == "01_the_first_tape.ipynb"
+    assert "copied 01_the_first_tape.ipynb" in first.stdout
+    second = run("lab", tmp_path / "mine", "--copy-only")
+    assert "copied" not in second.stdout
+    assert "left as you had them" in second.stdout
+
+
+def test_a_learners_work_is_never_overwritten(tmp_path):
+    copy_missing(tmp_path)
+    mine = notebooks_in(tmp_path)[0]
+    mine.write_text("my own work")
+    copied, kept = copy_missing(tmp_path)
+    assert mine.read_text() == "my own work"
+    assert copied == []
+    assert mine.name in kept
+
+
+def test_a_lesson_that_is_gone_comes_back(tmp_path):
+    copy_missing(tmp_path)
+    first = notebooks_in(tmp_path)[0]
+    first.unlink()
+    assert copy_missing(tmp_path)[0] == [first.name]
+    assert first.read_bytes() == (lessons_folder() / first.name).read_bytes()
+
+
+def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
+    def full(reader, writer):
+        writer.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("minitape.cli.lessons.shutil.copyfileobj", full)
+    with pytest.raises(OSError, match="No space left"):
+        copy_missing(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_folder(tmp_path):
+    (tmp_path / "lessons").write_text("x")
+    done = run("lab", tmp_path / "lessons")
+    assert done.returncode == 1
+    assert f"{tmp_path / 'lessons'} is a file; name a folder for your lessons" in done.stderr
+    below = run("lab", tmp_path / "lessons" / "below")
+    assert below.returncode == 1
+    assert "can not write the lessons to" in below.stderr
+    assert "minitape lab FOLDER" in below.stderr
+
+
+def test_a_port_that_is_taken(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("lab", tmp_path, "--port", port)
+        assert lab.port_to_use("127.0.0.1", None) != port
+    assert done.returncode == 1
+    assert f"can not listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
+
+
+def test_an_address_that_is_not_this_machines(tmp_path):
+    done = run("lab", tmp_path, "--ip", "192.0.2.1", "--port", "8899")
+    assert done.returncode == 1
+    assert "can not listen on 192.0.2.1, port 8899" in done.stderr
+
+
+def test_a_browser_needs_a_screen(monkeypatch):
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert lab.has_browser() is False
+
+
+def test_the_server_answers_here_and_asks_for_the_token(lab):
+    address = urlsplit(lab)
+    assert address.hostname == "127.0.0.1"
+    assert address.path == "/lab/tree/01_the_first_tape.ipynb"
+    [token] = parse_qs(address.query)["token"]
+    contents = f"http://{address.netloc}/api/contents"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(contents, timeout=20)
+    with refused.value as error:
+        assert error.code == 403
+    with urllib.request.urlopen(f"{contents}?token={token}", timeout=20) as answer:
+        assert b"01_the_first_tape.ipynb" in answer.read()
+    with urllib.request.urlopen(lab, timeout=20) as answer:
+        assert answer.status == 200

@@ -1,0 +1,92 @@
+"""`minitape save` and `minitape new-lesson`: what stands in a file afterwards, and what is refused."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from click import ClickException
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from minitape.cli.save import clean, save
+
+from .conftest import run, small_notebook
+
+WIDGET = 'from IPython.display import display\nimport ipywidgets\ndisplay(ipywidgets.IntSlider(description="s"))'
+
+
+def write(path, *sources):
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in sources]), path)
+    return path
+
+
+def test_saving_twice_gives_the_same_bytes(tmp_path):
+    path = tmp_path / "small.ipynb"
+    nbformat.write(small_notebook(), path)
+    save(path)
+    first = path.read_bytes()
+    save(path)
+    assert path.read_bytes() == first
+    assert [child.name for child in tmp_path.iterdir()] == ["small.ipynb"]
+
+
+def test_widgets_are_not_saved(tmp_path):
+    path = write(tmp_path / "widget.ipynb", WIDGET)
+    save(path)
+    notebook = nbformat.read(path, as_version=4)
+    assert "widgets" not in notebook.metadata
+    assert [list(output.data) for output in notebook.cells[0].outputs] == [["text/plain"]]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("import sys\nprint('w', file=sys.stderr)", "cell 0 writes to stderr"),
+        ("%nosuch", "%nosuch` not found"),
+        ("!exit 3", "returned non-zero exit status 3"),
+        ("import os\nos._exit(1)", "Kernel died"),
+    ],
+)
+def test_what_fails_is_not_saved(tmp_path, source, message):
+    path = write(tmp_path / "bad.ipynb", source)
+    before = path.read_bytes()
+    with pytest.raises(ClickException, match=message):
+        save(path)
+    assert path.read_bytes() == before
+
+
+def test_cells_keep_their_ids_and_get_lasting_ones():
+    notebook = new_notebook(cells=[new_markdown_cell("a"), new_markdown_cell("b"), new_code_cell("c")])
+    notebook.cells[0]["id"] = notebook.cells[1]["id"] = "mine"
+    notebook.cells[2].outputs = [new_output("display_data", data={"text/plain": "c"})]
+    notebook.cells[2].metadata["execution"] = {"iopub.status.busy": "2026-01-01"}
+    clean(notebook)
+    assert [cell["id"] for cell in notebook.cells] == ["mine", "cell-002", notebook.cells[2]["id"]]
+    assert "execution" not in notebook.cells[2].metadata
+
+
+def test_a_new_lesson_passes_the_check(tmp_path):
+    made = run("new-lesson", "14_my_topic", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    checked = run("check", "14_my_topic.ipynb", cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert [child.name for child in tmp_path.iterdir()] == ["14_my_topic.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("here", "exists already"), ("no/where", "make it first"), ("___", "makes no lesson name")]
+)
+def test_names_that_make_no_lesson(tmp_path, name, message):
+    (tmp_path / "here.ipynb").write_text("mine")
+    done = run("new-lesson", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert (tmp_path / "here.ipynb").read_text() == "mine"
+
+
+def test_the_help_answers_without_loading_numpy_or_jupyter():
+    done = run("--help")
+    assert done.returncode == 0
+    for command in ("lab", "check", "save", "new-lesson", "warmup"):
+        assert f"\n  {command} " in done.stdout
+    assert run("--version").stdout.startswith("minitape, version 0.")

@@ -1,0 +1,235 @@
+"""The checker: every exercise of every lesson, answered right, wrong in the likely ways, and not at all."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+
+import numpy as np
+import pytest
+
+import minitape as tf
+import minitape.course
+from minitape.course import Exercise, Mistake, add_exercise, check, predict, progress, reveal
+from minitape.course.checker import exercises_of, feedback
+from minitape.course.progress import progress_file
+
+LESSONS = sorted(m.name for m in pkgutil.iter_modules(minitape.course.__path__) if m.name.startswith("lesson_"))
+EXERCISES = [exercise for name in LESSONS for exercise in importlib.import_module(f"minitape.course.{name}").EXERCISES]
+
+
+class Hostile:
+    """Fails at everything that a checker could try."""
+
+    def __getattribute__(self, name):
+        raise RuntimeError("no")
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+@pytest.fixture
+def exercise():
+    made = Exercise(
+        "test.1",
+        expect=6.0,
+        mistakes=[Mistake(9.0, "That is y.")],
+        hint="Think again.",
+        because="Because it is so.",
+    )
+    add_exercise(made)
+    return made
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
+def test_each_exercise_knows_right_wrong_and_blank(exercise):
+    assert feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
+    assert len(exercise.mistakes) >= 3
+    assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
+    if exercise.view is not None:
+        return  # needs the real object: the lesson's solution shows the right answer
+    for mistake in exercise.mistakes:
+        said = feedback(exercise.name, mistake.answer)
+        assert said.startswith(f"Exercise {exercise.name}: not yet."), said
+        assert said.endswith(f"Hint: {mistake.hint}"), said
+    said = feedback(exercise.name, exercise.expect)
+    assert said.startswith(f"Exercise {exercise.name}: correct."), said
+    assert exercise.because in said
+
+
+def test_names_are_those_of_the_lesson():
+    for exercise in EXERCISES:
+        assert exercise.name in exercises_of(exercise.lesson)
+    names = [exercise.name for exercise in EXERCISES]
+    assert len(names) == len(set(names))
+
+
+def test_a_wrong_answer_shows_what_was_given_and_how_far_it_is_off(exercise, capsys):
+    check("test.1", 9.0)
+    assert capsys.readouterr().out == (
+        "Exercise test.1: not yet.\n"
+        "  given:    9.0\n"
+        "  expected: a number (shown after 2 more tries)\n"
+        "  exact: no   approximate: no   largest difference: 3.0\n"
+        "Hint: That is y.\n"
+    )
+
+
+def test_the_answer_is_told_from_the_third_try_on(exercise):
+    assert "6.0" not in feedback("test.1", 1.0)
+    assert "1 more try)" in feedback("test.1", ...) + feedback("test.1", 1.0)
+    assert "expected: 6.0" in feedback("test.1", 1.0)
+
+
+@pytest.mark.parametrize("answer", [6, 6.0, np.float32(6), np.array(6), tf.constant(6.0), tf.Variable(6.0), 6.000001])
+def test_the_right_number_in_any_dress(exercise, answer):
+    assert feedback("test.1", answer).startswith("Exercise test.1: correct.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("six", "expected a number, got a text"),
+        (None, "expected a number, got None"),
+        (True, "expected a number, got True or False"),
+        ([6.0], "got a list of 1"),
+        (np.ones((2, 3)), "got an array of shape (2, 3)"),
+        (check, "got a function"),
+        (tf.constant([1, 2]), "got an array of shape (2,)"),
+        (float("nan"), "largest difference: nan"),
+        (float("inf"), "largest difference: inf"),
+    ],
+)
+def test_what_is_no_number_is_named(exercise, answer, words):
+    said = feedback("test.1", answer)
+    assert said.startswith("Exercise test.1: not yet.")
+    assert words in said
+    assert said.endswith("Hint: Think again.")
+
+
+@pytest.mark.parametrize("expect", [6.0, None, "b", [1.0, None], {"a": 1.0}, np.ones(3)])
+def test_the_checker_never_raises(expect):
+    add_exercise(Exercise("test.2", expect=expect))
+    recursive = []
+    recursive.append(recursive)
+    strange = (Hostile(), object(), recursive, [Hostile()], {}, [], (), b"x", 1j, 10**400, "b" * 10**6)
+    for answer in (*strange, np.array("s"), type, check):
+        assert "Exercise test.2: " in feedback("test.2", answer)
+
+
+@pytest.mark.parametrize(
+    ("expect", "right", "wrong"),
+    [
+        ([4.0, None], [[4.0, None], (tf.constant(4.0), None)], [[4.0, 0.0], [None, 4.0], [4.0], 4.0]),
+        ({"a": 1.0, "b": "x"}, [{"a": 1, "b": "x"}], [{"a": 1.0}, {"a": 1.0, "b": "y"}, [1.0, "x"]]),
+        ("b", ["b"], ["a", 1, None]),
+        (None, [None], [0.0, "None", []]),
+        (True, [True, np.True_, tf.constant(True)], [1, False, "True"]),
+        (np.array([1.0, 2.0]), [[1, 2], np.array([1.0, 2.0]), tf.constant([1.0, 2.0])], [[1.0], [[1.0, 2.0]], 1.0]),
+        (float("nan"), [float("nan")], [0.0]),
+    ],
+)
+def test_kinds_of_answers(expect, right, wrong):
+    add_exercise(Exercise("test.3", expect=expect))
+    for answer in right:
+        assert feedback("test.3", answer).startswith("Exercise test.3: correct."), answer
+    for answer in wrong:
+        assert feedback("test.3", answer).startswith("Exercise test.3: not yet."), answer
+
+
+def test_a_function_is_called_on_every_case():
+    mistakes = [Mistake(lambda x: x * x, "That is the square.")]
+    add_exercise(Exercise("test.4", expect=lambda x: 2 * x, cases=[(2.0,), (3.0,)], mistakes=mistakes, hint="?"))
+
+    def blank(x): ...
+
+    def square(x):
+        return x * x
+
+    assert "not answered yet" in feedback("test.4", blank)
+    assert feedback("test.4", lambda x: x + x).startswith("Exercise test.4: correct.")
+    said = feedback("test.4", square)
+    assert "square(3.0) gives 9.0" in said
+    assert "expected: 6.0" in said
+    assert said.endswith("That is the square.")
+    assert "raises TypeError" in feedback("test.4", lambda: 1)
+    assert "expected: a function" in feedback("test.4", 4.0)
+
+
+def test_a_dtype_can_be_asked_for():
+    add_exercise(Exercise("test.5", expect=2.0, dtype="float64"))
+    assert "expected dtype float64, got dtype float32" in feedback("test.5", tf.constant(2.0))
+    assert "correct" in feedback("test.5", tf.constant(2.0, tf.float64))
+
+
+def test_a_view_looks_at_an_object():
+    add_exercise(Exercise("test.6", expect=["x"], view=lambda tape: [v.name[0] for v in tape.watched_variables()]))
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        x * x
+    assert "correct" in feedback("test.6", tape)
+    assert "a number can not be used here: AttributeError" in feedback("test.6", 1.0)
+
+
+def test_an_unknown_name_lists_the_known_ones(exercise):
+    assert "This lesson has: test.1" in feedback("test.99", 1)
+    assert feedback(7, 1).startswith("There is no exercise '7'.")
+
+
+def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
+    add_exercise(Exercise("kept.1", expect=1.0))
+    add_exercise(Exercise("kept.2", expect=2.0))
+    check("kept.1", 1.0)
+    check("kept.1", 5.0)
+    check("kept.2", 1.0)
+    capsys.readouterr()
+    progress()
+    assert "Lesson kept: #. 1 of 2 solved   left: kept.2\n" in capsys.readouterr().out
+    progress("kept")
+    assert capsys.readouterr().out == "Lesson kept: #. 1 of 2 solved   left: kept.2\n"
+    kept = json.loads(progress_file().read_text())
+    assert kept["exercises"] == {"kept.1": {"solved": True, "tries": 2}, "kept.2": {"solved": False, "tries": 1}}
+
+
+def test_a_spoiled_progress_file_is_kept_aside(exercise):
+    progress_file().write_text("{ not json")
+    assert "correct" in feedback("test.1", 6.0)
+    assert progress_file().with_name("progress.json.unreadable").read_text() == "{ not json"
+
+
+def test_a_folder_that_can_not_be_written_stops_nobody(exercise, monkeypatch):
+    monkeypatch.setenv("MINITAPE_PROGRESS", "/proc/nowhere/progress.json")
+    assert "correct" in feedback("test.1", 6.0)
+
+
+def test_a_prediction_is_shown_beside_the_truth(capsys):
+    question = predict("test.p", "What is y?", [6.0, "None"])
+    assert repr(question) == "Predict: What is y?\n  ( ) 6.0\n  ( ) None"
+    reveal("test.p", tf.constant(6.0))
+    question.commit("6.0")
+    reveal("test.p", tf.constant(6.0))
+    question.commit("None")
+    reveal("test.p", tf.constant(6.0))
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "You made no prediction here. The truth: 6.0",
+        "You predicted 6.0, and so it is: 6.0",
+        "You predicted None. The truth: 6.0",
+    ]
+    with pytest.raises(ValueError, match="'7' is not a choice"):
+        question.commit("7")
+
+
+def test_the_buttons_of_a_prediction_commit_it():
+    box = predict("test.q", "What is y?", [6.0, 9.0])._widget()
+    buttons = box.children[1].children
+    buttons[1].value = True
+    assert box.children[2].value == "You predict: 9.0. Now run the next cell."
+    buttons[0].value = True
+    assert [button.value for button in buttons] == [True, False]
+    assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
