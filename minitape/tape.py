@@ -68,7 +68,7 @@ class GradientTape:
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
         self.late = False  # something was watched after it was first used: spans and order matter
-        self.last: Any = None  # (target, sources) of the last gradient, for the picture
+        self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
 
     # -- recording ----------------------------------------------------------------------------------------------------
@@ -91,6 +91,7 @@ class GradientTape:
         self._recording = True
         self._start = len(self._record)
         tapes.append(self)
+        state.token = object()
         self._join_picture(self._record)
         return self
 
@@ -244,7 +245,7 @@ class GradientTape:
         gradients = self._gradients(targets, flat, seeds)
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
-        self.last = (targets, flat)
+        self.last = (targets, flat, seeds)
         if self._record is not None and self._record.watchers:
             self._record.notify()
         self._end()

@@ -1,0 +1,130 @@
+'''The snapshot: what a picture reads of a recording. Pictures read this and nothing else of the engine.
+
+``snapshot(tape)`` returns a JSON-able dictionary, version 1::
+
+    {"version": 1,
+     "record": "r1",              identity of the recording; another one means: forget everything known
+     "first": 0,                  number of the first row in "rows"; more than 0 in a delta (``since``)
+     "rows": [ROW, ...],          in order, rows[i]["row"] == first + i
+     "changed": [ROW-PART, ...],  fields of earlier rows that have changed since they were sent (live deltas only)
+     "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
+                {"kind": "numpy", "row": 4, "line": 6}, ...],
+     "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
+                "spans": [[0, 9]],                 row ranges during which it recorded
+                "bytes": 1234}],                   what it still holds
+     "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from
+     "sweep": null | SWEEP}
+
+A ROW::
+
+    {"row": 3, "op": "multiply",         primitive; "leaf" for sources, variables and constants
+     "label": "×", "formula": "x * y",   short label, forward formula ("" where there is none)
+     "rule": ["g * y", "g * x"],         derivative rule of each input ("" or missing: no formula)
+     "kind": "source|variable|constant|operation",
+     "name": "w:0" | null,               a variable's name, or the Python name of a tensor where it is known
+     "version": 0,                       number of a variable's state
+     "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
+     "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
+     "line": 3, "file": "<file>", "cell": 4 | null,
+     "status": "recorded|ghost",         a ghost ran while a tape was open, but is on no tape
+     "watched": null | "automatic" | "explicit",
+     "cut": null | "stop_gradient" | "nondifferentiable" | "no_gradient_registered" | "integer" | "paused",
+     "tapes": [0],                       the tapes that recorded it
+     "by": null | 0,                     the tape whose gradient() wrote this row on an outer tape
+     "scope": ["block", "dense"]}        tf.name_scope
+
+A VALUE is ``{"text": "6.0", "data": 6.0}`` (text as NumPy prints it; data as nested lists, with "nan", "inf" and "-inf"
+as strings) or, above 64 elements, ``{"text", "stats": {min, max, mean, std, zeros, nans}, "thumb": at most 32 x 32}``.
+
+A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``target`` to ``sources``::
+
+    {"target": [7], "sources": [0, 1],
+     "steps": [{"row": 7, "adjoint": VALUE,                    the complete adjoint that comes in
+                "edges": [{"input": 5, "local": VALUE | null,  local derivative where it is elementwise
+                           "product": VALUE,                   contribution, in the input's shape
+                           "sum": VALUE}]}],                   the input's adjoint after it
+     "gradients": [VALUE | null, ...]}                         one for each row in "sources"
+'''
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .reading import Reader
+from .stepping import sweep_steps
+
+
+def snapshot(tape: Any, target: Any = None, sources: Any = None, *, since: int = 0) -> dict[str, Any]:
+    """What a picture shows of ``tape``: its rows, and the backward sweep from ``target`` to ``sources``.
+
+    Without a target the sweep is that of the tape's last ``gradient`` call, None when there was none. ``since`` leaves
+    out the rows before that number. The tape is not used up. Raises TypeError when ``tape`` is no GradientTape.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> s = tf.snapshot(tape, y, x)
+    >>> [(row["row"], row["label"], row["inputs"], row["value"]["text"]) for row in s["rows"]]
+    [(0, 'x', [], '3.0'), (1, '×', [0, 0], '9.0')]
+    >>> [edge["sum"]["text"] for edge in s["sweep"]["steps"][0]["edges"]]
+    ['3.0', '6.0']
+    """
+    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
+        raise TypeError(f"snapshot() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+    frame = sys._getframe(1)
+    reader = Reader(tape, [frame.f_globals, frame.f_locals])
+    rows = reader.read()
+    reader.name_rows(rows)
+    result = reader.frame_of(rows[since:], since)
+    result["sweep"] = sweep_steps(tape, target, sources)
+    return result
+
+
+def show_value(value: Any) -> dict[str, Any] | None:
+    """A VALUE of the snapshot for a NumPy scalar or array; None for None."""
+    if value is None:
+        return None
+    if type(value) is np.float32 or type(value) is np.float64:  # most rows: no need for the general way
+        number = float(value)
+        return {"text": str(value), "data": number if number - number == 0 else _special(number)}
+    array = np.asarray(value)
+    if array.size <= 64:
+        return {"text": str(value), "data": _plain(array.tolist())}
+    return {"text": np.array2string(array, threshold=24, edgeitems=2), **_statistics(array)}
+
+
+def _special(number: float) -> str:
+    return "nan" if number != number else "inf" if number > 0 else "-inf"
+
+
+def _plain(data: Any) -> Any:
+    """Lists of what JSON knows: numbers that it does not know, complex numbers and strings become text."""
+    if isinstance(data, list):
+        return [_plain(d) for d in data]
+    if isinstance(data, float):
+        return data if data - data == 0 else _special(data)
+    if isinstance(data, (bool, int)):
+        return data
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+
+
+def _statistics(array: np.ndarray) -> dict[str, Any]:
+    if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
+        return {}
+    numbers = array.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    some = finite if finite.size else np.array([np.nan])
+    stats = {
+        "min": _plain(float(some.min())), "max": _plain(float(some.max())),
+        "mean": _plain(float(some.mean())), "std": _plain(float(some.std())),
+        "zeros": int((numbers == 0).sum()), "nans": int(np.isnan(numbers).sum()),
+    }  # fmt: skip
+    picture = numbers.reshape(-1, numbers.shape[-1]) if numbers.ndim > 1 else numbers.reshape(1, -1)
+    across = 32 if numbers.ndim > 1 else 200
+    rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
+    return {"stats": stats, "thumb": _plain(rows.tolist())}

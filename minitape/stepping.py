@@ -1,0 +1,128 @@
+"""The backward sweep one step at a time, for pictures: the engine's own sweep, advanced row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .primitives.elementwise import FIRST_CODE, scalar_table
+from .record import CALL, Record
+from .sweep import Sweep
+from .tape import _seed
+
+
+def sweep_steps(
+    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None
+) -> dict[str, Any] | None:
+    """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
+
+    ``held`` are arrays by row that the caller kept from being released.
+    """
+    record: Record | None = tape._record
+    seeds: list[Any] | None = None
+    if target is None and tape.last is not None:
+        target, sources, seeds = tape.last
+    if record is None or target is None or sources is None:
+        return None
+    targets, flat = nest.flatten(target), nest.flatten(sources)
+    starts: dict[int, Any] = {}
+    for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
+        for row in tape._rows_of(t)[-1:]:
+            if t.dtype.differentiable:
+                one = _seed(t, seed, False)
+                starts[row] = starts[row] + one if row in starts else one
+    source_rows = [tape._rows_of(s) if s.dtype.differentiable else [] for s in flat]
+    wanted = {r for rows in source_rows for r in rows}
+    kept = {row: a for row, a in (held or {}).items() if row not in record.arrays}
+    record.arrays.update(kept)
+    try:
+        return _run(tape, record, starts, wanted, source_rows)
+    finally:
+        for row in kept:
+            record.arrays.pop(row, None)
+
+
+def _run(
+    tape: Any, record: Record, starts: dict[int, Any], wanted: set[int], source_rows: list[list[int]]
+) -> dict[str, Any] | None:
+    from .snapshot import show_value
+
+    shown: dict[str, Any] = {"target": sorted(starts), "sources": [rows[-1] if rows else -1 for rows in source_rows]}
+    marks = tape.reach(wanted) if starts and wanted else None
+    if marks is not None:
+        wanted = {r for r in wanted if marks[r]}
+        starts = {r: s for r, s in starts.items() if marks[r]}
+    if not starts or not wanted:
+        return shown | {"steps": [], "gradients": [None] * len(source_rows)}
+    if not _whole(record, min(wanted), max(starts), marks):
+        return None
+    sweep = Sweep(record, starts, wanted, marks, stepwise=True)
+    steps = []
+    sums: dict[int, Any] = {}
+    with np.errstate(all="ignore"):
+        try:
+            for row in sweep.steps():
+                if sweep.edges:
+                    steps.append(_step(record, sweep, row))
+                sums.update((r, total) for r, _, total in sweep.edges)
+        except LookupError:
+            return None  # an operation without a registered gradient: gradient() raises, there is no sweep to show
+    gradients = []
+    for rows in source_rows:
+        parts = [_dense(sweep.adjoint(r)) for r in rows if sweep.adjoint(r) is not None]
+        gradients.append(show_value(sum(parts[1:], parts[0])) if parts else None)
+    return shown | {"steps": steps, "gradients": gradients}
+
+
+def _whole(record: Record, low: int, high: int, marks: Any) -> bool:
+    """False when an array between was released, so that the sweep could not be repeated."""
+    arrays = record.arrays
+    return all(row in arrays or not (low <= row <= high) or (marks is not None and not marks[row]) for row in record.meta)
+
+
+def _step(record: Record, sweep: Sweep, row: int) -> dict[str, Any]:
+    from .snapshot import show_value
+
+    adjoint = _dense(sweep.adjoint(row))
+    edges = []
+    locals_ = _locals(record, row)
+    nth: dict[int, int] = {}
+    for source, share, total in sweep.edges:
+        nth[source] = nth.get(source, -1) + 1
+        found = locals_.get((source, nth[source]))
+        edge = {"input": source, "local": show_value(found), "product": show_value(_dense(share)), "sum": show_value(_dense(total))}
+        edges.append(edge)
+    return {"row": row, "adjoint": show_value(adjoint), "edges": edges}
+
+
+def _dense(value: Any) -> Any:
+    return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
+
+
+def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
+    """Local derivatives of an elementwise operation: what its rules give for an incoming adjoint of one."""
+    op, a, b, _ = record.cell(row)
+    found: dict[tuple[int, int], Any] = {}
+    seen: dict[int, int] = {}
+    if op >= FIRST_CODE:
+        rules = scalar_table(record.real or np.float32)[op].rules
+        one = (record.real or np.float32)(1)
+        inputs, arguments = [a, b][: len(rules)], (record.value(row), record.value(a), record.value(b))
+    elif op == CALL and record.calls[a].primitive.code and not callable(record.calls[a].primitive.rules):
+        call = record.calls[a]
+        values = [record.value(r) for r in call.inputs]
+        out = record.value(row)
+        if out is None or any(v is None or np.shape(v) != np.shape(out) for v in values):
+            return {}
+        rules, inputs = call.primitive.rules or (), list(call.inputs)
+        one, arguments = np.ones_like(out), (out, *values)
+    else:
+        return {}
+    for rule, source in zip(rules, inputs, strict=False):
+        if rule is not None:
+            seen[source] = seen.get(source, -1) + 1
+            local = rule(one, *arguments)
+            found[source, seen[source]] = local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
+    return found
