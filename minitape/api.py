@@ -16,6 +16,7 @@ ROOT: dict[str, str] = {
     "variable": "Variable",
     "tape": "GradientTape UnconnectedGradients",
     "slices": "IndexedSlices",
+    "module": "Module",
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string",

@@ -1,0 +1,196 @@
+"""``tf.Module``: an object that finds the variables and modules among its attributes."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from . import nest
+from .record import state
+from .variable import ResourceVariable
+
+_WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
+_IDENTIFIER = re.compile(r"^[a-zA-Z_]([a-zA-Z0-9_])*$")
+
+
+def camel_to_snake(name: str) -> str:
+    """``MyDense2D`` as ``my_dense2d``.
+
+    >>> camel_to_snake("MyDenseLayer")
+    'my_dense_layer'
+    """
+    return _WORD_STARTS.sub(r"_\1", name).lower()
+
+
+class ModuleScope:
+    """The name scope of a module: a context in which variables are named ``module/...``."""
+
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self._path = path
+        self._before: list[tuple[str, ...]] = []
+
+    @property
+    def name(self) -> str:
+        """The scope as a prefix, ending with a slash."""
+        return "/".join(self._path) + "/"
+
+    def __enter__(self) -> str:
+        self._before.append(state.scope)
+        state.scope = self._path
+        return self.name
+
+    def __exit__(self, *error: Any) -> None:
+        state.scope = self._before.pop()
+
+
+class Module:
+    """A named container of variables and other modules, found among its attributes by reflection.
+
+    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples: first the module's
+    own attributes in the order of their names (lists, tuples and dictionaries included), then those of its submodules,
+    level by level. Raises ValueError for a name that is no Python identifier.
+    See https://www.tensorflow.org/api_docs/python/tf/Module.
+
+    >>> import minitape as tf
+    >>> class Dense(tf.Module):
+    ...     def __init__(self, n, m, name=None):
+    ...         super().__init__(name=name)
+    ...         self.w = tf.Variable(tf.ones([n, m]), name="w")
+    ...         self.b = tf.Variable(tf.zeros([m]), name="b")
+    ...     def __call__(self, x):
+    ...         return tf.matmul(x, self.w) + self.b
+    >>> dense = Dense(2, 1)
+    >>> dense.name, [v.name for v in dense.variables]
+    ('dense', ['b:0', 'w:0'])
+    """
+
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is None:
+            name = camel_to_snake(type(self).__name__)
+        elif not _IDENTIFIER.match(name):
+            raise ValueError(f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
+                             "(e.g. a valid class name).")  # fmt: skip
+        self._name = name
+        self._name_scope = ModuleScope((*state.scope, name))
+
+    @property
+    def name(self) -> str:
+        """The name given to the constructor, or the class's name in snake case."""
+        return self._name
+
+    @property
+    def name_scope(self) -> Any:
+        """A context manager: variables made inside carry the module's name as a prefix."""
+        return self._name_scope
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables of this module and its submodules."""
+        return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        """The trainable ones among ``variables``."""
+        return tuple(v for v in self.variables if v.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Any, ...]:
+        """The others among ``variables``."""
+        return tuple(v for v in self.variables if not v.trainable)
+
+    @property
+    def submodules(self) -> tuple[Any, ...]:
+        """The modules among the attributes, theirs, and so on."""
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts.
+
+        Each leaf comes once, unless ``with_path`` asks for pairs (path, leaf).
+        """
+        return _flatten(self, (), recursive, predicate or (lambda leaf: True), attribute_traversal_key, with_path,
+                        {id(self)}, [])  # fmt: skip
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A decorator: the method runs inside the module's name scope.
+
+        >>> import minitape as tf
+        >>> class Scaled(tf.Module):
+        ...     @tf.Module.with_name_scope
+        ...     def __call__(self, x):
+        ...         if not hasattr(self, "w"):
+        ...             self.w = tf.Variable(2.0)
+        ...         return self.w * x
+        >>> scaled = Scaled()
+        >>> float(scaled(3.0)), scaled.w.name
+        (6.0, 'scaled/Variable:0')
+        """
+
+        @functools.wraps(method)
+        def inside(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return inside
+
+
+def _flatten(module: Module, path: tuple[Any, ...], recursive: bool, wanted: Callable[[Any], bool], key: Any,
+             with_path: bool, seen: set[int], outer: list[int]) -> Iterator[Any]:  # fmt: skip
+    recursive = recursive and id(module) not in outer
+    inner: list[tuple[tuple[Any, ...], Module]] = []
+    for leaf_path, leaf in _leaves(module, key):
+        if not with_path:
+            if id(leaf) in seen:
+                continue
+            seen.add(id(leaf))
+        if wanted(leaf):
+            yield (path + leaf_path, leaf) if with_path else leaf
+        if recursive and isinstance(leaf, Module):
+            inner.append((path + leaf_path, leaf))
+    for inner_path, submodule in inner:
+        yield from _flatten(submodule, inner_path, recursive, wanted, key, with_path, seen, [*outer, id(module)])
+
+
+def _leaves(module: Module, key: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """(path, leaf) of each attribute, in the order of the attributes' names."""
+    attributes = vars(module)
+    for name in sorted(attributes, key=key):
+        if name in module._TF_MODULE_IGNORED_PROPERTIES:
+            continue
+        try:
+            found = list(_walk((name,), attributes[name]))
+        except Exception as cause:
+            raise ValueError(f"Error processing property {name!r} of {attributes[name]!r}") from cause
+        yield from found
+
+
+def _walk(path: tuple[Any, ...], value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(value, Mapping):
+        try:
+            keys = sorted(value)
+        except TypeError:
+            raise TypeError("nest only supports dicts with sortable keys.") from None
+        for key in keys:
+            yield from _walk((*path, key), value[key])
+    elif nest.is_nested(value):
+        names = getattr(value, "_fields", range(len(value)))
+        for key, item in zip(names, value, strict=True):
+            yield from _walk((*path, key), item)
+    else:
+        yield path, value
+
+
+def _is_variable(value: Any) -> bool:
+    return isinstance(value, ResourceVariable)
