@@ -37,6 +37,7 @@ def normalise(text: str) -> str:
     text = re.sub(r"\{\{node ([^}]*)\}\}", r"{{node}}", text)
     text = re.sub(r" ?\[Op:[A-Za-z0-9_]+\]( name: ?[^\n]*)?", "", text)
     text = re.sub(r"0x[0-9a-fA-F]{6,}", "0x", text)
+    text = re.sub(r"pyfunc_\d+", "pyfunc_0", text)
     text = re.sub(r'File "[^"]*", line \d+', 'File "<case>"', text)
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
