@@ -274,8 +274,11 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         made = _scalar_row(record, primitive, inputs)
         if made is not None:
             return made
+    arrays = [t.array for t in inputs]
+    if tuple([a.dtype for a in arrays]) not in primitive.accepted:
+        _accept(primitive, arrays)
     with _quiet(all="ignore"):
-        out = primitive.forward(*[t.array for t in inputs], **attrs)
+        out = primitive.forward(*arrays, **attrs)
     if type(out) is tuple:
         tensors = tuple([wrap(o) for o in out])
         finish(primitive, inputs, attrs, tensors)
@@ -283,6 +286,14 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     tensor = wrap(out)
     finish(primitive, inputs, attrs, (tensor,))
     return tensor
+
+
+def _accept(primitive: Primitive, arrays: list[Any]) -> None:
+    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
+    from .opdefs import accept
+
+    accept(primitive.op, *[dtypes.of(a) for a in arrays])
+    primitive.accepted.add(tuple([a.dtype for a in arrays]))
 
 
 def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
@@ -368,15 +379,7 @@ def _other(x: Tensor, y: Any) -> Any:
     return convert_operand(y, x.dtype)
 
 
-def _no_kernel(primitive: Primitive, x: Any, y: Any) -> None:
-    if x.dtype.kind in "bs":
-        raise invalid(f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed values: bfloat16, half, "
-                      f"float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, "
-                      f"complex128\n\t; NodeDef: {{{{node {primitive.op}}}}}", primitive.op)  # fmt: skip
-
-
 def _no_zero_division(primitive: Primitive, x: Any, y: Any) -> None:
-    _no_kernel(primitive, x, y)
     if x.dtype.is_integer and not np.all(y.array):
         raise invalid("Integer division by zero", primitive.op)
 
@@ -388,8 +391,7 @@ def _no_negative_power(primitive: Primitive, x: Any, y: Any) -> None:
 
 # what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
 CHECKS: dict[str, Any] = {
-    "Sub": _no_kernel, "Mul": _no_kernel, "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division,
-    "Pow": _no_negative_power,
+    "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division, "Pow": _no_negative_power,
 }  # fmt: skip
 
 

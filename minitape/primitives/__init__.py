@@ -28,7 +28,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example", "accepted",
                  "_table_rules")  # fmt: skip
 
     def __init__(
@@ -49,6 +49,7 @@ class Primitive:
         self.code = 0  # its number among the scalar rows, 0 for none
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
+        self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
         self._table_rules: Any = None
 
     def rules_for(self, recorded: bool) -> Any:

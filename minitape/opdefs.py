@@ -1,0 +1,129 @@
+"""What TensorFlow's kernels accept: the table behind "Value for attr 'T' of ... is not in the list of allowed values".
+
+``data/opdefs.txt`` holds one line for each operation: its name, its signature as TensorFlow prints it, and the types
+that the definition allows but for which there is no CPU kernel. ``tests/oracle/make_opdefs.py`` writes it.
+The inputs of a primitive are the first inputs of the operation that its ``op`` names, in the same order; an operation
+that is not in the table accepts everything.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import InvalidArgumentError, NotFoundError, invalid
+
+_SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+_LONG = {"FLOAT": "float", "DOUBLE": "double", "HALF": "half"}
+
+
+class OpDef(NamedTuple):
+    """The definition of one operation."""
+
+    text: str  # signature and attributes, in TensorFlow's words
+    inputs: tuple[tuple[str, bool], ...]  # for each input: its type attribute (or type), and whether it is a list
+    allowed: dict[str, tuple[str, ...]]  # the types each type attribute may have; no entry for any type
+    lacking: dict[str, frozenset[str]]  # those of them that have no kernel
+
+
+@functools.cache
+def _lines() -> dict[str, str]:
+    text = (Path(__file__).parent / "data" / "opdefs.txt").read_text(encoding="utf-8")
+    return dict(line.split(" | ", 1) for line in text.splitlines())  # type: ignore[misc]
+
+
+@functools.cache
+def definition(op: str) -> OpDef | None:
+    """The definition of an operation; None for one that is not in the table."""
+    line = _lines().get(op)
+    if line is None:
+        return None
+    text, _, lacks = line.partition(" | ")
+    signature, *attributes = text.split("; attr=")
+    inputs = []
+    for argument in filter(None, signature.split(" -> ")[0].split(", ")):
+        kind = argument.split(":")[1]
+        inputs.append((kind.split("*")[-1], "*" in kind))
+    allowed = {}
+    for attribute in attributes:
+        found = re.match(r"(\w+):type.*allowed=\[([^\]]*)\]", attribute)
+        if found:
+            allowed[found[1]] = tuple(found[2].split(", "))
+    lacking = {part.split(":")[0]: frozenset(part.split(":")[1].split(",")) for part in lacks.split()}
+    return OpDef(text, tuple(inputs), allowed, lacking)
+
+
+def accept(op: str, *dtypes: Any) -> None:
+    """Raises what TensorFlow raises when ``op`` is called on inputs of these DTypes and there is no kernel for them.
+
+    InvalidArgumentError for a type that is not allowed or that differs from another input's; NotFoundError for one that
+    is allowed but not implemented on CPUs.
+
+    >>> import minitape as tf
+    >>> accept("Sin", tf.float32)
+    >>> accept("AddV2", tf.float32, tf.int32)
+    Traceback (most recent call last):
+    minitape.errors.InvalidArgumentError: cannot compute AddV2 as input #1(zero-based) was expected to be a float tensor \
+but is a int32 tensor [Op:AddV2] name: 
+    """
+    found = definition(op)
+    if found is None:
+        return
+    bound: dict[str, Any] = {}
+    for position, dtype in enumerate(dtypes):
+        attr = _attr_of(found, position)
+        if attr is None:
+            break
+        if attr not in bound:
+            bound[attr] = dtype
+            if attr in found.allowed and _name(dtype) not in found.allowed[attr]:
+                raise _not_allowed(op, found, attr, dtype)
+        elif bound[attr] is not dtype:
+            raise _unlike(op, position, bound[attr], dtype)
+    for attr, names in found.lacking.items():
+        if attr in bound and _name(bound[attr]) in names:
+            raise _no_kernel(op, found, bound)
+
+
+def accept_attr(op: str, attr: str, dtype: Any) -> None:
+    """The same for one type attribute that no input carries, such as an index type."""
+    found = definition(op)
+    if found is not None and attr in found.allowed and _name(dtype) not in found.allowed[attr]:
+        raise _not_allowed(op, found, attr, dtype)
+
+
+def _attr_of(found: OpDef, position: int) -> str | None:
+    if position < len(found.inputs):
+        return found.inputs[position][0]
+    return found.inputs[-1][0] if found.inputs and found.inputs[-1][1] else None
+
+
+def _name(dtype: Any) -> str:
+    return _SHORT.get(dtype.name, dtype.name.upper())
+
+
+def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumentError:
+    names = ", ".join(_LONG.get(n, n.lower()) for n in found.allowed[attr])
+    text = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)
+    return invalid(
+        f"Value for attr '{attr}' of {dtype.kernel_name} is not in the list of allowed values: {names}\n\t; "
+        f"NodeDef: {{{{node {op}}}}}; Op<name={op}; signature={text}>", op,
+    )  # fmt: skip
+
+
+def _unlike(op: str, position: int, wanted: Any, dtype: Any) -> InvalidArgumentError:
+    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
+                   f"tensor but is a {dtype.kernel_name} tensor", op)  # fmt: skip
+
+
+def _no_kernel(op: str, found: OpDef, bound: dict[str, Any]) -> NotFoundError:
+    values = {attr: f"DT_{_name(dtype)}" for attr, dtype in bound.items()}
+    for attribute in found.text.split("; attr=")[1:]:
+        plain = re.match(r"(\w+):(?:bool|int|float|string),default=([^,;]*)", attribute)
+        if plain:
+            values[plain[1]] = plain[2]
+    shown = ", ".join(f"{attr}={values[attr]}" for attr in sorted(values))
+    return NotFoundError(None, None, f"Could not find device for node: {{{{node {op}}}}} = {op}[{shown}]\nAll kernels "
+                                     f"registered for op {op}:\n [Op:{op}] name: ")  # fmt: skip
