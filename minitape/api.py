@@ -29,7 +29,7 @@ ROOT: dict[str, str] = {
     "snapshot": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "math dtypes errors nest".split()
+NAMESPACES = "autodiff math dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}

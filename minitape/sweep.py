@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .primitives import TABLE
+from .primitives import _BATCH, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
 from .record import CALL, LONG, Call, Record
 from .slices import IndexedSlices, join
-from .tensor import EagerTensor, Tensor, wrap
+from .tensor import EagerTensor, wrap
 
 
 class Sweep:
@@ -40,7 +40,8 @@ class Sweep:
         self.waiting: set[int] = set()  # first rows of calls of which a later output has an adjoint
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
         scalars = self.high - self.low + 1 - len(record.calls)
-        if scalars >= LONG and not recorded and not stepwise and record.real is not None:
+        self.batched = any(type(s) in _BATCH for s in seeds.values())
+        if scalars >= LONG and not recorded and not stepwise and not self.batched and record.real is not None:
             self._prepare_long()
         for row, seed in seeds.items():
             self._add(row, seed)
@@ -79,6 +80,8 @@ class Sweep:
                     values = record.values
                     z, x, y = values[row], values[a], values[b]
                     rules = table[op].rules
+                    if self.batched:
+                        rules = [None if r is None else _in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
                 else:
                     z, x, y = (self.tensor(r) for r in (row, a, b))
                     rules = recorded_rules(op)
@@ -153,6 +156,8 @@ class Sweep:
             gs, outputs = gs[0], outputs[0]
         if _is_complex(inputs) and primitive.code:  # d/dz of an analytic function: g * conj(f'(z))
             inputs, outputs = [_conjugate(v) for v in inputs], _conjugate(outputs)
+        if self.batched and primitive.code:
+            rules = [None if r is None else _in_batches(r) for r in rules]
         if callable(rules):
             for i, share in zip(range(len(inputs)), rules(gs, outputs, *inputs, **call.attrs), strict=True):
                 if share is not None and i in wanted:
@@ -227,6 +232,18 @@ class Sweep:
             self.edges.append((row, share, total))
 
 
+def _in_batches(rule: Any) -> Any:
+    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
+
+    def batched(g: Any, *values: Any) -> Any:
+        share = rule(g.data, *values)
+        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
+            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
+        return type(g)(share)
+
+    return batched
+
+
 _recorded_ready: list[bool] = []
 
 
@@ -261,7 +278,7 @@ def unbroadcast(g: Any, shape: Any) -> Any:
     axes = tuple(range(extra)) + tuple(
         i + extra for i, n in enumerate(shape) if n == 1 and 0 <= i + extra < len(have) and have[i + extra] != 1
     )
-    if isinstance(g, Tensor):
+    if not isinstance(g, (np.ndarray, np.generic)):  # a tensor, or a batch of adjoints
         if axes:
             g = TABLE["reduce_sum"](g, axis=axes, keepdims=False)
         if tuple(g.shape) != tuple(shape):

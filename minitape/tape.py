@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .primitives import _BATCH
 from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state
 from .slices import IndexedSlices
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 
+BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
 
 
@@ -251,6 +253,55 @@ class GradientTape:
         self._end()
         return gradients[0] if flat and sources is flat[0] else nest.pack_sequence_as(sources, gradients)
 
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
+
+        Computed in one sweep. ``parallel_iterations`` is accepted and has nothing to do. Raises RuntimeError on the
+        second call for a tape that is not persistent.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy()
+        array([[2., 0.],
+               [0., 4.]], dtype=float32)
+        """
+        from .jacobian import jacobian
+
+        return jacobian(self, target, sources, wants_zeros(unconnected_gradients), experimental_use_pfor)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each example: of shape [batch] + target.shape[1:] + source.shape[1:].
+
+        Zeros when nothing connects them, as in TensorFlow. Raises ValueError when the first axes differ.
+
+        >>> import minitape as tf
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).shape
+        TensorShape([2, 2, 2])
+        """
+        from .jacobian import batch_jacobian
+
+        return batch_jacobian(self, target, source, wants_zeros(unconnected_gradients), experimental_use_pfor)
+
     def _begin(self) -> None:
         if self._used:
             raise RuntimeError(
@@ -324,16 +375,20 @@ class GradientTape:
             return None
         if type(parts[0]) is IndexedSlices and len(parts) == 1:
             s = parts[0]
+            if type(s.values) in BATCHES:
+                return wrap(s.dense().data)
             return s if isinstance(s.values, Tensor) else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
         total = parts[0] if type(parts[0]) is not IndexedSlices else parts[0].dense()
         for part in parts[1:]:
             total = total + (part.dense() if type(part) is IndexedSlices else part)
-        return total if isinstance(total, Tensor) else wrap(total)
+        return total if isinstance(total, Tensor) else wrap(getattr(total, "data", total) if type(total) in BATCHES else total)
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
         for target, seed in zip(targets, seeds, strict=True):
             if target is source and source.dtype.differentiable:
+                if seed is not None and not isinstance(seed, Tensor):
+                    return wrap(seed.data)
                 return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
@@ -462,6 +517,8 @@ def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
 def _seed(target: Any, seed: Any, recorded: bool) -> Any:
     """The adjoint that a target starts with: ones, or what the user gave."""
     if seed is not None:
+        if not isinstance(seed, Tensor):
+            return seed  # a batch of adjoints
         if seed.dtype is not target.dtype:
             check_same_dtype("Mul", seed, target)
         if seed.shape != target.shape:

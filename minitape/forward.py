@@ -1,0 +1,203 @@
+"""``tf.autodiff.ForwardAccumulator``: Jacobian-vector products, computed forwards over the same rows.
+
+The rules of the table are the derivatives of forward mode as well. An elementwise rule is linear in ``g`` and its
+Jacobian diagonal, so it maps tangents as it maps adjoints. Of any other primitive the product is the transpose of its
+rule: the gradient, with respect to ``g``, of what the rule returns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .convert import convert_to_tensor
+from .primitives import TABLE
+from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .record import CALL
+from .sweep import Sweep, recorded_rules
+from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
+from .tensor import Tensor, wrap
+
+# operations that are linear in each input: their derivative in the direction t is the operation applied to t
+LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice", "broadcast_to", "concat", "stack",
+          "gather", "scatter_axis", "scatter_slices", "matmul", "conj", "cast"}  # fmt: skip
+
+
+class ForwardAccumulator:
+    """Computes Jacobian-vector products of what runs in its block: ``jvp(y)`` is the derivative in a direction.
+
+    ``tangents`` has the structure, shapes and dtypes of ``primals``; raises ValueError when a primal is given twice.
+    Accumulators nest, and work inside and around gradient tapes.
+    See https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([2.0, 3.0])
+    >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
+    ...     y = tf.reduce_sum(x * x)
+    >>> print(acc.jvp(y))
+    tf.Tensor(4.0, shape=(), dtype=float32)
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        self._primals, self._tangents = [], []
+        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._entered = False
+        nest.assert_same_structure(primals, tangents) if nest.is_nested(primals) and not _repeats(primals) else None
+        for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=False):
+            self._watch(primal, tangent)
+
+    def _watch(self, primal: Any, tangent: Any) -> None:
+        if not primal.dtype.differentiable:
+            log_first_n(
+                f"primal {primal.dtype!r}",
+                f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}",
+            )
+        if any(p is primal for p in self._primals):
+            raise ValueError(
+                "Tensor {} was specified as a primal multiple times. This may indicate an error. If it was intended, "
+                "please sum the corresponding tangents."
+            )
+        self._primals.append(primal)
+        self._tangents.append(convert_to_tensor(tangent, primal.dtype))
+
+    def __enter__(self) -> ForwardAccumulator:
+        if self._tape._recording:
+            raise ValueError("Accumulator is already recording.")
+        self._tape.__enter__()
+        if not self._entered:
+            self._entered = True
+            self._tape.watch([p for p in self._primals if p.dtype.differentiable])
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._tape.__exit__()
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivative of each of ``primals`` in the direction of the tangents; None where it does not depend on them."""
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+        return nest.map_structure(lambda p: self._jvp(p, zero), primals)
+
+    def _jvp(self, value: Any, zero: bool) -> Any:
+        found = None
+        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+            if value is primal:
+                found = tangent
+        if found is None:
+            if not isinstance(value, Tensor) and not hasattr(value, "_tape_rows"):
+                raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
+            rows = self._tape._rows_of(value)
+            if rows and self._tape._record is not None and value.dtype.differentiable:
+                found = push(self._tape, dict(self._starts()), rows[-1])
+        if found is None and zero:
+            found = zeros_of(value)
+        return found
+
+    def _starts(self) -> Any:
+        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+            for row in self._tape._rows_of(primal):
+                yield row, tangent
+
+
+def _repeats(primals: Any) -> bool:
+    leaves = nest.flatten(primals)
+    return len({id(p) for p in leaves}) != len(leaves)
+
+
+def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
+    """The tangent of row ``target``, given those of the source rows; None when it depends on none of them."""
+    record = tape._record
+    marks = tape.reach(set(tangents)) if tangents else None
+    if marks is not None and not marks[target]:
+        return None
+    known = dict(tangents)
+    values = Sweep(record, {}, [], recorded=True)  # type: ignore[arg-type]
+    for row in range(min(known, default=target), target + 1):
+        if row in known or (marks is not None and not marks[row]):
+            continue
+        op, a, b, _ = record.cell(row)  # type: ignore[union-attr]
+        if op >= FIRST_CODE:
+            inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
+            known_here = _elementwise(recorded_rules(op), inputs, known, values, row)
+            if known_here is not None:
+                known[row] = known_here
+        elif op == CALL:
+            _call(record.calls[a], known, values)  # type: ignore[union-attr]
+    return known.get(target)
+
+
+def _elementwise(rules: Any, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
+    z, arguments = values.tensor(row), [values.tensor(i) for i in inputs]
+    total = None
+    for i, rule in zip(inputs, rules, strict=False):
+        if rule is not None and i in known:
+            part = rule(known[i], z, arguments[0], arguments[-1])
+            total = part if total is None else total + part
+    if total is not None and tuple(total.shape) != tuple(z.shape):
+        total = TABLE["broadcast_to"](total, shape=tuple(z.shape))
+    return total
+
+
+def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
+    primitive = call.primitive
+    if not any(i in known for i in call.inputs) or primitive.rules is None:
+        return
+    if primitive.code:
+        found = _elementwise(recorded_rules(primitive.code), call.inputs, known, values, call.row)
+        if found is not None:
+            known[call.row] = found
+        return
+    inputs = [values.tensor(i) for i in call.inputs]
+    if primitive.name in LINEAR:
+        parts = []
+        for slot, i in enumerate(call.inputs):
+            if i in known and (callable(primitive.rules) or primitive.rules[slot] is not None):
+                if callable(primitive.rules):  # concat, stack: linear in all inputs together
+                    parts = [primitive(*[known.get(r, _zeros(t)) for r, t in zip(call.inputs, inputs, strict=True)],
+                                       **call.attrs)]  # fmt: skip
+                    break
+                parts.append(primitive(*[known[i] if s == slot else t for s, t in enumerate(inputs)], **call.attrs))
+        if parts:
+            known[call.row] = _sum(parts)
+        return
+    for output, tangent in enumerate(_transposed(call, inputs, known, values)):
+        if tangent is not None:
+            known[call.row + output] = tangent
+
+
+def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Sweep) -> list[Any]:
+    """The tangents of a call's outputs: the gradient of its rule with respect to the adjoint."""
+    rows = range(call.row, call.row + call.outputs)
+    outputs = [values.tensor(r) for r in rows]
+    adjoints = [_zeros(z) if z.dtype.differentiable else z for z in outputs]
+    with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        tape.watch([a for a in adjoints if a.dtype.differentiable])
+        g: Any = adjoints[0] if call.outputs == 1 else tuple(adjoints)
+        z: Any = outputs[0] if call.outputs == 1 else tuple(outputs)
+        rules = call.primitive.rules
+        if callable(rules):
+            shares = list(rules(g, z, *inputs, **call.attrs))
+        else:
+            shares = [r(g, z, *inputs, **call.attrs) if r is not None and i in known else None
+                      for r, i in zip(rules, call.inputs, strict=True)]  # fmt: skip
+    pairs = [(_tensor(s), known[i]) for s, i in zip(shares, call.inputs, strict=True) if s is not None and i in known]
+    if not pairs:
+        return [None] * call.outputs
+    shares, tangents = zip(*pairs, strict=True)
+    return tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
+
+
+def _tensor(share: Any) -> Any:
+    return share if isinstance(share, Tensor) else share.dense()
+
+
+def _sum(parts: list[Any]) -> Any:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _zeros(like: Any) -> Any:
+    return wrap(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))

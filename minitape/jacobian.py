@@ -1,0 +1,83 @@
+"""``GradientTape.jacobian`` and ``batch_jacobian``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .batch import Batch
+from .primitives import TABLE
+from .record import state
+from .tensor import Tensor, wrap
+
+PFOR_NEEDS_PERSISTENT = (
+    "GradientTape must be created with persistent=True to compute the jacobian with eager execution enabled and with  "
+    "experimental_use_pfor set to False."
+)
+
+
+def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -> Any:
+    """The derivative of each element of ``target`` with respect to each element of the sources."""
+    flat = nest.flatten(sources)
+    shape = tuple(target.shape)
+    if not use_pfor and not tape._persistent:
+        raise RuntimeError(PFOR_NEEDS_PERSISTENT)
+    tape._begin()
+    count = int(np.prod(shape))
+    seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
+    found = rows_of_jacobian(tape, target, flat, seeds)
+    tape.last = ([target], flat)
+    tape._end()
+    results = [
+        None if g is None else TABLE["reshape"](g, shape=(*shape, *s.shape)) for g, s in zip(found, flat, strict=True)
+    ]
+    if zero:
+        results = [_zeros((*shape, *s.shape), s) if r is None else r for r, s in zip(results, flat, strict=True)]
+    return nest.pack_sequence_as(sources, results)
+
+
+def batch_jacobian(tape: Any, target: Any, source: Any, zero: bool, use_pfor: bool) -> Any:
+    """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
+    size = target.shape.as_list()[0]
+    if not (
+        target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]
+    ):
+        raise ValueError(
+            f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
+        )
+    if not use_pfor and not tape._persistent:
+        raise RuntimeError(PFOR_NEEDS_PERSISTENT)
+    tape._begin()
+    inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
+    count = int(np.prod(inner))
+    eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
+    (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
+    tape.last = ([target], [source])
+    tape._end()
+    if found is None:
+        return _zeros((size, *inner, *rest), source)
+    order = (1, 0, *range(2, 2 + len(rest)))
+    return TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
+
+
+def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarray) -> list[Any]:
+    """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
+    if not state.tapes and len(seeds):
+        return tape._gradients([target], sources, [Batch(seeds)])
+    each = [tape._gradients([target], sources, [wrap(seed)]) for seed in seeds]
+    if not each:
+        return [_zeros((0, *s.shape), s) for s in sources]
+    return [
+        None if any(g is None for g in column) else TABLE["stack"](*map(_dense, column), axis=0)
+        for column in zip(*each, strict=True)
+    ]
+
+
+def _dense(g: Any) -> Any:
+    return g if isinstance(g, Tensor) else g.dense()
+
+
+def _zeros(shape: tuple[int, ...], like: Any) -> Any:
+    return wrap(np.zeros(shape, like.dtype.as_numpy_dtype))
