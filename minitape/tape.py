@@ -242,16 +242,20 @@ class GradientTape:
             )
         zero = wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else nest.flatten(target)
-        flat = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
+        given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
         seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
+        targets, flat, seeds = [_leaf(t) for t in targets], [_leaf(s) for s in given], [_leaf(s) for s in seeds]
         gradients = self._gradients(targets, flat, seeds)
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         self.last = (targets, flat, seeds)
+        gradients = [
+            g if f is s or g is None else s._like_gradient(g) for g, f, s in zip(gradients, flat, given, strict=True)
+        ]
         if self._record is not None and self._record.watchers:
             self._record.notify()
         self._end()
-        return gradients[0] if flat and sources is flat[0] else nest.pack_sequence_as(sources, gradients)
+        return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
 
     def jacobian(
         self,
@@ -529,6 +533,11 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
     else:
         one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return wrap(one) if recorded else one
+
+
+def _leaf(value: Any) -> Any:
+    """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
+    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
 def zeros_of(source: Any) -> Any:
