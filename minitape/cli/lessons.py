@@ -35,7 +35,8 @@ def copy_missing(target: Path) -> tuple[list[str], list[str]]:
     A file that exists is never opened for writing. Raises OSError where `target` can not be written.
     """
     source = lessons_folder()
-    copied, kept = [], []
+    copied: list[str] = []
+    kept: list[str] = []
     for path in _files(source):
         name = path.relative_to(source)
         destination = target / name

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from queue import Empty
 from typing import Any
 
@@ -68,12 +68,14 @@ def _solve(item: Any) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Send what happened in a cell; a kernel that does not start is sent as the cell that could not run."""
     report = yield
     if isinstance(item, IPyNbCell) and (call.when == "call" or report.failed):
-        sys.__stdout__.write(MARK + json.dumps(_record(item, call)) + "\n")
-        sys.__stdout__.flush()
+        # Past pytest's capture, which stands in the place of sys.stdout.
+        print(MARK + json.dumps(_record(item, call)), file=sys.__stdout__, flush=True)
     return report
 
 

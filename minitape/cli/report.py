@@ -46,7 +46,7 @@ def warm_up() -> None:
     begin = time.perf_counter()
     with _bar(Console(stderr=True)) as bar:
         task = bar.add_task("compiling", total=None)
-        warmup(lambda done, total, name: bar.update(task, completed=done, total=total, description=name))
+        warmup(lambda name, done, total: bar.update(task, completed=done, total=total, description=name))
     click.echo(f"kernels are ready ({time.perf_counter() - begin:.1f} s)")
 
 

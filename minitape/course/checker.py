@@ -16,6 +16,7 @@ CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
+MENDING = "Your program still gives what it gave at the start."
 
 _added: dict[str, Exercise] = {}
 
@@ -68,7 +69,7 @@ def _unknown(name: str) -> str:
 
 
 def _feedback(exercise: Exercise, answer: Any) -> str:
-    if is_blank(answer):
+    if is_blank(answer) or answer is exercise.blank:
         return _blank(exercise)
     if exercise.cases:
         return _function_feedback(exercise, answer)
@@ -140,7 +141,9 @@ def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
 
 
 def _blank(exercise: Exercise) -> str:
-    return f"Exercise {exercise.name}: {NOT_ANSWERED}. Replace the ... with your answer, and run the cell again."
+    text = f"Exercise {exercise.name}: {NOT_ANSWERED}. Replace the ... with your answer, and run the cell again."
+    program = exercise.cases or exercise.blank is not ...
+    return f"{text}\n{MENDING}" if program else text
 
 
 def _right(exercise: Exercise, comparison: Comparison) -> str:

@@ -31,6 +31,7 @@ class Exercise:
     cases: for a function, the arguments to call it with, one tuple per call.
     view: turns what the learner hands in (a tape, say) into the value that is compared.
     dtype: the dtype's name that the answer must have; None where any will do.
+    blank: what the untouched cell hands in, for an exercise that asks to mend a program instead of a `...`.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected).
     """
 
@@ -42,6 +43,7 @@ class Exercise:
     cases: Sequence[tuple[Any, ...]] = ()
     view: Callable[[Any], Any] | None = field(default=None, repr=False)
     dtype: str | None = None
+    blank: Any = ...
     rtol: float = 1e-5
     atol: float = 1e-6
 
