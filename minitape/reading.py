@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtypes import of_any
+from .dtypes import as_dtype
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
 
@@ -97,7 +97,7 @@ class Reader:
         if meta is None:
             result["dtype"], result["shape"] = (record.real or np.float32).__name__, []
         else:
-            result["dtype"], result["shape"] = of_any(meta[1]).name, list(meta[0])
+            result["dtype"], result["shape"] = as_dtype(meta[1]).name, list(meta[0])
         result["released"] = shown is None
         if op == LEAF:
             result |= self._leaf(row)

@@ -33,7 +33,7 @@ CHUNK = 16384  # rows per packed block
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ")  # minitape's own code
 
 
 class State(threading.local):

@@ -59,14 +59,14 @@ def _run(
     if not _whole(record, min(wanted), max(starts), marks):
         return None
     sweep = Sweep(record, starts, wanted, marks, stepwise=True)
+    unwatched = {row for row in list(record.leaves) if row not in tape.watched}
     steps = []
-    sums: dict[int, Any] = {}
     with np.errstate(all="ignore"):
         try:
             for row in sweep.steps():
-                if sweep.edges:
-                    steps.append(_step(record, sweep, row))
-                sums.update((r, total) for r, _, total in sweep.edges)
+                edges = [edge for edge in sweep.edges if edge[0] not in unwatched]  # constants have no adjoint
+                if edges:
+                    steps.append(_step(record, row, sweep.adjoint(row), edges))
         except LookupError:
             return None  # an operation without a registered gradient: gradient() raises, there is no sweep to show
     gradients = []
@@ -82,19 +82,19 @@ def _whole(record: Record, low: int, high: int, marks: Any) -> bool:
     return all(row in arrays or not (low <= row <= high) or (marks is not None and not marks[row]) for row in record.meta)
 
 
-def _step(record: Record, sweep: Sweep, row: int) -> dict[str, Any]:
+def _step(record: Record, row: int, adjoint: Any, edges: list[tuple[int, Any, Any]]) -> dict[str, Any]:
     from .snapshot import show_value
 
-    adjoint = _dense(sweep.adjoint(row))
-    edges = []
-    locals_ = _locals(record, row)
+    shown = []
+    local = _locals(record, row)
     nth: dict[int, int] = {}
-    for source, share, total in sweep.edges:
+    for source, share, total in edges:
         nth[source] = nth.get(source, -1) + 1
-        found = locals_.get((source, nth[source]))
-        edge = {"input": source, "local": show_value(found), "product": show_value(_dense(share)), "sum": show_value(_dense(total))}
-        edges.append(edge)
-    return {"row": row, "adjoint": show_value(adjoint), "edges": edges}
+        found = show_value(local.get((source, nth[source])))
+        shown.append(
+            {"input": source, "local": found, "product": show_value(_dense(share)), "sum": show_value(_dense(total))}
+        )
+    return {"row": row, "adjoint": show_value(_dense(adjoint)), "edges": shown}
 
 
 def _dense(value: Any) -> Any:

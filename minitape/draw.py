@@ -1,0 +1,368 @@
+"""``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
+
+The picture is an SVG that any viewer shows. Long tapes are wrapped into lines like text; an edge that would cross a line
+break, or many columns, is drawn as a small reference to the row it comes from.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import sys
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from .placement import FAR, Placement
+from .reading import Reader
+from .stepping import sweep_steps
+
+WIDTH, HEIGHT, COLUMN, HALF = 112, 52, 174, 35  # of a node; distance of columns and of half-slots
+MARGIN, GAP = 16, 26
+ROOM = 15  # characters of a value in a node
+PER_LINE = 6  # columns in a line
+MOST = 60  # rows that are drawn; of a longer tape the first and the last ones
+
+# Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
+COLOURS = {
+    "source": ("#0072b2", "#e3f0f8"), "variable": ("#00805c", "#e2f4ee"), "constant": ("#7d858e", "#f2f3f5"),
+    "operation": ("#59636e", "#ffffff"), "gap": ("#b3bac2", "#ffffff"),
+}  # fmt: skip
+INK, MUTED, EDGE, BACK, CUT = "#1f2328", "#6e7781", "#97a0aa", "#c24e00", "#a8447f"
+SANS = "Helvetica, Arial, sans-serif"
+MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
+
+
+def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
+    """The static picture of what ``tape`` recorded, with the adjoints of its last gradient or of ``target``.
+
+    As the last expression of a cell it is shown; ``save(path)`` writes it, ``source`` is its DOT text. Raises TypeError
+    when ``tape`` is no GradientTape.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> picture = tf.draw(tape)
+    >>> picture
+    Picture(2 rows, 1 tape)
+    >>> picture.svg.startswith("<svg")
+    True
+    >>> print(picture.source.splitlines()[0])
+    digraph tape {
+    """
+    if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
+        raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+    frame = sys._getframe(1)
+    reader = Reader(tape, [frame.f_globals, frame.f_locals])
+    rows = reader.read()
+    reader.name_rows(rows)
+    snapshot = reader.frame_of(rows, 0)
+    snapshot["sweep"] = sweep_steps(tape, target, sources)
+    return Picture(snapshot)
+
+
+class Picture:
+    """A static picture of a snapshot: ``svg``, ``source`` (DOT), ``save(path)``; a notebook shows it."""
+
+    def __init__(self, snapshot: dict[str, Any]) -> None:
+        self.snapshot = snapshot
+
+    @property
+    def svg(self) -> str:
+        """The picture as SVG text."""
+        return _Drawing(self.snapshot).svg()
+
+    @property
+    def source(self) -> str:
+        """The graph as DOT text, for Graphviz."""
+        return _digraph(self.snapshot).source
+
+    def save(self, path: Any) -> None:
+        """Writes the picture: ``.svg``, DOT text (``.dot``, ``.gv``), or what Graphviz can make (``.pdf``, ``.png``).
+
+        Raises ValueError for a file name without a known ending, FileNotFoundError when Graphviz is needed and its
+        program ``dot`` is not installed.
+        """
+        path = Path(path)
+        ending = path.suffix.lower()
+        if ending == ".svg":
+            path.write_text(self.svg, encoding="utf-8")
+        elif ending in (".dot", ".gv"):
+            path.write_text(self.source, encoding="utf-8")
+        elif ending in (".pdf", ".png"):
+            if shutil.which("dot") is None:
+                raise FileNotFoundError(
+                    f"Writing {ending} needs the program 'dot' of Graphviz, which was not found. Save as .svg instead, "
+                    "which needs nothing, or install Graphviz (https://graphviz.org)."
+                )
+            path.write_bytes(_digraph(self.snapshot).pipe(format=ending[1:]))
+        else:
+            raise ValueError(f"save() knows the endings .svg, .dot, .gv, .pdf and .png, but received {str(path)!r}.")
+
+    def html(self) -> str:
+        """An ``<img>`` that holds the whole picture; it needs no script and stays in a saved notebook."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(self.alt)}" style="max-width:100%">'
+
+    @property
+    def alt(self) -> str:
+        """The picture in words."""
+        rows = self.snapshot["rows"]
+        words = [_words(row) for row in rows[:12]]
+        if len(rows) > 12:
+            words.append(f"and {len(rows) - 12} more rows")
+        return f"Tape of {_count(len(rows), 'row')}: " + "; ".join(words) if rows else "Empty tape"
+
+    def __repr__(self) -> str:
+        return f"Picture({_count(len(self.snapshot['rows']), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def _words(row: dict[str, Any]) -> str:
+    inputs = f" of {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
+    value = f" = {' '.join(row['value']['text'].split())[:40]}" if row["value"] else ""
+    return f"{row['row']} {_title(row)}{inputs}{value}"
+
+
+def _title(row: dict[str, Any]) -> str:
+    if row["kind"] == "operation":
+        return row["label"] or row["op"]
+    name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
+    return f"{name} v{row['version']}" if row["version"] else name
+
+
+def _shape(row: dict[str, Any]) -> str:
+    short = row["dtype"].replace("bfloat", "bf").replace("float", "f").replace("uint", "u").replace("int", "i")
+    return f"{short}[{','.join(map(str, row['shape']))}]"
+
+
+def _brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = ROOM) -> str:
+    if value is None:
+        return ""
+    text = value["text"]
+    if "\n" in text or len(text) > room:
+        text = _shape(row) if row["shape"] else text[: room - 1] + "…"
+    return _elide(text, room)
+
+
+def _elide(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+@dataclass
+class _Node:
+    row: dict[str, Any] | None  # None for the gap in a long tape
+    title: str
+    inputs: list[int] = field(default_factory=list)  # nodes
+    x: float = 0.0
+    y: float = 0.0
+    line: int = 0
+
+
+class _Drawing:
+    """One SVG: nodes from rows, places from :class:`Placement`, wrapped into lines."""
+
+    def __init__(self, snapshot: dict[str, Any]) -> None:
+        self.snapshot = snapshot
+        rows = snapshot["rows"]
+        self.first = len(rows) if len(rows) <= MOST else MOST // 2
+        self.tail = len(rows) if len(rows) <= MOST else len(rows) - MOST // 2
+        self.nodes: list[_Node] = []
+        self.at: dict[int, int] = {}  # row -> node
+        self.adjoints = _final_adjoints(snapshot["sweep"])
+        self.placement = Placement()
+        for row in rows:
+            self._add(row)
+        self.placement.settle()
+        self._wrap()
+
+    def _add(self, row: dict[str, Any]) -> None:
+        number = row["row"]
+        if self.first <= number < self.tail:
+            if number == self.first:
+                self.gap = len(self.nodes)
+                self.nodes.append(_Node(None, f"{self.tail - self.first:,} rows"))
+                self.placement.add([self.gap - 1] if self.gap else [])
+            self.at[number] = self.gap
+            return
+        self.at[number] = len(self.nodes)
+        inputs = [self.at[i] for i in row["inputs"]]
+        self.nodes.append(_Node(row, _title(row), inputs))
+        self.placement.add(inputs, leaf=row["kind"] != "operation" and not inputs, section=self._section(row))
+
+    def _section(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        number = row["row"]
+        passed = sum(end <= number for tape in self.snapshot["tapes"] for span in tape["spans"] for end in span)
+        return (row["by"], passed)
+
+    def _wrap(self) -> None:
+        """Turns columns and slots into points, a new line every PER_LINE columns."""
+        columns, slots = self.placement.column, self.placement.slot
+        extent: dict[int, list[int]] = {}
+        for column, slot in zip(columns, slots, strict=True):
+            found = extent.setdefault(column // PER_LINE, [slot, slot + 2])
+            found[0], found[1] = min(found[0], slot), max(found[1], slot + 2)
+        for points in self.placement.via.values():
+            for column, slot in points:
+                found = extent.setdefault(column // PER_LINE, [slot, slot + 1])
+                found[0], found[1] = min(found[0], slot), max(found[1], slot + 1)
+        self.tops: dict[int, float] = {}
+        top = float(MARGIN)
+        for line in sorted(extent):
+            low, high = extent[line]
+            self.tops[line] = top - low * HALF
+            top += (high - low) * HALF - (2 * HALF - HEIGHT) + GAP
+        self.height = top - GAP + MARGIN
+        self.indent = 74 if len(extent) > 1 else 0  # room for references left of a line's first node
+        for node, column, slot in zip(self.nodes, columns, slots, strict=True):
+            node.line = column // PER_LINE
+            node.x = MARGIN + self.indent + column % PER_LINE * COLUMN
+            node.y = self.tops[node.line] + slot * HALF
+        self.width = MARGIN + max((n.x + WIDTH for n in self.nodes), default=120)
+
+    # -- SVG ----------------------------------------------------------------------------------------------------------
+
+    def svg(self) -> str:
+        w, h = f"{self.width:g}", f"{max(self.height, 40):g}"
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" font-family="{SANS}">',
+            f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',
+        ]
+        if not self.nodes:
+            parts.append(f'<text x="{MARGIN}" y="25" font-size="12" fill="{MUTED}">nothing recorded</text>')
+        parts += [self._edges(index, node) for index, node in enumerate(self.nodes)]
+        parts += [self._node(node) for node in self.nodes]
+        return "".join(parts) + "</svg>"
+
+    def _node(self, node: _Node) -> str:
+        row = node.row
+        kind = row["kind"] if row else "gap"
+        colour, fill = COLOURS[kind]
+        radius = {"source": HEIGHT / 2, "operation": 9}.get(kind, 3)
+        if row and row["cut"]:
+            colour = CUT
+        ghost = row is not None and row["status"] == "ghost"
+        dash = ' stroke-dasharray="2 3"' if ghost or not row else ' stroke-dasharray="5 2"' if row["by"] is not None else ""
+        target = row is not None and self.snapshot["sweep"] is not None and row["row"] in self.snapshot["sweep"]["target"]
+        x, y = node.x, node.y
+        parts = [
+            f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="{radius:g}" fill="{fill}" '
+            f'stroke="{colour}" stroke-width="{2.4 if target else 1.3}"{dash}/>'
+        ]
+        if kind == "variable":
+            parts.append(f'<rect x="{x + 3:g}" y="{y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" fill="none" '
+                         f'stroke="{colour}" stroke-width="0.8"/>')  # fmt: skip
+        pad = 16 if kind == "source" else 10
+        parts.append(_text(x + pad, y + 17, _elide(node.title, 11), 'font-size="13" font-weight="600"'))
+        if row:
+            parts.append(_text(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'))
+            value = _brief(row["value"], row) or ("released" if row["released"] else "")
+            parts.append(_text(x + pad, y + 32, value, f'font-size="11" font-family="{MONO}"'))
+            adjoint = self.adjoints.get(row["row"])
+            if adjoint:
+                text = f"∂ {_brief(adjoint, row, ROOM - 2)}"
+                parts.append(_text(x + pad, y + 45.5, text, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'))
+        return "".join(parts)
+
+    def _edges(self, index: int, node: _Node) -> str:
+        parts = []
+        count = len(node.inputs)
+        far = [i for i in node.inputs if self._is_far(i, index)]
+        many = len(far) > 3 or (far and count > 3)
+        for port, source in enumerate(node.inputs):
+            y = node.y + HEIGHT * (port + 1) / (count + 1)
+            if source not in far:
+                parts.append(self._curve(source, index, y))
+            elif not many:
+                parts.append(self._reference(node, y, self._name(self.nodes[source])))
+        if many:
+            parts.append(self._reference(node, node.y + HEIGHT / 2, f"{len(far)} rows"))
+        if node.row is None and index:
+            parts.append(self._curve(index - 1, index, node.y + HEIGHT / 2) if not self._is_far(index - 1, index) else "")
+        if node.row and node.row["cut"] and count:
+            x, y = node.x - 12, node.y + HEIGHT / (count + 1)
+            parts.append(f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>')
+        return "".join(parts)
+
+    def _name(self, node: _Node) -> str:
+        if node.row is None:
+            return "…"
+        if node.row["kind"] == "operation":
+            return f"row {node.row['row']}"
+        return _elide(node.title if node.title != "const" else _brief(node.row["value"], node.row, 9), 9)
+
+    def _is_far(self, source: int, index: int) -> bool:
+        span = self.placement.column[index] - self.placement.column[source]
+        return span > FAR or self.nodes[source].line != self.nodes[index].line
+
+    def _curve(self, source: int, index: int, y: float) -> str:
+        start, end = self.nodes[source], self.nodes[index]
+        points = [(start.x + WIDTH, start.y + HEIGHT / 2)]
+        for column, slot in self.placement.via.get((source, index), ()):
+            x, at = MARGIN + self.indent + column % PER_LINE * COLUMN, self.tops[end.line] + slot * HALF + HALF / 2
+            points += [(x - 10, at), (x + WIDTH + 10, at)]
+        points.append((end.x - 2, y))
+        path = f"M{points[0][0]:.4g} {points[0][1]:.5g}"
+        for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+            bend = max(14.0, (x1 - x0) / 2)
+            straight = abs(y1 - y0) < 0.5
+            path += f"L{x1:.5g} {y1:.5g}" if straight else f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
+        return _line(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
+
+    def _reference(self, node: _Node, y: float, text: str) -> str:
+        w = 12 + 6.2 * len(text)
+        x = node.x - 14 - w
+        return (
+            _line(f"M{x + w:.5g} {y:.5g}L{node.x - 2:.5g} {y:.5g}m-5 -3.5l5 3.5l-5 3.5", node.row)
+            + f'<rect x="{x:.5g}" y="{y - 7.5:.5g}" width="{w:.5g}" height="15" rx="7.5" fill="#f3f4f6" stroke="#b3bac2" stroke-width="0.8"/>'
+            + _text(x + w / 2, y + 3.5, text, f'font-size="10" text-anchor="middle" font-family="{MONO}"')
+        )
+
+
+def _line(path: str, row: dict[str, Any] | None) -> str:
+    cut = row is not None and row["cut"]
+    dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
+    return f'<path d="{path}" fill="none" stroke="{CUT if cut else EDGE}" stroke-width="1.3"{dash}/>'
+
+
+def _text(x: float, y: float, text: str, style: str) -> str:
+    fill = "" if "fill=" in style else f' fill="{INK}"'
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    return f'<text x="{x:.5g}" y="{y:.5g}" {style}{fill}>{escape(clean)}</text>' if clean else ""
+
+
+def _final_adjoints(sweep: dict[str, Any] | None) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    for step in sweep["steps"] if sweep else ():
+        found[step["row"]] = step["adjoint"]
+        for edge in step["edges"]:
+            found[edge["input"]] = edge["sum"]
+    return found
+
+
+def _digraph(snapshot: dict[str, Any]) -> Any:
+    """The graph for Graphviz."""
+    import graphviz
+
+    graph = graphviz.Digraph("tape", graph_attr={"rankdir": "LR"}, node_attr={"fontname": "Helvetica", "fontsize": "11"})
+    shapes = {"source": "ellipse", "variable": "box", "constant": "plaintext", "operation": "box"}
+    for row in snapshot["rows"]:
+        kind = row["kind"]
+        colour, fill = COLOURS[kind]
+        style = "filled,rounded" if kind == "operation" else "filled"
+        label = graphviz.escape(f"{_title(row)}\n{_brief(row['value'], row)}".strip()).replace("\n", r"\n")
+        graph.node(f"r{row['row']}", label, shape=shapes[kind], color=colour, fillcolor=fill,
+                   style=f"{style},dashed" if row["status"] == "ghost" else style,
+                   peripheries="2" if kind == "variable" else "1")  # fmt: skip
+        for source in row["inputs"]:
+            graph.edge(f"r{source}", f"r{row['row']}", style="dashed" if row["cut"] else "solid")
+    return graph

@@ -1,0 +1,97 @@
+// Pan and zoom: which part of the graph the pane shows.
+import { reducedMotion } from "./dom";
+
+export const MIN_SCALE = 0.02;
+export const MAX_SCALE = 3;
+
+export interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export class Camera {
+  x = 0; // graph coordinates of the pane's top left corner
+  y = 0;
+  scale = 1;
+  width = 0;
+  height = 0;
+  private frame = 0;
+
+  constructor(private moved: () => void) {}
+
+  resize(width: number, height: number): void {
+    this.width = width;
+    this.height = height;
+  }
+
+  /** Shows all of the box, no larger than natural size and no smaller than `least`. */
+  fit(box: Box, least = MIN_SCALE): void {
+    const scale = Math.min(this.width / box.w, this.height / box.h, 1.1);
+    this.scale = Math.max(least, scale, MIN_SCALE);
+    this.x = box.w * this.scale <= this.width ? box.x + box.w / 2 - this.width / this.scale / 2 : box.x;
+    this.y = box.y + box.h / 2 - this.height / this.scale / 2;
+    this.stop();
+    this.moved();
+  }
+
+  zoom(factor: number, px = this.width / 2, py = this.height / 2): void {
+    const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, this.scale * factor));
+    this.x += px / this.scale - px / scale;
+    this.y += py / this.scale - py / scale;
+    this.scale = scale;
+    this.stop();
+    this.moved();
+  }
+
+  pan(dx: number, dy: number): void {
+    this.x -= dx / this.scale;
+    this.y -= dy / this.scale;
+    this.stop();
+    this.moved();
+  }
+
+  /** Moves just far enough that the box is in view with a margin. */
+  reveal(box: Box, smooth = true): void {
+    const [w, h] = [this.width / this.scale, this.height / this.scale];
+    const inside = box.x >= this.x && box.y >= this.y && box.x + box.w <= this.x + w && box.y + box.h <= this.y + h;
+    if (inside) return;
+    const mx = Math.min(150, Math.max(0, (w - box.w) / 2));
+    const my = Math.min(30, Math.max(0, (h - box.h) / 2));
+    let [x, y] = [this.x, this.y];
+    if (box.x - mx < x) x = box.x - mx;
+    if (box.x + box.w + mx > x + w) x = box.x + box.w + mx - w;
+    if (box.y - my < y) y = box.y - my;
+    if (box.y + box.h + my > y + h) y = box.y + box.h + my - h;
+    this.glide(x, y, smooth);
+  }
+
+  center(x: number, y: number): void {
+    this.glide(x - this.width / this.scale / 2, y - this.height / this.scale / 2, false);
+  }
+
+  private glide(x: number, y: number, smooth: boolean): void {
+    if (Math.abs(x - this.x) < 0.5 && Math.abs(y - this.y) < 0.5) return;
+    this.stop();
+    if (!smooth || reducedMotion()) {
+      [this.x, this.y] = [x, y];
+      this.moved();
+      return;
+    }
+    const [x0, y0, start] = [this.x, this.y, performance.now()];
+    const tick = (now: number): void => {
+      const t = Math.min(1, Math.max(0, (now - start) / 140));
+      const eased = 1 - (1 - t) * (1 - t);
+      [this.x, this.y] = [x0 + (x - x0) * eased, y0 + (y - y0) * eased];
+      this.moved();
+      this.frame = t < 1 ? requestAnimationFrame(tick) : 0;
+    };
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  stop(): void {
+    if (this.frame) cancelAnimationFrame(this.frame);
+    this.frame = 0;
+  }
+}

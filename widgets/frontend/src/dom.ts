@@ -1,0 +1,68 @@
+// Small helpers for building the page. Text from user code only ever becomes a text node or an attribute value.
+
+type Child = Node | string | null | undefined | false;
+type Attrs = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(el: Element, attrs: Attrs, children: Child[]): void {
+  for (const [key, value] of Object.entries(attrs)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") el.addEventListener(key.slice(2), value as unknown as EventListener);
+    else el.setAttribute(key, value === true ? "" : String(value));
+  }
+  for (const child of children) if (child) el.append(child);
+}
+
+/** An HTML element; attributes named on… with a function are listeners. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attrs: Attrs = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  const el = document.createElement(tag);
+  fill(el, attrs, children);
+  return el;
+}
+
+/** An SVG element. */
+export function s<K extends keyof SVGElementTagNameMap>(tag: K, attrs: Attrs = {}, ...children: Child[]): SVGElementTagNameMap[K] {
+  const el = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
+  fill(el, attrs, children);
+  return el;
+}
+
+/** Sets text only if it changed: writing equal text still costs a layout. */
+export function setText(el: Element, text: string): void {
+  if (el.textContent !== text) el.textContent = text;
+}
+
+const ICONS: Record<string, string> = {
+  first: "M4 3v10M13 3L6 8l7 5z",
+  previous: "M11 3L5 8l6 5z",
+  next: "M5 3l6 5-6 5z",
+  last: "M12 3v10M3 3l7 5-7 5z",
+  play: "M4.5 2.5l8.5 5.5-8.5 5.5z",
+  pause: "M5 3v10M11 3v10",
+  plus: "M8 3v10M3 8h10",
+  minus: "M3 8h10",
+  fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
+  focus: "M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 5.5a2.5 2.5 0 100 5 2.5 2.5 0 000-5z",
+  paths: "M3 3a1.2 1.2 0 100 .01M13 13a1.2 1.2 0 100 .01M4.3 3H9a2.5 2.5 0 010 5H7a2.5 2.5 0 000 5h4.7",
+  export: "M8 2v8M4.8 7L8 10.2 11.2 7M2.5 13.5h11",
+  help: "M5.5 6a2.5 2.5 0 113.6 2.2c-.8.4-1.1.8-1.1 1.6M8 12.4v.1",
+};
+
+export function icon(name: string): SVGSVGElement {
+  const filled = ["first", "previous", "next", "last", "play"].includes(name);
+  return s(
+    "svg",
+    { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: filled ? "mt-icon mt-filled" : "mt-icon" },
+    s("path", { d: ICONS[name] }),
+  );
+}
+
+/** A button with an icon and a name for screen readers and as tooltip. */
+export function button(name: string, label: string, action: () => void, text = ""): HTMLButtonElement {
+  return h("button", { type: "button", class: "mt-button", title: label, "aria-label": label, onclick: action }, ICONS[name] ? icon(name) : null, text);
+}
+
+export function reducedMotion(): boolean {
+  return globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches ?? false;
+}

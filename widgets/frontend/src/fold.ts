@@ -1,0 +1,214 @@
+// What is folded: a tree over the rows. Name scopes become groups; a pattern of operations that repeats becomes one
+// group of iterations; very long runs of iterations are split into pages, so that no unfolding draws thousands.
+import type { Row } from "./schema";
+import { isLeaf } from "./store";
+
+export interface Group {
+  id: string;
+  kind: "scope" | "repeat" | "iteration" | "page";
+  label: string;
+  count: number; // iterations, for repeats and pages
+  start: number; // rows start..end-1, leaves of others included
+  end: number;
+  children: Part[];
+  parent: Group | null;
+}
+export type Part = Group | number; // a group, or a row number
+
+const LONGEST = 64; // rows in the longest pattern that is looked for
+const TIMES = 3; // a pattern must come this often
+const PAGE = 10;
+
+export interface FoldTree {
+  groups: Map<string, Group>;
+  /** innermost group of each row, or null */
+  home: (Group | null)[];
+}
+
+interface Token {
+  part: Part;
+  start: number;
+  end: number;
+  sign: number;
+}
+
+/** The folding tree of these rows: scopes always, repeated patterns where they are asked for. */
+export function foldTree(rows: Row[], consumers: number[][], patterns = true): FoldTree {
+  const tree: FoldTree = { groups: new Map(), home: new Array<Group | null>(rows.length).fill(null) };
+  const signs = new Map<string, number>();
+  const sign = (text: string): number => {
+    let found = signs.get(text);
+    if (found === undefined) signs.set(text, (found = signs.size));
+    return found;
+  };
+  const builder = { tree, sign, patterns };
+  const top: Token[] = [];
+  let i = 0;
+  while (i < rows.length) {
+    const row = rows[i];
+    if (isLeaf(row)) i++;
+    else if (row.scope.length > 0) {
+      const [token, next] = scopeGroup(builder, rows, i, 0);
+      top.push(token);
+      i = next;
+    } else {
+      top.push(rowToken(builder, row));
+      i++;
+    }
+  }
+  repeats(builder, top, null);
+  adoptLeaves(rows, consumers, tree);
+  return tree;
+}
+
+type Builder = { tree: FoldTree; sign: (text: string) => number; patterns: boolean };
+
+function rowToken(builder: Builder, row: Row): Token {
+  const text = `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.status}|${row.by}`;
+  return { part: row.row, start: row.row, end: row.row + 1, sign: builder.sign(text) };
+}
+
+/** The rows from `start` on that share a scope, as one group; and the first row after it. */
+function scopeGroup(builder: Builder, rows: Row[], start: number, depth: number): [Token, number] {
+  const name = rows[start].scope[depth];
+  const tokens: Token[] = [];
+  let end = start + 1;
+  let i = start;
+  while (i < rows.length) {
+    const row = rows[i];
+    if (isLeaf(row)) {
+      i++;
+      continue;
+    }
+    if (row.scope[depth] !== name || !samePath(row.scope, rows[start].scope, depth)) break;
+    if (row.scope.length > depth + 1) {
+      const [token, next] = scopeGroup(builder, rows, i, depth + 1);
+      tokens.push(token);
+      i = next;
+    } else {
+      tokens.push(rowToken(builder, row));
+      i++;
+    }
+    end = i;
+  }
+  const group = makeGroup(builder, "scope", name, start, end, 1);
+  repeats(builder, tokens, group);
+  const text = `scope(${tokens.map((token) => token.sign).join(",")})`;
+  return [{ part: group, start, end, sign: builder.sign(text) }, end];
+}
+
+function samePath(a: string[], b: string[], depth: number): boolean {
+  for (let k = 0; k < depth; k++) if (a[k] !== b[k]) return false;
+  return true;
+}
+
+function makeGroup(builder: Builder, kind: Group["kind"], label: string, start: number, end: number, count: number): Group {
+  const id = freshId(builder, kind, start, label);
+  const group: Group = { id, kind, label, count, start, end, children: [], parent: null };
+  builder.tree.groups.set(group.id, group);
+  return group;
+}
+
+/** Ids stay the same while a group grows, so that what is open stays open. */
+function freshId(builder: Builder, kind: string, start: number, label: string): string {
+  let id = `${kind}:${start}:${kind === "scope" ? label : ""}`;
+  while (builder.tree.groups.has(id)) id += "'";
+  return id;
+}
+
+/** Finds repeated runs among sibling tokens and hangs everything under `parent`. */
+function repeats(builder: Builder, tokens: Token[], parent: Group | null): void {
+  let i = 0;
+  while (i < tokens.length) {
+    const found = builder.patterns ? runAt(tokens, i) : null;
+    if (!found) {
+      hang(builder, tokens[i].part, parent);
+      i++;
+      continue;
+    }
+    const [period, length] = found;
+    repeatGroup(builder, tokens.slice(i, i + length), period, parent);
+    i += length;
+  }
+}
+
+/** The shortest pattern that repeats from here: [its length, how far the run goes], or null. */
+function runAt(tokens: Token[], at: number): [number, number] | null {
+  const most = Math.min(LONGEST, Math.floor((tokens.length - at) / TIMES));
+  for (let period = 1; period <= most; period++) {
+    if (tokens[at].sign !== tokens[at + period].sign) continue;
+    let end = at;
+    while (end + period < tokens.length && tokens[end].sign === tokens[end + period].sign) end++;
+    const length = end - at + period;
+    if (length < TIMES * period) continue;
+    const open = at + length === tokens.length; // the run goes on: an unfinished iteration belongs to it
+    return [period, open ? length : length - (length % period)];
+  }
+  return null;
+}
+
+function repeatGroup(builder: Builder, tokens: Token[], period: number, parent: Group | null): void {
+  const count = Math.ceil(tokens.length / period);
+  const first = tokens.slice(0, period);
+  const label = first.length === 1 && typeof first[0].part !== "number" ? (first[0].part as Group).label : "";
+  const group = makeGroup(builder, "repeat", label, tokens[0].start, tokens[tokens.length - 1].end, count);
+  hang(builder, group, parent);
+  const iterations: Token[][] = [];
+  for (let i = 0; i < tokens.length; i += period) iterations.push(tokens.slice(i, i + period));
+  pages(builder, iterations, 0, group);
+}
+
+function pages(builder: Builder, iterations: Token[][], first: number, parent: Group): void {
+  if (iterations.length > 2 * PAGE) {
+    let size = PAGE;
+    while (size * PAGE < iterations.length) size *= PAGE;
+    for (let i = 0; i < iterations.length; i += size) {
+      const part = iterations.slice(i, i + size);
+      const last = part[part.length - 1];
+      const label = `${first + i + 1} to ${first + i + part.length}`;
+      const page = makeGroup(builder, "page", label, part[0][0].start, last[last.length - 1].end, part.length);
+      hang(builder, page, parent);
+      pages(builder, part, first + i, page);
+    }
+    return;
+  }
+  iterations.forEach((tokens, k) => {
+    if (tokens.length === 1) return hang(builder, tokens[0].part, parent);
+    const end = tokens[tokens.length - 1].end;
+    const group = makeGroup(builder, "iteration", `iteration ${first + k + 1}`, tokens[0].start, end, 1);
+    hang(builder, group, parent);
+    for (const token of tokens) hang(builder, token.part, group);
+  });
+}
+
+function hang(builder: Builder, part: Part, parent: Group | null): void {
+  if (typeof part === "number") builder.tree.home[part] = parent;
+  else part.parent = parent;
+  parent?.children.push(part);
+}
+
+/** A leaf belongs to the innermost group that holds all its readers. */
+function adoptLeaves(rows: Row[], consumers: number[][], tree: FoldTree): void {
+  for (let i = rows.length - 1; i >= 0; i--) {
+    if (!isLeaf(rows[i]) || consumers[i].length === 0) continue;
+    let home: Group | null = tree.home[consumers[i][0]];
+    const last = consumers[i][consumers[i].length - 1];
+    while (home && !(consumers[i][0] >= home.start && last < home.end && i >= home.start)) home = home.parent;
+    tree.home[i] = home;
+    home?.children.push(i);
+  }
+}
+
+/** The outermost folded group that hides this row, or null if the row itself is to be seen. */
+export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => boolean): Group | null {
+  let hidden: Group | null = null;
+  for (let group = tree.home[row]; group; group = group.parent) if (!open(group)) hidden = group;
+  return hidden;
+}
+
+/** What a folded group shows as its title. */
+export function groupTitle(group: Group): string {
+  if (group.kind === "repeat") return group.label ? `${group.label} × ${group.count}` : `repeated × ${group.count}`;
+  if (group.kind === "page") return group.label;
+  return group.label;
+}

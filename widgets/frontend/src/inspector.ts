@@ -1,0 +1,152 @@
+// What happens at this step, in words and numbers; and everything about the selected row.
+import { h } from "./dom";
+import { groupTitle } from "./fold";
+import type { Node } from "./graph";
+import { heatmap } from "./heatmap";
+import type { Row, SweepEdge, Value } from "./schema";
+import type { Store } from "./store";
+import type { Timeline } from "./timeline";
+import { full, shapeText, title } from "./value";
+
+export class Inspector {
+  readonly el = h("div", { class: "mt-inspector" });
+  private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
+  private chosen = h("div", { class: "mt-chosen" });
+
+  constructor(
+    private store: Store,
+    private timeline: Timeline,
+    private actions: { back(row: number): void; to(row: number): void; go(row: number): void; end(kind: "source" | "target", row: number): void; unfold(node: Node): void },
+  ) {
+    this.el.append(this.step, this.chosen);
+  }
+
+  draw(selected: Node | null): void {
+    this.step.replaceChildren(...this.stepLines());
+    this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
+    this.chosen.hidden = !selected;
+  }
+
+  // --- the step ------------------------------------------------------------------------------------------------------
+
+  private stepLines(): HTMLElement[] {
+    const { timeline, store } = this;
+    if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
+    if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
+    const row = store.rows[timeline.current];
+    return timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+  }
+
+  private forwardLines(row: Row): HTMLElement[] {
+    const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, `Forward, row ${row.row}`), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
+    if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
+    else if (row.formula) lines.push(equation(`${row.formula} = `, full(row.value)));
+    else lines.push(equation("value ", full(row.value)));
+    if (row.kind !== "operation") lines.push(equation("value ", full(row.value)));
+    lines.push(...notes(row));
+    return lines;
+  }
+
+  private backwardLines(row: Row): HTMLElement[] {
+    const step = this.timeline.step;
+    if (!step) return [];
+    const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, `Backward, row ${row.row}`), ` · ${title(row)}`, this.rowLinks(row.inputs))];
+    lines.push(equation("incoming adjoint g = ", full(step.adjoint)));
+    const sums = new Map<number, boolean>();
+    for (const [k, edge] of step.edges.entries()) {
+      const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
+      lines.push(this.edgeLine(row, edge, k, step.adjoint, again));
+      sums.set(edge.input, true);
+    }
+    if (!step.edges.length) lines.push(h("p", {}, row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs."));
+    return lines;
+  }
+
+  private edgeLine(row: Row, edge: SweepEdge, k: number, incoming: Value, again: boolean): HTMLElement {
+    const input = this.store.rows[edge.input];
+    const rule = row.rule[k];
+    return h(
+      "div",
+      { class: "mt-eq" },
+      h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`),
+      rule ? h("code", { class: "mt-rule" }, rule) : null,
+      h("span", { class: "mt-num" }, edge.local ? `${full(edge.local)} × ${full(incoming)} = ` : "contributes ", h("b", {}, full(edge.product))),
+      again ? h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, full(edge.sum))) : null,
+    );
+  }
+
+  private rowLinks(rows: number[]): HTMLElement | null {
+    if (!rows.length) return null;
+    const el = h("span", {}, " of ");
+    rows.slice(0, 12).forEach((row, k) => el.append(k ? ", " : "", this.link(row)));
+    if (rows.length > 12) el.append(` and ${rows.length - 12} more`);
+    return el;
+  }
+
+  private link(row: number): HTMLElement {
+    return h("button", { type: "button", class: "mt-link", onclick: () => this.actions.go(row), "aria-label": `select row ${row}` }, `row ${row}`);
+  }
+
+  // --- the selected row ----------------------------------------------------------------------------------------------
+
+  private chosenLines(node: Node): HTMLElement[] {
+    if (!node.row) return this.groupLines(node);
+    const row = node.row;
+    const act = (text: string, action: () => void): HTMLElement => h("button", { type: "button", class: "mt-button mt-small", onclick: action }, text);
+    const acts = [act("run to here", () => this.actions.to(row.row))];
+    if (this.timeline.backTo(row.row) !== null) acts.push(act("run back to here", () => this.actions.back(row.row)));
+    acts.push(act("path from here", () => this.actions.end("source", row.row)), act("path to here", () => this.actions.end("target", row.row)));
+    const adjoint = this.timeline.adjoint(row.row);
+    const picture = heatmap(row.value);
+    const lines: HTMLElement[] = [
+      h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
+      h("p", { class: "mt-facts" }, [shapeText(row), row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
+      h("pre", { class: "mt-pre" }, row.released && !row.value ? "released" : full(row.value)),
+    ];
+    if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
+    if (picture) lines.push(picture);
+    lines.push(...notes(row), h("p", { class: "mt-acts" }, ...acts));
+    return lines;
+  }
+
+  private groupLines(node: Node): HTMLElement[] {
+    const group = node.group;
+    if (!group) return [];
+    const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, "unfold");
+    return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), ` · rows ${group.start} to ${group.end - 1}`), h("p", { class: "mt-acts" }, unfold)];
+  }
+}
+
+function equation(text: string, value: string): HTMLElement {
+  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), h("pre", { class: "mt-pre" }, value));
+  return h("p", { class: "mt-num" }, text, h("b", {}, value));
+}
+
+function leafSentence(row: Row): string {
+  if (row.kind === "constant") return "A constant: no gradient is asked of it.";
+  if (row.kind === "variable") {
+    const state = row.version ? `State ${row.version} of this variable, read` : "A variable, read";
+    return `${state}${row.watched === "explicit" ? "; watched by watch()." : row.watched ? "; watched automatically." : "; not watched."}`;
+  }
+  return row.watched === "explicit" ? "Watched by watch()." : row.watched ? "Watched automatically." : "Not watched.";
+}
+
+function watchedText(row: Row): string[] {
+  if (row.watched) return [row.watched === "explicit" ? "watched by watch()" : "watched automatically"];
+  return row.kind === "operation" ? [] : ["not watched"];
+}
+
+function tapesText(store: Store, row: Row): string[] {
+  if (store.tapes.length < 2 && row.by === null) return [];
+  const names = row.tapes.map((id) => store.tapes.find((tape) => tape.id === id)?.name ?? `tape ${id}`);
+  const texts = names.length ? [`on ${names.join(", ")}`] : [];
+  if (row.by !== null) texts.push(`written by ${store.tapes.find((tape) => tape.id === row.by)?.name ?? "a tape"}.gradient()`);
+  return texts;
+}
+
+function notes(row: Row): HTMLElement[] {
+  const lines: HTMLElement[] = [];
+  if (row.cut) lines.push(h("p", { class: "mt-note" }, `No gradient passes this row: ${row.cut.replaceAll("_", " ")}.`));
+  if (row.status === "ghost") lines.push(h("p", { class: "mt-note" }, "It ran, but no tape recorded it."));
+  return lines;
+}

@@ -1,0 +1,145 @@
+// Where the nodes stand. One pass over the rows in their order, O(1) work per input, so that
+//  - a node once placed never moves when more rows come (leaves without a reader yet are the only exception),
+//  - 10,000 nodes take milliseconds,
+//  - the static picture (minitape/draw.py) places exactly alike: tests/widgets/placements.json checks both.
+//
+// Columns run with time: a node stands right of all its inputs. A new `section` (a tape opens or closes, an inner
+// gradient writes, a folded part is opened) begins right of everything before, so its frame is a rectangle.
+// Heights are in half-slots: a node takes two, an edge that passes a column takes one.
+
+export const FAR = 6; // an input further back than this many columns is drawn as a small reference, not as a long edge
+const REACH = 24; // how many places to try on both sides before going past the end of a column
+
+export interface Item {
+  inputs: number[]; // indices of earlier items, repeats allowed
+  leaf: boolean;
+  section: number; // changes where a frame begins or ends
+}
+
+export interface Edge {
+  from: number;
+  to: number;
+  port: number; // which input of `to`
+  ports: number;
+  far: boolean;
+  via: [number, number][]; // [column, half-slot] points on the way
+}
+
+export class Placement {
+  column: number[] = [];
+  slot: number[] = [];
+  edges: Edge[][] = []; // edges[i] = edges that end in item i
+  items: Item[] = [];
+  private used = new Map<number, Set<number>>();
+  private bottom = new Map<number, number>(); // first half-slot below everything in a column
+  private pending: number[] = [];
+  private floor = 0;
+  private last = -1;
+  private section: number | null = null;
+
+  /** Number of columns in use. */
+  get columns(): number {
+    return this.last + 1;
+  }
+
+  add(item: Item): void {
+    if (this.section !== null && item.section !== this.section) this.endSection();
+    this.section = item.section;
+    const index = this.items.push(item) - 1;
+    this.column.push(-1);
+    this.slot.push(0);
+    this.edges.push([]);
+    if (item.leaf) this.pending.push(index);
+    else this.operation(index, item);
+  }
+
+  /** Gives leaves that nothing has read yet a place to be shown at; it is not kept. */
+  provisional(): [number, number, number][] {
+    const bottom = this.bottom.get(this.floor);
+    const taken: [number, number, number][] = [];
+    for (const index of this.pending) {
+      const slot = this.free(this.floor, 0, 2);
+      taken.push([index, this.floor, slot]);
+      this.take(this.floor, slot, 2);
+    }
+    for (const [, column, slot] of taken) for (const unit of [slot, slot + 1]) this.used.get(column)?.delete(unit);
+    if (bottom === undefined) this.bottom.delete(this.floor);
+    else this.bottom.set(this.floor, bottom);
+    return taken;
+  }
+
+  private endSection(): void {
+    for (const index of this.pending) this.put(index, this.floor, 0);
+    this.pending = [];
+    this.floor = this.last + 1;
+  }
+
+  private operation(index: number, item: Item): void {
+    const inputs = [...new Set(item.inputs)];
+    const waiting = inputs.filter((i) => this.column[i] < 0);
+    const placed = inputs.filter((i) => this.column[i] >= 0);
+    let main = -1;
+    let column = this.floor + (waiting.length ? 1 : 0);
+    for (const i of placed) {
+      if (main < 0 || this.column[i] > this.column[main]) main = i;
+      column = Math.max(column, this.column[i] + 1);
+    }
+    this.put(index, column, main < 0 ? 0 : this.slot[main]);
+    for (const i of waiting) this.put(i, column - 1, this.slot[index] + 2 * inputs.indexOf(i) - (inputs.length - 1));
+    if (waiting.length) this.pending = this.pending.filter((i) => this.column[i] < 0);
+    this.edges[index] = item.inputs.map((from, port) => ({
+      from,
+      to: index,
+      port,
+      ports: item.inputs.length,
+      far: column - this.column[from] > FAR,
+      via: [],
+    }));
+    for (const from of placed) this.route(from, index);
+  }
+
+  /** Keeps one half-slot free in each column that a near edge passes. */
+  private route(from: number, to: number): void {
+    const start = this.column[from];
+    const span = this.column[to] - start;
+    if (span < 2 || span > FAR) return;
+    const via: [number, number][] = [];
+    for (let step = 1; step < span; step++) {
+      const want = Math.floor((this.slot[from] * (span - step) + this.slot[to] * step) / span);
+      const slot = this.free(start + step, want, 1);
+      this.take(start + step, slot, 1);
+      via.push([start + step, slot]);
+    }
+    for (const edge of this.edges[to]) if (edge.from === from) edge.via = via;
+  }
+
+  private put(index: number, column: number, want: number): void {
+    const slot = this.free(column, want, 2);
+    this.take(column, slot, 2);
+    this.column[index] = column;
+    this.slot[index] = slot;
+    if (column > this.last) this.last = column;
+  }
+
+  private take(column: number, slot: number, size: number): void {
+    let used = this.used.get(column);
+    if (!used) this.used.set(column, (used = new Set()));
+    for (let k = 0; k < size; k++) used.add(slot + k);
+    this.bottom.set(column, Math.max(this.bottom.get(column) ?? slot, slot + size));
+  }
+
+  /** The free place nearest to `want`, below before above. */
+  private free(column: number, want: number, size: number): number {
+    const used = this.used.get(column);
+    if (!used || used.size === 0) return want;
+    const fits = (slot: number): boolean => {
+      for (let k = 0; k < size; k++) if (used.has(slot + k)) return false;
+      return true;
+    };
+    for (let d = 0; d <= REACH; d++) {
+      if (fits(want + d)) return want + d;
+      if (fits(want - d)) return want - d;
+    }
+    return this.bottom.get(column) ?? want;
+  }
+}

@@ -1,0 +1,323 @@
+// The live drawing: an SVG that holds only what the pane shows, changed in place as the reader steps.
+import type { Camera } from "./camera";
+import { s, setText } from "./dom";
+import { COLUMN, NODE_H, NODE_W, type Frame, type Graph, type Node } from "./graph";
+import { CHARS, edgePath, farChips, linkPath, nodeText, portY } from "./shapes";
+import type { Store } from "./store";
+import type { Timeline } from "./timeline";
+import { brief, describe, elide } from "./value";
+
+const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
+
+export interface Marks {
+  hover: number; // row, or -1
+  selected: number;
+  found: Set<number>; // rows that the search found
+  path: Set<number> | null; // rows on the chosen paths
+  pathEdges: Set<string> | null; // "from>to"
+  near: Set<number> | null; // rows in focus
+}
+
+interface Drawn {
+  el: SVGGElement;
+  value: SVGTextElement | null;
+  adjoint: SVGTextElement | null;
+  key: string;
+}
+
+export interface SceneEvents {
+  pick(node: Node): void;
+  open(node: Node): void;
+  hover(node: Node | null): void;
+  close(frame: Frame): void;
+}
+
+export class Scene {
+  readonly svg: SVGSVGElement;
+  private world = s("g");
+  private layers = { frames: s("g"), edges: s("g"), nodes: s("g", { role: "list", "aria-label": "Nodes" }), labels: s("g", { "aria-hidden": "true" }) };
+  private graph: Graph | null = null;
+  private nodes = new Map<number, Drawn>();
+  private edges = new Map<number, SVGGElement>();
+  private plain = false;
+
+  constructor(
+    private store: Store,
+    private timeline: Timeline,
+    private camera: Camera,
+    private marks: Marks,
+    private events: SceneEvents,
+  ) {
+    this.svg = s("svg", { class: "mt-scene", role: "group", "aria-label": "Graph of the tape" }, this.world);
+    this.world.append(this.layers.frames, this.layers.edges, this.layers.nodes, this.layers.labels);
+  }
+
+  setGraph(graph: Graph): void {
+    this.graph = graph;
+    this.clear();
+    this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
+    for (const link of graph.links) this.layers.frames.append(s("path", { class: "mt-assign", d: linkPath(link.from, link.to) }, s("title", {}, `${link.name} assigned`)));
+    this.draw();
+  }
+
+  private clear(): void {
+    this.nodes.clear();
+    this.edges.clear();
+    this.layers.nodes.replaceChildren();
+    this.layers.edges.replaceChildren();
+  }
+
+  /** Adds what came into view, drops what left it, and brings everything up to date. */
+  draw(): void {
+    const graph = this.graph;
+    if (!graph || !this.camera.width) return;
+    const { x, y, scale, width, height } = this.camera;
+    this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    const plain = scale < TEXT_SCALE;
+    if (plain !== this.plain) {
+      this.plain = plain;
+      this.svg.classList.toggle("mt-plain", plain);
+      this.clear();
+    }
+    const [left, right] = [Math.floor(x / COLUMN) - 1, Math.ceil((x + width / scale) / COLUMN) + 1];
+    const [top, bottom] = [y - 2 * NODE_H, y + height / scale + 2 * NODE_H];
+    const seen = new Set<number>();
+    const newNodes = document.createDocumentFragment();
+    const newEdges = document.createDocumentFragment();
+    for (let c = Math.max(0, left - 6); c <= Math.min(graph.columns - 1, right + 6); c++) {
+      for (const node of graph.byColumn[c]) {
+        const inside = c >= left && c <= right && node.y >= top && node.y <= bottom;
+        if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
+        seen.add(node.index);
+        if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
+        if (!this.edges.has(node.index) && graph.edges[node.index].length) newEdges.append(this.edgeGroup(node));
+      }
+    }
+    this.layers.nodes.append(newNodes);
+    this.layers.edges.append(newEdges);
+    if (seen.size < this.nodes.size)
+      for (const [index, drawn] of this.nodes) {
+        if (seen.has(index)) continue;
+        drawn.el.remove();
+        this.nodes.delete(index);
+        this.edges.get(index)?.remove();
+        this.edges.delete(index);
+      }
+    this.update();
+  }
+
+  /** Does one of the node's incoming edges cross the pane? */
+  private reaches(node: Node, left: number, right: number, top: number, bottom: number): boolean {
+    const graph = this.graph as Graph;
+    return graph.edges[node.index].some((edge) => {
+      if (edge.far) return false;
+      const from = graph.nodes[edge.from];
+      return from.column <= right && node.column >= left && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
+    });
+  }
+
+  // --- nodes ---------------------------------------------------------------------------------------------------------
+
+  private node(node: Node): SVGGElement {
+    const text = nodeText(this.store, node);
+    const row = node.row;
+    const label = row ? describe(row) : `folded group ${text.title}, rows ${node.first} to ${(node.group?.end ?? 0) - 1}, press Enter to unfold`;
+    const el = s("g", { class: "", transform: `translate(${node.x} ${node.y})`, "data-id": node.id, role: "listitem", "aria-label": label });
+    const radius = text.kind === "source" ? NODE_H / 2 : text.kind === "operation" ? 9 : 3;
+    if (text.kind === "group") {
+      el.append(s("rect", { class: "mt-card", x: 6, y: -6, width: NODE_W, height: NODE_H, rx: 6 }));
+      el.append(s("rect", { class: "mt-card", x: 3, y: -3, width: NODE_W, height: NODE_H, rx: 6 }));
+    }
+    el.append(s("rect", { class: "mt-box", width: NODE_W, height: NODE_H, rx: text.kind === "group" ? 6 : radius }));
+    if (text.kind === "variable") el.append(s("rect", { class: "mt-inner", x: 3, y: 3, width: NODE_W - 6, height: NODE_H - 6, rx: 1.5 }));
+    const drawn: Drawn = { el, value: null, adjoint: null, key: "" };
+    if (!this.plain) {
+      const pad = text.kind === "source" ? 16 : 10;
+      el.append(s("text", { class: "mt-title", x: pad, y: 17 }, text.title));
+      const number = row ? `${row.row}` : "";
+      el.append(s("text", { class: "mt-number", x: NODE_W - (text.kind === "source" ? 16 : 8), y: 16, "text-anchor": "end" }, number));
+      drawn.value = s("text", { class: "mt-value", x: pad, y: 32 });
+      drawn.adjoint = s("text", { class: "mt-adjoint", x: pad, y: 45.5 });
+      el.append(drawn.value, drawn.adjoint);
+      el.append(s("title", {}, label));
+    }
+    el.addEventListener("click", () => this.events.pick(node));
+    el.addEventListener("dblclick", () => this.events.open(node));
+    el.addEventListener("pointerenter", () => this.events.hover(node));
+    el.addEventListener("pointerleave", () => this.events.hover(null));
+    this.nodes.set(node.index, drawn);
+    return el;
+  }
+
+  /** Brings classes and numbers of what is drawn to the current position. */
+  update(): void {
+    const graph = this.graph;
+    if (!graph) return;
+    const current = graph.nodeOf(this.timeline.current);
+    const hover = graph.nodeOf(this.marks.hover);
+    const selected = graph.nodeOf(this.marks.selected);
+    for (const [index, drawn] of this.nodes) this.paint(graph.nodes[index], drawn, current, hover, selected);
+    for (const [index, el] of this.edges) this.paintEdges(graph.nodes[index], el, current);
+    this.products(current);
+  }
+
+  private paint(node: Node, drawn: Drawn, current: Node | null, hover: Node | null, selected: Node | null): void {
+    const last = node.group ? node.group.end - 1 : node.first;
+    const row = node.row;
+    const done = this.timeline.done(node.group ? node.first : last);
+    const adjoint = this.timeline.adjoint(last);
+    let name = `mt-node mt-${node.group ? "group" : (row?.kind ?? "operation")}`;
+    if (!done) name += " mt-todo";
+    if (node === current) name += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
+    if (node === hover) name += " mt-hover";
+    if (node === selected) name += " mt-selected";
+    if (row?.status === "ghost") name += " mt-ghost";
+    if (row?.cut) name += " mt-cut";
+    if (row && row.by !== null) name += " mt-written";
+    if (adjoint) name += " mt-has-adjoint";
+    if (this.store.sweep?.target.includes(last)) name += " mt-target";
+    if (this.any(this.marks.found, node)) name += " mt-found";
+    if (this.marks.path && !this.any(this.marks.path, node)) name += " mt-off";
+    if (this.marks.near && !this.any(this.marks.near, node)) name += " mt-off";
+    const value = drawn.value && done ? nodeText(this.store, node).value : node.group ? nodeText(this.store, node).value : "";
+    const adjointText = drawn.adjoint && adjoint ? `∂ ${brief(adjoint, this.store.rows[last], CHARS - 2)}` : "";
+    const key = `${name}|${value}|${adjointText}`;
+    if (key === drawn.key) return;
+    drawn.key = key;
+    drawn.el.setAttribute("class", name);
+    if (drawn.value) setText(drawn.value, value);
+    if (drawn.adjoint) setText(drawn.adjoint, adjointText);
+  }
+
+  private any(rows: Set<number>, node: Node): boolean {
+    if (!node.group) return rows.has(node.first);
+    for (const row of rows) if (row >= node.group.start && row < node.group.end) return true;
+    return false;
+  }
+
+  // --- edges ---------------------------------------------------------------------------------------------------------
+
+  private edgeGroup(node: Node): SVGGElement {
+    const graph = this.graph as Graph;
+    const el = s("g", { "aria-hidden": "true" });
+    const edges = graph.edges[node.index];
+    for (const edge of edges) {
+      if (edge.far) continue;
+      el.append(s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from }));
+    }
+    if (!this.plain) for (const chip of farChips(graph, edges)) el.append(this.chip(node, chip));
+    if (node.row?.cut && edges.length) el.append(this.cross(node.x - 12, portY(node, edges[0])));
+    this.edges.set(node.index, el);
+    return el;
+  }
+
+  private chip(node: Node, chip: ReturnType<typeof farChips>[number]): SVGGElement {
+    const from = (this.graph as Graph).nodes[chip.edge.from];
+    const el = s("g", { class: "mt-chip", "data-from": chip.edge.from });
+    el.append(
+      s("path", { class: "mt-edge", d: `M${chip.x + chip.w} ${chip.y}L${node.x - 2} ${chip.y}m-5 -3.5l5 3.5l-5 3.5` }),
+      s("rect", { x: chip.x, y: chip.y - 7.5, width: chip.w, height: 15, rx: 7.5 }),
+      s("text", { x: chip.x + chip.w / 2, y: chip.y + 3.5, "text-anchor": "middle" }, chip.text),
+    );
+    el.addEventListener("click", () => this.events.pick(from));
+    el.addEventListener("pointerenter", () => this.events.hover(from));
+    el.addEventListener("pointerleave", () => this.events.hover(null));
+    return el;
+  }
+
+  private cross(x: number, y: number): SVGPathElement {
+    return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
+  }
+
+  private paintEdges(node: Node, el: SVGGElement, current: Node | null): void {
+    const back = this.timeline.backward;
+    const ran = this.timeline.done(node.first);
+    for (const path of el.querySelectorAll<SVGElement>("[data-from]")) {
+      const from = (this.graph as Graph).nodes[Number(path.dataset.from)];
+      const chip = path.tagName === "g";
+      let name = chip ? "mt-chip" : "mt-edge";
+      if (node === current && node.row) name += back ? " mt-active mt-backward" : " mt-active";
+      if (!ran) name += " mt-todo";
+      if (node.row?.cut) name += " mt-cut";
+      if (node.row?.status === "ghost") name += " mt-ghost";
+      if (this.marks.pathEdges) name += this.marks.pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
+      else if (this.marks.near && !(this.any(this.marks.near, node) && this.any(this.marks.near, from))) name += " mt-off";
+      if (path.getAttribute("class") !== name) path.setAttribute("class", name);
+    }
+  }
+
+  // --- local derivative × incoming adjoint = product, on the edges of the current backward step --------------------
+
+  private products(current: Node | null): void {
+    const step = this.timeline.step;
+    const layer = this.layers.labels;
+    layer.replaceChildren();
+    if (!step || !current?.row || this.plain) return;
+    const graph = this.graph as Graph;
+    const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
+    step.edges.forEach((edge, k) => {
+      const from = graph.nodeOf(edge.input);
+      const drawn = graph.edges[current.index].find((e) => e.port === k) ?? graph.edges[current.index].find((e) => e.from === from?.index);
+      if (!from || from === current || !drawn) return;
+      const row = this.store.rows[edge.input];
+      const lines: string[] = [];
+      if (edge.local) lines.push(brief(edge.local, row, 10), `× ${brief(step.adjoint, this.store.rows[step.row], 9)}`);
+      lines.push(`= ${brief(edge.product, row, 9)}`);
+      const before = this.sumBefore(step.edges, k);
+      if (before) lines.push(`Σ ${brief(edge.sum, row, 9)}`);
+      const at = drawn.far ? { x: current.x - COLUMN / 2 + NODE_W / 2 + 14, y: portY(current, drawn) } : { x: from.x + (COLUMN + NODE_W) / 2 - 1, y: from.y + NODE_H / 2 };
+      boxes.push({ ...at, lines, h: 6 + 12 * lines.length });
+    });
+    boxes.sort((a, b) => a.y - b.y);
+    spread(boxes);
+    for (const box of boxes) layer.append(label(box.x, box.y, box.lines));
+  }
+
+  /** Did this input hold an adjoint before this edge added its product? */
+  private sumBefore(edges: { input: number }[], k: number): boolean {
+    if (this.timeline.before(edges[k].input)) return true;
+    return edges.slice(0, k).some((edge) => edge.input === edges[k].input);
+  }
+
+  // --- frames --------------------------------------------------------------------------------------------------------
+
+  private frame(frame: Frame): SVGGElement {
+    const state = frame.tape && frame.kind === "tape" ? frame.tape.state : "";
+    const el = s("g", { class: `mt-frame mt-frame-${frame.kind}${state ? ` mt-tape-${state}` : ""}${frame.tape ? ` mt-lane-${frame.tape.id % 4}` : ""}` });
+    const note = state === "used" ? " · used up" : state === "released" ? " · released" : state === "recording" ? " · recording" : "";
+    const text = elide(`${frame.label}${note}`, Math.max(14, Math.floor(frame.w / 7)));
+    el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
+    const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.kind === "group" ? `− ${text}` : text);
+    el.append(caption);
+    if (frame.kind === "group") {
+      caption.setAttribute("role", "button");
+      caption.setAttribute("aria-label", `fold ${frame.label}`);
+      caption.addEventListener("click", () => this.events.close(frame));
+    }
+    return el;
+  }
+}
+
+/** Pushes boxes that overlap apart, downwards and upwards alike. */
+function spread(boxes: { x: number; y: number; h: number }[]): void {
+  for (let i = 1; i < boxes.length; i++) {
+    for (let k = 0; k < i; k++) {
+      if (Math.abs(boxes[k].x - boxes[i].x) > COLUMN - NODE_W) continue;
+      const overlap = boxes[k].y + boxes[k].h / 2 + 3 - (boxes[i].y - boxes[i].h / 2);
+      if (overlap <= 0) continue;
+      boxes[k].y -= overlap / 2;
+      boxes[i].y += overlap / 2;
+    }
+  }
+}
+
+function label(x: number, y: number, lines: string[]): SVGGElement {
+  const w = Math.max(...lines.map((line) => line.length)) * 6 + 10;
+  const h = 6 + 12 * lines.length;
+  const el = s("g", { class: "mt-product" }, s("rect", { x: x - w / 2, y: y - h / 2, width: w, height: h, rx: 4 }));
+  lines.forEach((line, k) => {
+    const kind = line.startsWith("=") ? "mt-equals" : line.startsWith("Σ") ? "mt-sum" : "";
+    el.append(s("text", { class: kind, x: x + w / 2 - 5, y: y - h / 2 + 13 + 12 * k, "text-anchor": "end" }, line));
+  });
+  return el;
+}

@@ -1,0 +1,85 @@
+// Geometry and short texts of nodes and edges, shared by the live scene and by exported pictures.
+import { groupTitle } from "./fold";
+import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
+import type { Edge } from "./place";
+import { brief, elide, shapeText, title } from "./value";
+import type { Store } from "./store";
+
+export const CHARS = 15; // characters of the value font that fit into a node
+
+/** Where an edge enters its node. */
+export function portY(node: Node, edge: Edge): number {
+  return node.y + (NODE_H * (edge.port + 1)) / (edge.ports + 1);
+}
+
+const round = (x: number): number => Math.round(x * 10) / 10;
+
+/** The curve of an edge with a small open arrowhead. */
+export function edgePath(graph: Graph, edge: Edge): string {
+  const from = graph.nodes[edge.from];
+  const to = graph.nodes[edge.to];
+  const points: [number, number][] = [[from.x + NODE_W, from.y + NODE_H / 2]];
+  for (const [column, slot] of edge.via) {
+    const y = slot * HALF + HALF / 2;
+    points.push([column * COLUMN - 10, y], [column * COLUMN + NODE_W + 10, y]);
+  }
+  const end: [number, number] = [to.x - 2, portY(to, edge)];
+  points.push(end);
+  let d = `M${round(points[0][0])} ${round(points[0][1])}`;
+  for (let i = 1; i < points.length; i++) {
+    const [x0, y0] = points[i - 1];
+    const [x1, y1] = points[i];
+    const bend = Math.abs(y1 - y0) < 0.5 ? 0 : Math.max(14, (x1 - x0) / 2);
+    d += bend ? `C${round(x0 + bend)} ${round(y0)} ${round(x1 - bend)} ${round(y1)} ${round(x1)} ${round(y1)}` : `L${round(x1)} ${round(y1)}`;
+  }
+  return `${d}m-5.5 -3.5l5.5 3.5l-5.5 3.5`;
+}
+
+/** The dashed curve from one version of a variable to the next. */
+export function linkPath(from: Node, to: Node): string {
+  const [x0, y0] = [from.x + NODE_W / 2, from.y + NODE_H];
+  const [x1, y1] = [to.x + NODE_W / 2, to.y + NODE_H];
+  const deep = Math.max(y0, y1) + 26;
+  return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(deep)} ${round(x1)} ${round(deep)} ${round(x1)} ${round(y1)}`;
+}
+
+export interface NodeText {
+  title: string;
+  value: string;
+  kind: string;
+}
+
+/** What stands in a node when its row has run. */
+export function nodeText(store: Store, node: Node): NodeText {
+  if (node.row) {
+    const row = node.row;
+    const value = row.released && !row.value ? "released" : brief(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
+    return { title: elide(title(row), 11), value, kind: row.kind };
+  }
+  const group = node.group;
+  if (!group) return { title: "", value: "", kind: "group" };
+  const ops: string[] = [];
+  for (let i = group.start; i < group.end && ops.length < 5; i++) {
+    const row = store.rows[i];
+    if (row?.kind === "operation" && ops[ops.length - 1] !== row.label) ops.push(row.label || row.op);
+  }
+  return { title: elide(groupTitle(group), 15), value: elide(ops.join(" "), CHARS), kind: "group" };
+}
+
+/** The chips of an operation's far inputs: one each, or one for all where there are many. */
+export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: string; x: number; y: number; w: number }[] {
+  const far = edges.filter((edge) => edge.far);
+  if (!far.length) return [];
+  const to = graph.nodes[far[0].to];
+  const chip = (edge: Edge, text: string, y: number) => {
+    const w = 12 + 6.2 * text.length;
+    return { edge, text, x: to.x - 14 - w, y, w };
+  };
+  if (far.length > 3 || far[0].ports > 3) return [chip(far[0], `${far.length} rows`, to.y + NODE_H / 2)];
+  return far.map((edge) => {
+    const from = graph.nodes[edge.from];
+    const row = from.row;
+    const name = !row || row.kind === "operation" ? `row ${from.first}` : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : title(row);
+    return chip(edge, elide(name, 9), portY(to, edge));
+  });
+}

@@ -1,0 +1,92 @@
+// The buttons and the slider that move through the rows and then through the sweep.
+import { button, h, icon, setText } from "./dom";
+import type { Timeline } from "./timeline";
+
+const SPEEDS = [1, 2, 5, 10, 30]; // steps per second
+
+export class StepBar {
+  readonly el: HTMLElement;
+  private slider = h("input", { type: "range", class: "mt-slider", min: 0, step: 1, "aria-label": "Step" });
+  private track = h("div", { class: "mt-track" });
+  private count = h("span", { class: "mt-count" });
+  private playButton: HTMLButtonElement;
+  private speed = h("select", { class: "mt-select", "aria-label": "Playing speed", title: "Playing speed" }, ...SPEEDS.map((n) => h("option", { value: n }, `${n}/s`)));
+  private jump = h("input", { type: "number", class: "mt-jump", min: 0, placeholder: "row", "aria-label": "Go to row", title: "Go to row" });
+  private timer = 0;
+
+  constructor(
+    private timeline: Timeline,
+    private move: (position: number) => void,
+    gotoRow: (row: number) => void,
+  ) {
+    this.playButton = button("play", "Play (space)", () => this.toggle());
+    this.speed.value = "2";
+    this.slider.addEventListener("input", () => this.user(Number(this.slider.value)));
+    this.jump.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && this.jump.value !== "") gotoRow(Number(this.jump.value));
+    });
+    this.speed.addEventListener("change", () => this.playing && this.play());
+    this.el = h(
+      "div",
+      { class: "mt-stepbar", role: "toolbar", "aria-label": "Stepping" },
+      button("first", "First (Home)", () => this.user(0)),
+      button("previous", "Previous (left arrow)", () => this.user(timeline.position - 1)),
+      this.playButton,
+      button("next", "Next (right arrow)", () => this.user(timeline.position + 1)),
+      button("last", "Last (End)", () => this.user(timeline.length)),
+      h("div", { class: "mt-sliderbox" }, this.track, this.slider),
+      this.count,
+      this.speed,
+      this.jump,
+    );
+  }
+
+  private user(position: number): void {
+    this.stop();
+    this.move(position);
+  }
+
+  get playing(): boolean {
+    return this.timer !== 0;
+  }
+
+  toggle(): void {
+    if (this.playing) this.stop();
+    else this.play();
+    this.draw();
+  }
+
+  private play(): void {
+    this.stop();
+    if (this.timeline.position >= this.timeline.length) this.move(0);
+    this.timer = window.setInterval(() => {
+      if (this.timeline.position >= this.timeline.length) this.stop();
+      else this.move(this.timeline.position + 1);
+      if (!this.playing) this.draw();
+    }, 1000 / Number(this.speed.value));
+  }
+
+  stop(): void {
+    if (this.timer) window.clearInterval(this.timer);
+    this.timer = 0;
+  }
+
+  draw(): void {
+    const { timeline } = this;
+    const { position, forward, length } = timeline;
+    if (this.slider.max !== String(length)) this.slider.max = String(length);
+    if (this.slider.value !== String(position)) this.slider.value = String(position);
+    const text = timeline.backward ? `backward ${position - forward} / ${length - forward}` : `forward ${position} / ${forward}`;
+    setText(this.count, text);
+    this.count.classList.toggle("mt-back", timeline.backward);
+    this.slider.setAttribute("aria-valuetext", text);
+    this.track.style.setProperty("--mt-forward", length ? `${(100 * forward) / length}%` : "100%");
+    this.jump.max = String(Math.max(0, forward - 1));
+    const wanted = this.playing ? "pause" : "play";
+    if (this.playButton.dataset.shows !== wanted) {
+      this.playButton.dataset.shows = wanted;
+      this.playButton.replaceChildren(icon(wanted));
+      this.playButton.setAttribute("aria-label", wanted === "play" ? "Play (space)" : "Pause (space)");
+    }
+  }
+}

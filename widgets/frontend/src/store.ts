@@ -1,0 +1,98 @@
+// What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
+import { completeRow, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
+
+export type Change = "rows" | "sweep" | "reset";
+
+export class Store {
+  record = "";
+  rows: Row[] = [];
+  tapes: Tape[] = [];
+  events: TapeEvent[] = [];
+  sources: Record<string, string> = {};
+  sweep: Sweep | null = null;
+  /** consumers[row] = rows that read it, in order */
+  consumers: number[][] = [];
+  live = false;
+  private listeners = new Set<(change: Change) => void>();
+
+  listen(listener: (change: Change) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private tell(change: Change): void {
+    for (const listener of this.listeners) listener(change);
+  }
+
+  /** Takes a snapshot or a delta. Returns false, and changes nothing, when rows between are missing. */
+  take(part: Snapshot): boolean {
+    const other = part.record !== this.record;
+    if (other && part.first > 0) return false;
+    if (part.first > (other ? 0 : this.rows.length)) return false;
+    const replaced = other && this.record !== "";
+    if (other) this.clear(part.record);
+    for (const row of part.rows) if (row.row >= this.rows.length) this.append(completeRow(row));
+    for (const change of part.changed ?? []) if (this.rows[change.row]) Object.assign(this.rows[change.row], change);
+    this.tapes = part.tapes;
+    this.events = part.events;
+    Object.assign(this.sources, part.sources_text);
+    const changed = JSON.stringify(part.sweep) !== JSON.stringify(this.sweep);
+    this.sweep = part.sweep;
+    if (replaced) this.tell("reset");
+    else if (changed) this.tell("sweep");
+    else this.tell("rows");
+    return true;
+  }
+
+  /** New numbers on the same rows: a slider re-ran the function and nothing else changed. */
+  sameShape(part: Snapshot): boolean {
+    if (part.first !== 0 || part.rows.length !== this.rows.length) return false;
+    return part.rows.every((row, i) => {
+      const mine = this.rows[i];
+      return row.op === mine.op && row.kind === mine.kind && String(row.inputs) === String(mine.inputs);
+    });
+  }
+
+  /** Takes a whole snapshot in place of the present one. */
+  replace(part: Snapshot): void {
+    this.clear(part.record);
+    for (const row of part.rows) this.append(completeRow(row));
+    this.tapes = part.tapes;
+    this.events = part.events;
+    this.sources = { ...part.sources_text };
+    this.sweep = part.sweep;
+    this.tell("reset");
+  }
+
+  snapshot(): Snapshot {
+    return {
+      version: 1,
+      record: this.record,
+      first: 0,
+      rows: this.rows,
+      events: this.events,
+      tapes: this.tapes,
+      sources_text: this.sources,
+      sweep: this.sweep,
+    };
+  }
+
+  private clear(record: string): void {
+    this.record = record;
+    this.rows = [];
+    this.consumers = [];
+    this.sweep = null;
+    this.sources = {};
+  }
+
+  private append(row: Row): void {
+    this.rows.push(row);
+    this.consumers.push([]);
+    for (const input of new Set(row.inputs)) this.consumers[input]?.push(row.row);
+  }
+}
+
+/** True for a row that has no inputs on the tape: a source, a variable, a constant. */
+export function isLeaf(row: Row): boolean {
+  return row.inputs.length === 0 && row.kind !== "operation";
+}

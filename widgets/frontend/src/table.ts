@@ -1,0 +1,110 @@
+// The Wengert list: one line per row, only the visible ones in the page.
+import { h, setText } from "./dom";
+import type { Row } from "./schema";
+import type { Store } from "./store";
+import type { Timeline } from "./timeline";
+import { brief, elide, title } from "./value";
+
+const LINE = 22;
+const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as const;
+
+export class Table {
+  readonly el: HTMLElement;
+  private body = h("div", { class: "mt-lines", role: "rowgroup" });
+  private scroller: HTMLElement;
+  private lines = new Map<number, HTMLElement>();
+
+  constructor(
+    private store: Store,
+    private timeline: Timeline,
+    private events: { pick(row: number): void; hover(row: number): void },
+  ) {
+    const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, name)));
+    this.scroller = h("div", { class: "mt-scroll", tabindex: -1 }, this.body);
+    this.el = h("div", { class: "mt-table", role: "table", "aria-label": "Rows of the tape" }, h("div", { role: "rowgroup" }, head), this.scroller);
+    this.scroller.addEventListener("scroll", () => this.draw());
+    this.body.addEventListener("click", (event) => this.at(event, (row) => this.events.pick(row)));
+    this.body.addEventListener("pointerover", (event) => this.at(event, (row) => this.events.hover(row)));
+    this.body.addEventListener("pointerleave", () => this.events.hover(-1));
+  }
+
+  private at(event: Event, action: (row: number) => void): void {
+    const line = (event.target as Element).closest<HTMLElement>("[data-row]");
+    if (line) action(Number(line.dataset.row));
+  }
+
+  /** Forgets the drawn lines: rows were replaced. */
+  reset(): void {
+    this.lines.clear();
+    this.body.replaceChildren();
+  }
+
+  /** Draws the lines in view and brings them up to date. */
+  draw(marks: { hover: number; selected: number; found: Set<number> } | null = null): void {
+    if (marks) this.marks = marks;
+    const count = this.store.rows.length;
+    this.el.setAttribute("aria-rowcount", String(count + 1));
+    this.body.style.height = `${count * LINE}px`;
+    const top = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 3);
+    const bottom = Math.min(count, Math.ceil((this.scroller.scrollTop + (this.scroller.clientHeight || 200)) / LINE) + 3);
+    for (const [row, line] of this.lines)
+      if (row < top || row >= bottom) {
+        line.remove();
+        this.lines.delete(row);
+      }
+    for (let row = top; row < bottom; row++) {
+      let line = this.lines.get(row);
+      if (!line) {
+        line = this.line(this.store.rows[row]);
+        this.lines.set(row, line);
+        this.body.append(line);
+      }
+      this.paint(line, this.store.rows[row]);
+    }
+  }
+
+  private marks = { hover: -1, selected: -1, found: new Set<number>() };
+
+  private line(row: Row): HTMLElement {
+    const line = h("div", { class: "mt-line", role: "row", "data-row": row.row, "aria-rowindex": row.row + 2, style: `top:${row.row * LINE}px` });
+    line.append(this.lanes(row), ...CELLS.map((name) => h("span", { role: "cell", class: `mt-c-${name}` })));
+    return line;
+  }
+
+  /** A stripe for each tape (four at most) that was recording at this row. */
+  private lanes(row: Row): HTMLElement {
+    const stripes = this.store.tapes.slice(0, 4).map((tape) => {
+      const inside = tape.spans.some(([start, end]) => row.row >= start && row.row < end);
+      const wrote = row.by === tape.id;
+      return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? `recorded by ${tape.name}` : wrote ? `written by ${tape.name}.gradient()` : null });
+    });
+    return h("span", { class: "mt-lanes", "aria-hidden": "true" }, ...stripes);
+  }
+
+  private paint(line: HTMLElement, row: Row): void {
+    const done = this.timeline.done(row.row);
+    const adjoint = this.timeline.adjoint(row.row);
+    const name = row.kind === "operation" ? title(row) : `${title(row)}`;
+    const value = row.released && !row.value ? "released" : brief(row.value, row, 18);
+    const texts = [String(row.row), elide(name, 22), row.inputs.join(" "), done ? value : "", adjoint ? brief(adjoint, row, 18) : "", row.line === null ? "" : String(row.line)];
+    texts.forEach((text, k) => setText(line.children[k + 1], text));
+    let names = `mt-line mt-k-${row.kind}`;
+    if (!done) names += " mt-todo";
+    if (row.row === this.timeline.current) names += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
+    if (row.row === this.marks.hover) names += " mt-hover";
+    if (row.row === this.marks.selected) names += " mt-selected";
+    if (this.marks.found.has(row.row)) names += " mt-found";
+    if (row.status === "ghost") names += " mt-ghost";
+    if (line.className !== names) line.className = names;
+    if (row.row === this.timeline.current) line.setAttribute("aria-current", "step");
+    else line.removeAttribute("aria-current");
+  }
+
+  /** Scrolls the row into view. */
+  reveal(row: number): void {
+    if (row < 0) return;
+    const [top, height] = [this.scroller.scrollTop, this.scroller.clientHeight];
+    if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
+    else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;
+  }
+}

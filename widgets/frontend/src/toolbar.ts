@@ -1,0 +1,96 @@
+// Title, tapes, search, folding, zoom, paths, export.
+import { button, h, setText } from "./dom";
+import type { Tape } from "./schema";
+import type { Store } from "./store";
+
+export type FoldMode = "auto" | "all" | "none";
+
+export interface ToolbarActions {
+  search(text: string): number;
+  next(): void;
+  fold(mode: FoldMode): void;
+  zoom(factor: number): void;
+  fit(): void;
+  focus(): void;
+  paths(): void;
+  save(kind: string): void;
+  help(): void;
+}
+
+const EXPORTS: [string, string][] = [
+  ["svg", "SVG picture"],
+  ["png", "PNG picture"],
+  ["dot", "DOT text"],
+  ["html", "HTML page that steps"],
+  ["gif", "Animated GIF of the steps"],
+];
+
+export class Toolbar {
+  readonly el: HTMLElement;
+  readonly search = h("input", { type: "search", class: "mt-search", placeholder: "Search", "aria-label": "Search rows", title: "Search rows by operation, name, line or dtype ( / )" });
+  private title = h("span", { class: "mt-name" });
+  private chips = h("span", { class: "mt-chips" });
+  private found = h("span", { class: "mt-found-count", role: "status" });
+  private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
+  private focusButton: HTMLButtonElement;
+  private pathsButton: HTMLButtonElement;
+
+  constructor(
+    private store: Store,
+    actions: ToolbarActions,
+  ) {
+    this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
+    this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
+    this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
+    this.search.addEventListener("input", () => {
+      const count = actions.search(this.search.value);
+      setText(this.found, this.search.value ? `${count} found` : "");
+    });
+    this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
+    const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, "export"), ...EXPORTS.map(([value, text]) => h("option", { value }, text)));
+    save.addEventListener("change", () => {
+      const kind = save.value;
+      save.value = "";
+      if (kind) actions.save(kind);
+    });
+    this.el = h(
+      "div",
+      { class: "mt-toolbar", role: "toolbar", "aria-label": "View" },
+      this.title,
+      this.chips,
+      h("span", { class: "mt-gap" }),
+      this.search,
+      this.found,
+      this.foldSelect,
+      this.focusButton,
+      this.pathsButton,
+      button("minus", "Zoom out (-)", () => actions.zoom(1 / 1.25)),
+      button("plus", "Zoom in (+)", () => actions.zoom(1.25)),
+      button("fit", "Fit (0)", actions.fit),
+      save,
+      button("help", "Keys (?)", actions.help),
+    );
+  }
+
+  draw(state: { fold: FoldMode; focus: boolean; paths: boolean; busy: boolean }): void {
+    const { rows, tapes } = this.store;
+    const count = `${rows.length.toLocaleString("en")} row${rows.length === 1 ? "" : "s"}`;
+    setText(this.title, state.busy ? `${count}, placing…` : count);
+    this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
+    this.foldSelect.value = state.fold;
+    this.focusButton.setAttribute("aria-pressed", String(state.focus));
+    this.pathsButton.setAttribute("aria-pressed", String(state.paths));
+  }
+}
+
+function chip(tape: Tape): HTMLElement {
+  const state = { recording: "recording", closed: "", used: "used up", released: "released" }[tape.state] ?? tape.state;
+  const held = tape.bytes > 0 && tape.state !== "released" ? bytes(tape.bytes) : "";
+  const text = [tape.persistent ? "persistent" : "", state, held].filter(Boolean).join(", ");
+  return h("span", { class: `mt-tape mt-lane-${tape.id % 4} mt-tape-${tape.state}`, title: `${tape.name}: ${text || "closed"}` }, h("i", {}), h("b", {}, tape.name || "tape"), text ? ` ${text}` : "");
+}
+
+function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  return n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : `${(n / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,96 @@
+// Values as text: what NumPy prints, shortened where there is no room.
+import type { Nested, Num, Row, Value } from "./schema";
+
+const MINUS = /^-/;
+
+/** One line for a table cell or a node; `room` is the number of characters that fit. */
+export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | null, room = 16): string {
+  if (!value) return "";
+  if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
+  if (value.text !== undefined && row?.shape.length === 0) return elide(shorter(value.text, room), room);
+  if (row && row.shape.length > 0) return elide(shapeText(row), room);
+  return elide(value.text ?? "…", room);
+}
+
+/** A number with fewer digits, marked as shortened by a trailing ellipsis. */
+function shorter(text: string, room: number): string {
+  const number = Number(text);
+  if (!Number.isFinite(number) || text.trim() === "") return text;
+  for (let digits = 10; digits > 2; digits--) {
+    const short = number.toPrecision(digits);
+    if (short.length < room) return `${short}…`;
+  }
+  return text;
+}
+
+export function elide(text: string, room: number): string {
+  return text.length <= room ? text : `${text.slice(0, Math.max(1, room - 1))}…`;
+}
+
+export function shapeText(row: Pick<Row, "dtype" | "shape">): string {
+  return `${shortType(row.dtype)}[${row.shape.join(",")}]`;
+}
+
+export function shortType(dtype: string): string {
+  return dtype.replace("bfloat", "bf").replace("float", "f").replace("uint", "u").replace("int", "i").replace("complex", "c");
+}
+
+/** The whole value for the inspector: text as printed, or the statistics of a large array. */
+export function full(value: Value | null): string {
+  if (!value) return "";
+  if (value.text !== undefined && !value.stats) return value.text;
+  const s = value.stats;
+  if (!s) return "";
+  const parts = [`min ${fix(s.min)}`, `max ${fix(s.max)}`, `mean ${fix(s.mean)}`, `std ${fix(s.std)}`];
+  if (s.zeros) parts.push(`${s.zeros} zeros`);
+  if (s.nans) parts.push(`${s.nans} NaN`);
+  return parts.join("  ");
+}
+
+function fix(x: Num): string {
+  if (typeof x === "string") return x;
+  return Number.isInteger(x) ? String(x) : String(Number(x.toPrecision(5)));
+}
+
+export function toNumber(x: unknown): number {
+  if (typeof x === "number") return x;
+  if (typeof x === "boolean") return x ? 1 : 0;
+  if (typeof x === "string") return x === "inf" ? Infinity : MINUS.test(x) && x === "-inf" ? -Infinity : Number(x);
+  return NaN;
+}
+
+/** Numbers of a value as rows of a picture: a vector is one row, more than two dimensions are stacked. */
+export function matrix(value: Value | null): number[][] | null {
+  if (!value) return null;
+  if (value.thumb) return value.thumb.map((line) => line.map(toNumber));
+  const data = value.data;
+  if (!Array.isArray(data) || data.length === 0) return null;
+  const lines: number[][] = [];
+  const walk = (part: Nested[]): void => {
+    if (part.every((item) => !Array.isArray(item))) lines.push(part.map(toNumber));
+    else for (const item of part) if (Array.isArray(item)) walk(item);
+  };
+  walk(data);
+  return lines.length && lines.every((line) => line.length === lines[0].length) ? lines : null;
+}
+
+/** The name that a row goes by: its own, or its operation's label. */
+export function title(row: Row): string {
+  if (row.kind === "operation") return row.label || row.op;
+  const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
+  return row.kind === "variable" && row.version > 0 ? `${name} v${row.version}` : name;
+}
+
+/** One sentence about a row for tooltips and screen readers. */
+export function describe(row: Row): string {
+  const parts = [`row ${row.row}: ${title(row)}`];
+  if (row.kind === "operation") {
+    parts.push(row.inputs.length ? `of row${row.inputs.length > 1 ? "s" : ""} ${row.inputs.join(", ")}` : "without inputs");
+  } else parts.push(row.kind);
+  parts.push(`${row.dtype} ${row.shape.length ? `shape [${row.shape.join(", ")}]` : "scalar"}`);
+  if (row.value?.text !== undefined) parts.push(`value ${elide(row.value.text.replace(/\s+/g, " "), 60)}`);
+  if (row.watched) parts.push(row.watched === "explicit" ? "watched by watch()" : "watched automatically");
+  if (row.status === "ghost") parts.push("ran, but was not recorded");
+  if (row.cut) parts.push(`no gradient passes: ${row.cut.replaceAll("_", " ")}`);
+  return parts.join(", ");
+}

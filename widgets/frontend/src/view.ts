@@ -1,0 +1,433 @@
+// The view: puts the parts together and holds what the reader chose.
+import { Camera } from "./camera";
+import { h, setText } from "./dom";
+import { exportAs } from "./export";
+import { foldTree, type FoldTree, type Group } from "./fold";
+import { buildGraph, buildGraphNow, NODE_H, NODE_W, PAD, type Cancel, type Graph, type Node } from "./graph";
+import { Inspector } from "./inspector";
+import { Minimap } from "./minimap";
+import { PathsPanel } from "./pathspanel";
+import { Scene, type Marks } from "./scene";
+import { SourcePane } from "./source";
+import { StepBar } from "./stepbar";
+import type { Change, Store } from "./store";
+import { Table } from "./table";
+import { Timeline } from "./timeline";
+import { Toolbar, type FoldMode } from "./toolbar";
+import { title } from "./value";
+
+const FOLD_FROM = 150; // rows from which "auto" folds
+const NOW = 4000; // rows up to which the graph is placed without giving the page a turn
+const KEYS = "left/right: step · home/end: first/last · space: play · page up/down: ten steps · enter: run to selected, or unfold · b: run back to selected · up/down: select · +/-/0: zoom and fit · /: search · n: neighbourhood · p: paths · u: fold · esc: clear";
+
+export interface ViewOptions {
+  bundle(): Promise<string>; // the front end's own source, for the self-contained page
+  live?: boolean;
+}
+
+export class View {
+  readonly el: HTMLElement;
+  readonly timeline: Timeline;
+  graph: Graph | null = null;
+  tree: FoldTree = { groups: new Map(), home: [] };
+  private camera = new Camera(() => this.schedule("scene"));
+  private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
+  private mode: FoldMode = "auto";
+  private toggled = new Map<string, boolean>();
+  private folded = false;
+  private scene: Scene;
+  private table: Table;
+  private sourcePane: SourcePane;
+  private inspector: Inspector;
+  private stepbar: StepBar;
+  private toolbar: Toolbar;
+  private minimap: Minimap;
+  private paths: PathsPanel;
+  private help = h("div", { class: "mt-help", role: "note" }, KEYS);
+  private pane: HTMLElement;
+  private cancel: Cancel = { cancelled: false };
+  private pending = new Set<string>();
+  private frame = 0;
+  private fitted = false;
+  private following = true; // the position follows the recording as it grows
+  private stopListening: () => void;
+  private observer: ResizeObserver;
+
+  constructor(
+    readonly store: Store,
+    private options: ViewOptions,
+  ) {
+    this.timeline = new Timeline(store);
+    this.timeline.position = this.timeline.forward;
+    this.scene = new Scene(store, this.timeline, this.camera, this.marks, {
+      pick: (node) => this.pick(node),
+      open: (node) => (node.group ? this.toggle(node.group, true) : this.goRow(node.first)),
+      hover: (node) => this.hover(node ? (node.group ? node.group.end - 1 : node.first) : -1),
+      close: (frame) => frame.group && this.toggle(frame.group, false),
+    });
+    this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
+    this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
+    this.inspector = new Inspector(store, this.timeline, {
+      back: (row) => this.go(this.timeline.backTo(row) ?? this.timeline.position),
+      to: (row) => this.goRow(row),
+      go: (row) => this.select(row),
+      end: (kind, row) => this.paths.choose(kind, row),
+      unfold: (node) => node.group && this.toggle(node.group, true),
+    });
+    this.stepbar = new StepBar(this.timeline, (position) => this.go(position), (row) => this.goRow(row));
+    this.toolbar = new Toolbar(store, {
+      search: (text) => this.search(text),
+      next: () => this.nextFound(),
+      fold: (mode) => this.fold(mode),
+      zoom: (factor) => this.camera.zoom(factor),
+      fit: () => this.fit(),
+      focus: () => this.focus(!this.marks.near),
+      paths: () => this.paths.toggle(),
+      save: (kind) => void this.save(kind),
+      help: () => this.el.classList.toggle("mt-show-help"),
+    });
+    this.minimap = new Minimap(this.camera);
+    this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"));
+    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el);
+    this.el = h(
+      "div",
+      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", "data-lm-suppress-shortcuts": "true" },
+      this.toolbar.el,
+      this.help,
+      this.paths.el,
+      this.pane,
+      this.stepbar.el,
+      h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el)),
+    );
+    this.listenToPointer();
+    this.el.addEventListener("keydown", (event) => this.key(event));
+    this.stopListening = store.listen((change) => this.changed(change));
+    this.observer = new ResizeObserver(() => this.resized());
+    this.observer.observe(this.pane);
+    this.observer.observe(this.table.el);
+    this.place();
+  }
+
+  destroy(): void {
+    this.cancel.cancelled = true;
+    this.stepbar.stop();
+    this.camera.stop();
+    this.stopListening();
+    this.observer.disconnect();
+    if (this.frame) cancelAnimationFrame(this.frame);
+  }
+
+  // --- data ----------------------------------------------------------------------------------------------------------
+
+  private changed(change: Change): void {
+    const atEnd = this.following && !this.timeline.backward;
+    const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
+    this.timeline.index();
+    if (change === "reset") {
+      this.table.reset();
+      if (!this.sameGraph()) this.place();
+      else this.scene.setGraph(this.graph as Graph);
+    } else this.place();
+    if (atEnd && backward === 0) this.timeline.position = this.timeline.forward;
+    this.schedule("all");
+  }
+
+  /** After a reset with the same structure the graph stays; only its rows are exchanged. */
+  private sameGraph(): boolean {
+    const { graph, store } = this;
+    if (!graph || !graph.nodes.every((node) => node.row === null || (store.rows[node.first]?.op === node.row.op && String(store.rows[node.first].inputs) === String(node.row.inputs)))) return false;
+    if (graph.nodes.length === 0 || graph.nodeOf(store.rows.length - 1) === null || graph.nodeOf(store.rows.length) !== null) return false;
+    for (const node of graph.nodes) if (node.row) node.row = store.rows[node.first];
+    return true;
+  }
+
+  /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
+  private place(): void {
+    this.cancel.cancelled = true;
+    this.cancel = { cancelled: false };
+    const { store } = this;
+    this.folded = this.mode === "all" || (this.mode === "auto" && store.rows.length > FOLD_FROM);
+    this.tree = foldTree(store.rows, store.consumers, this.folded);
+    if (store.rows.length <= NOW || this.folded) this.placed(buildGraphNow(store, this.tree, (group) => this.isOpen(group)));
+    else {
+      this.toolbar.draw({ ...this.toolbarState(), busy: true });
+      void buildGraph(store, this.tree, (group) => this.isOpen(group), this.cancel).then((graph) => graph && this.placed(graph));
+    }
+  }
+
+  private placed(graph: Graph): void {
+    this.graph = graph;
+    this.minimap.setGraph(graph);
+    this.scene.setGraph(graph);
+    if (!this.fitted && this.camera.width) this.firstFit();
+    this.schedule("all");
+  }
+
+  private isOpen(group: Group): boolean {
+    const choice = this.toggled.get(group.id);
+    if (choice !== undefined) return choice;
+    return !this.folded;
+  }
+
+  // --- drawing, once per frame ---------------------------------------------------------------------------------------
+
+  private schedule(...parts: ("all" | "scene" | "state" | "toolbar")[]): void {
+    for (const part of parts) this.pending.add(part);
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.render());
+  }
+
+  private render(): void {
+    this.frame = 0;
+    const all = this.pending.has("all");
+    const scene = this.pending.has("scene");
+    this.pending.clear();
+    if (all || scene) this.scene.draw();
+    this.minimap.draw(this.timeline.current);
+    if (all) this.drawState();
+    this.toolbar.draw(this.toolbarState());
+  }
+
+  private toolbarState() {
+    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, busy: false };
+  }
+
+  private drawState(): void {
+    const row = this.store.rows[this.timeline.current];
+    this.table.draw(this.marks);
+    this.stepbar.draw();
+    this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
+    this.inspector.draw(this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null);
+  }
+
+  // --- moving --------------------------------------------------------------------------------------------------------
+
+  /** Moves to a position of the timeline and shows it at once. */
+  go(position: number): void {
+    this.timeline.go(position);
+    this.following = this.timeline.position === this.timeline.forward;
+    this.table.reveal(this.timeline.current);
+    this.drawState();
+    this.scene.update();
+    this.minimap.draw(this.timeline.current);
+    this.revealRow(this.timeline.current);
+  }
+
+  private goRow(row: number): void {
+    if (row < 0 || row >= this.store.rows.length) return;
+    this.select(row, false);
+    this.go(row + 1);
+  }
+
+  private goLine(file: string, line: number): void {
+    const row = this.store.rows.find((r) => r.file === file && r.line === line);
+    if (row) this.goRow(row.row);
+  }
+
+  private revealRow(row: number): void {
+    const node = this.graph?.nodeOf(row);
+    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H });
+  }
+
+  private select(row: number, reveal = true): void {
+    this.marks.selected = row;
+    if (this.marks.near) this.focus(true);
+    this.table.reveal(row);
+    if (reveal) this.revealRow(row);
+    this.schedule("all");
+  }
+
+  private pick(node: Node): void {
+    this.el.focus({ preventScroll: true });
+    this.select(node.group ? node.group.end - 1 : node.first, false);
+  }
+
+  private hover(row: number): void {
+    if (this.marks.hover === row) return;
+    this.marks.hover = row;
+    this.scene.update();
+    this.table.draw(this.marks);
+  }
+
+  // --- folding, focus, search ----------------------------------------------------------------------------------------
+
+  private fold(mode: FoldMode): void {
+    this.mode = mode;
+    this.toggled.clear();
+    this.fitted = false;
+    this.place();
+    this.schedule("all");
+  }
+
+  /** Opens or closes a group and keeps it where the reader looks. */
+  private toggle(group: Group, open: boolean): void {
+    const before = this.graph?.nodeOf(group.start);
+    const screen = before ? [before.x - this.camera.x, before.y - this.camera.y] : null;
+    this.toggled.set(group.id, open);
+    if (open && group.kind === "repeat" && group.children.length === 1 && typeof group.children[0] !== "number") this.toggled.set(group.children[0].id, true);
+    this.place();
+    const after = this.graph?.nodeOf(group.start);
+    if (screen && after) [this.camera.x, this.camera.y] = [after.x - screen[0], after.y - screen[1]];
+    this.marks.selected = -1;
+    this.schedule("all");
+  }
+
+  private toggleAt(row: number): void {
+    const node = this.graph?.nodeOf(row);
+    if (node?.group) return this.toggle(node.group, true);
+    let home = this.tree.home[row];
+    while (home && home.kind === "page") home = home.parent;
+    if (home) this.toggle(home, false);
+  }
+
+  private focus(on: boolean): void {
+    if (!on) this.marks.near = null;
+    else {
+      const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
+      const near = new Set<number>([from]);
+      for (let ring = 0; ring < 2; ring++)
+        for (const row of [...near]) for (const other of [...(this.store.rows[row]?.inputs ?? []), ...(this.store.consumers[row] ?? []).slice(0, 40)]) near.add(other);
+      this.marks.near = near;
+    }
+    this.schedule("scene", "toolbar");
+  }
+
+  private search(text: string): number {
+    const wanted = text.trim().toLowerCase();
+    this.marks.found = new Set();
+    if (wanted)
+      for (const row of this.store.rows) {
+        const words = `${row.op} ${title(row)} ${row.dtype} ${row.scope.join("/")} line:${row.line} row:${row.row} ${row.cut ?? ""}`.toLowerCase();
+        if (words.includes(wanted)) this.marks.found.add(row.row);
+      }
+    this.schedule("all");
+    return this.marks.found.size;
+  }
+
+  private nextFound(): void {
+    const rows = [...this.marks.found];
+    if (!rows.length) return;
+    this.select(rows.find((row) => row > this.marks.selected) ?? rows[0]);
+  }
+
+  // --- camera --------------------------------------------------------------------------------------------------------
+
+  private resized(): void {
+    this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
+    if (!this.camera.width) return;
+    if (!this.fitted) this.firstFit();
+    this.schedule("all");
+  }
+
+  private box() {
+    const graph = this.graph as Graph;
+    return { x: -PAD - 8, y: graph.top - PAD, w: (graph.columns - 1) * 190 + NODE_W + 2 * PAD + 16, h: graph.bottom - graph.top + 2 * PAD };
+  }
+
+  /** At first everything is shown if it stays readable, else the part around the current row. */
+  private firstFit(): void {
+    if (!this.graph || !this.graph.nodes.length) return;
+    this.fitted = true;
+    this.camera.fit(this.box(), 0.62);
+    const node = this.graph.nodeOf(this.timeline.current);
+    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
+  }
+
+  fit(): void {
+    if (this.graph?.nodes.length) this.camera.fit(this.box());
+  }
+
+  private listenToPointer(): void {
+    let last: [number, number] | null = null;
+    this.pane.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
+      last = [event.clientX, event.clientY];
+      this.pane.setPointerCapture(event.pointerId);
+    });
+    this.pane.addEventListener("pointermove", (event) => {
+      if (!last) return;
+      this.camera.pan(event.clientX - last[0], event.clientY - last[1]);
+      last = [event.clientX, event.clientY];
+    });
+    const stop = (): void => void (last = null);
+    this.pane.addEventListener("pointerup", stop);
+    this.pane.addEventListener("pointercancel", stop);
+    this.pane.addEventListener(
+      "wheel",
+      (event) => {
+        const box = this.pane.getBoundingClientRect();
+        if (event.ctrlKey || event.metaKey) this.camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
+        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.camera.pan(-(event.deltaX || event.deltaY), 0);
+        else return;
+        event.preventDefault();
+      },
+      { passive: false },
+    );
+  }
+
+  // --- keys ----------------------------------------------------------------------------------------------------------
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+      if (event.key === "Escape") this.el.focus();
+      event.stopPropagation();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
+    const selected = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
+    const actions: Record<string, () => void> = {
+      ArrowRight: () => this.step(1),
+      ArrowLeft: () => this.step(-1),
+      PageDown: () => this.step(10),
+      PageUp: () => this.step(-10),
+      Home: () => this.step(-Infinity),
+      End: () => this.step(Infinity),
+      " ": () => this.stepbar.toggle(),
+      ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, selected + 1)),
+      ArrowUp: () => this.select(Math.max(0, selected - 1)),
+      Enter: () => (this.graph?.nodeOf(selected)?.group ? this.toggleAt(selected) : this.goRow(selected)),
+      b: () => this.go(this.timeline.backTo(selected) ?? this.timeline.position),
+      u: () => this.toggleAt(selected),
+      n: () => this.focus(!this.marks.near),
+      p: () => this.paths.toggle(),
+      "+": () => this.camera.zoom(1.25),
+      "=": () => this.camera.zoom(1.25),
+      "-": () => this.camera.zoom(0.8),
+      "0": () => this.fit(),
+      "/": () => this.toolbar.search.focus(),
+      "?": () => void this.el.classList.toggle("mt-show-help"),
+      Escape: () => this.clear(),
+    };
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+
+  private step(by: number): void {
+    this.stepbar.stop();
+    this.go(Number.isFinite(by) ? this.timeline.position + by : by < 0 ? 0 : this.timeline.length);
+  }
+
+  private clear(): void {
+    this.marks.selected = -1;
+    this.marks.found = new Set();
+    this.paths.hide();
+    this.focus(false);
+    this.schedule("all");
+  }
+
+  private async save(kind: string): Promise<void> {
+    this.stepbar.stop();
+    const note = (text: string): void => setText(this.help, text || KEYS);
+    try {
+      this.el.classList.add("mt-show-help");
+      await exportAs(kind, this, this.options.bundle, note);
+    } finally {
+      this.el.classList.remove("mt-show-help");
+      note("");
+    }
+  }
+}

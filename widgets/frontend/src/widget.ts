@@ -1,0 +1,102 @@
+// What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
+import { decode, type Snapshot } from "./schema";
+import { Store } from "./store";
+import css from "./theme.css";
+import { View } from "./view";
+
+export interface Model {
+  get(name: string): unknown;
+  on(name: string, listener: (...args: never[]) => void): void;
+  off(name: string, listener: (...args: never[]) => void): void;
+  send(content: unknown): void;
+}
+
+export interface Shared {
+  store: Store;
+  ready: Promise<void>;
+}
+
+type Bytes = ArrayBuffer | DataView | Uint8Array;
+
+/** Puts a view of this snapshot into an element; returns the view. */
+export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise<string> = async () => ""): View {
+  const store = new Store();
+  store.take(snapshot);
+  return attach(el, store, bundle);
+}
+
+function attach(el: HTMLElement, store: Store, bundle: () => Promise<string>): View {
+  style(el);
+  const view = new View(store, { bundle });
+  view.el.classList.toggle("mt-dark", isDark());
+  el.append(view.el);
+  return view;
+}
+
+/** Shows a widget model's tape in an element; returns what takes it away again. */
+export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
+  await one.ready;
+  const view = attach(el, one.store, bundle);
+  const dark = new MutationObserver(() => view.el.classList.toggle("mt-dark", isDark()));
+  dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
+  dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
+  return () => {
+    dark.disconnect();
+    view.destroy();
+    view.el.remove();
+  };
+}
+
+/** Takes the data that came with the model, then deltas in order; asks again where one is missing. */
+export function listen(model: Model): Shared {
+  const store = new Store();
+  let queue = Promise.resolve();
+  let asked = -1;
+  const ask = (): void => {
+    if (asked === store.rows.length) return; // already asked from here
+    asked = store.rows.length;
+    model.send({ kind: "need", record: store.record, since: store.rows.length });
+  };
+  const take = async (message: { kind: string; replace?: boolean }, buffers: Bytes[]): Promise<void> => {
+    if (message.kind !== "rows") return;
+    const part = await decode(buffers[0]);
+    if (message.replace) store.replace(part);
+    else if (!store.take(part)) ask();
+    else asked = -1;
+    model.send({ kind: "have", record: store.record, rows: store.rows.length });
+  };
+  model.on("msg:custom", ((message: { kind: string }, buffers: Bytes[]) => {
+    queue = queue.then(() => take(message, buffers)).catch((error) => console.error("minitape view:", error));
+  }) as never);
+  const first = model.get("_wire") as DataView | null;
+  const ready = (async () => {
+    if (first && first.byteLength > 0) store.take(await decode(first));
+    model.send({ kind: "need", record: store.record, since: store.rows.length });
+  })().catch((error) => console.error("minitape view:", error));
+  queue = ready;
+  return { store, ready };
+}
+
+function style(el: HTMLElement): void {
+  const root = el.getRootNode();
+  const home = root instanceof ShadowRoot ? root : document.head;
+  const old = home.querySelector("style[data-minitape]");
+  if (old?.textContent === css) return;
+  old?.remove();
+  const tag = document.createElement("style");
+  tag.setAttribute("data-minitape", "");
+  tag.textContent = css;
+  home.append(tag);
+}
+
+/** Is the page dark? JupyterLab, VS Code and Colab each say so in their own way; else the system is asked. */
+function isDark(): boolean {
+  const lab = document.body.dataset.jpThemeLight;
+  if (lab !== undefined) return lab === "false";
+  const names = `${document.body.className} ${document.documentElement.className}`;
+  if (/vscode-(dark|high-contrast)/.test(names)) return !/vscode-high-contrast-light/.test(names);
+  if (/vscode-light/.test(names)) return false;
+  const told = document.documentElement.getAttribute("theme") ?? document.documentElement.dataset.theme ?? document.body.dataset.theme;
+  if (told) return told === "dark";
+  return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ?? false;
+}

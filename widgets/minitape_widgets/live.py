@@ -1,0 +1,92 @@
+"""Views that grow while a cell runs: one thread looks at all of them every 40 ms.
+
+It never takes more than a small share of the interpreter while a tape is recording, so that recording keeps its
+speed: a few rows in each turn, the rest when the block has ended. Rows carry their numbers; a browser that misses some
+asks for them again (``TapeView._asked``).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from typing import Any
+
+TURN = 0.04  # seconds between two looks
+SOME = 300  # rows in a turn while the tape is recording
+MANY = 5000  # rows in a turn afterwards
+REST = 2.0  # after a turn of t seconds, at least REST * t seconds of rest
+IDLE = 50  # turns without news before the thread ends; the next event starts it again
+
+_views: weakref.WeakSet[Any] = weakref.WeakSet()
+_lock = threading.Lock()
+_thread: list[threading.Thread] = []
+_news = threading.Event()
+
+
+def watch(view: Any) -> None:
+    """Keeps ``view`` up to date from now on, as long as it exists."""
+    ref = weakref.ref(view)
+
+    def told() -> None:
+        found = ref()
+        if found is not None:
+            found._note()
+            if not _news.is_set():
+                _wake()
+
+    view._tape.watchers.append(told)
+    record = view._tape._record
+    if record is not None:
+        record.watchers.append(told)
+    _views.add(view)
+    _wake()
+
+
+def _wake() -> None:
+    _news.set()
+    with _lock:
+        if _thread and _thread[0].is_alive():
+            return
+        thread = threading.Thread(target=_run, name="minitape-views", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no threads here (a browser's Python), or the interpreter is ending
+            _flow_all()
+            return
+        _thread[:] = [thread]
+
+
+def _run() -> None:
+    quiet = 0
+    while quiet < IDLE:
+        started = time.perf_counter()
+        quiet = 0 if _flow_all() else quiet + 1
+        spent = time.perf_counter() - started
+        _news.clear()
+        time.sleep(max(TURN, REST * spent))
+        if _news.is_set() or any(view._tape._recording for view in list(_views)):
+            quiet = 0
+    with _lock:
+        _thread.clear()
+    if _news.is_set():
+        _wake()
+
+
+def _flow_all() -> bool:
+    sent = False
+    for view in list(_views):
+        try:
+            if view.comm is None:
+                _views.discard(view)
+                continue
+            sent |= view._flow(SOME if view._tape._recording else MANY)
+        except Exception:  # noqa: BLE001 - a picture must never disturb the program it shows
+            _views.discard(view)
+    return sent
+
+
+def flush(view: Any) -> None:
+    """Sends everything that ``view`` does not have yet; for tests and for the end of a program."""
+    while view._flow(None):
+        pass

@@ -1,0 +1,174 @@
+"""``TapeView``: the widget's Python side. It sends rows, and answers when the browser asks for rows again."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+from uuid import uuid4
+
+import anywidget
+import traitlets
+
+from minitape.draw import draw
+from minitape.reading import Reader
+from minitape.stepping import sweep_steps
+
+from .engine import LOADER, engine
+from .live import watch
+from .wire import encode
+
+
+class TapeView(anywidget.AnyWidget):
+    """A live picture of a ``tf.GradientTape`` that steps through its rows and then through its backward sweep.
+
+    Made before the ``with`` block it grows while the block runs; made afterwards it shows what was recorded. After
+    ``tape.gradient`` it shows that call's sweep; ``target`` and ``sources`` choose another one. Everything can be
+    done with the keyboard: arrow keys step, ``?`` lists the keys. Raises TypeError when ``tape`` is no GradientTape.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> TapeView(tape, y, x)
+    TapeView(2 rows, 1 tape)
+    """
+
+    _esm = LOADER
+    _engine = traitlets.Unicode().tag(sync=True)
+    _key = traitlets.Unicode().tag(sync=True)
+    _wire = traitlets.Bytes(b"").tag(sync=True)
+
+    def __init__(self, tape: Any, target: Any = None, sources: Any = None) -> None:
+        if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
+            raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
+        frame = sys._getframe(1)
+        self._tape, self._target, self._sources = tape, target, sources
+        self._reader = Reader(tape, [frame.f_globals] if frame.f_globals is frame.f_locals else [frame.f_globals, frame.f_locals])
+        self._rows: list[dict[str, Any]] = []
+        self._sweep: dict[str, Any] | None = None
+        self._swept: Any = None
+        self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
+        self._lock = threading.RLock()
+        self._sent = 0
+        self._note()
+        self._pull()
+        super().__init__(_engine=engine().model_id, _key=uuid4().hex, _wire=encode(self._whole()))
+        self._sent = len(self._rows)
+        self.on_msg(self._asked)
+        watch(self)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def _note(self) -> None:
+        """Called by the recording, often: keeps hold of arrays that a used-up tape would release."""
+        record = self._tape._record
+        if record is not None and not record.open:
+            self._arrays.update(record.arrays)
+
+    def _pull(self, limit: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Reads new rows; returns them and the changed parts of older ones."""
+        before = self._reader.name
+        rows = self._reader.read(limit)
+        if self._reader.name != before:
+            self._rows, self._sweep, self._swept, self._sent = [], None, None, 0
+        self._rows += rows
+        changed = self._reader.changes() + self._names()
+        for part in changed:
+            self._rows[part["row"]].update(part)
+        return rows, changed
+
+    def _names(self) -> list[dict[str, Any]]:
+        changed = []
+        for row, name in self._reader.names().items():
+            if row < len(self._rows) and self._rows[row]["name"] is None:
+                changed.append({"row": row, "name": name})
+        return changed
+
+    def _step_sweep(self) -> bool:
+        """Follows the tape's last gradient; True when there is a new sweep."""
+        last = (self._target, self._sources) if self._target is not None else self._tape.last
+        key = (len(self._rows), *map(id, last)) if last is not None else None
+        if last is None or key == self._swept:
+            return False
+        self._swept = key
+        self._sweep = sweep_steps(self._tape, self._target, self._sources, self._arrays)
+        return True
+
+    def _whole(self) -> dict[str, Any]:
+        """The snapshot of everything read so far."""
+        self._step_sweep()
+        return self._part(self._rows, 0, [])
+
+    def _part(self, rows: list[dict[str, Any]], first: int, changed: list[dict[str, Any]]) -> dict[str, Any]:
+        return self._reader.frame_of(rows, first) | {"sweep": self._sweep, "changed": changed}
+
+    # -- sending ------------------------------------------------------------------------------------------------------
+
+    def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """The browser says what it has, or asks for what it misses."""
+        if not isinstance(content, dict) or content.get("kind") != "need":
+            return
+        with self._lock:
+            since = content.get("since", 0) if content.get("record") == self._reader.name else 0
+            if since < len(self._rows) or content.get("record") != self._reader.name:
+                self._post(self._part(self._rows[since:], since, []))
+
+    def _post(self, part: dict[str, Any], **extra: Any) -> None:
+        if self.comm is not None:
+            self.send({"kind": "rows", **extra}, [encode(part)])
+
+    def _flow(self, limit: int | None) -> bool:
+        """Sends what is new, at most ``limit`` rows; True when there was something."""
+        with self._lock:
+            if self.comm is None:
+                return False
+            rows, changed = self._pull(limit)
+            recording = self._tape._recording
+            swept = not recording and not self._behind() and self._step_sweep()
+            state = (self._tape._used, recording)
+            if not rows and not changed and not swept and state == getattr(self, "_state", None):
+                return False
+            self._state = state
+            self._post(self._part(rows, len(self._rows) - len(rows), changed))
+            return True
+
+    def _behind(self) -> bool:
+        record = self._tape._record
+        return record is not None and len(self._rows) < len(record)
+
+    # -- elsewhere ----------------------------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Writes a self-contained HTML page that steps without a kernel (``.html``), or the static picture."""
+        from .page import page
+
+        if str(path).lower().endswith((".html", ".htm")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page(self._fresh()))
+        else:
+            draw(self._tape).save(path)
+
+    def _fresh(self) -> dict[str, Any]:
+        with self._lock:
+            self._pull()
+            return self._whole()
+
+    def __repr__(self) -> str:
+        rows, tapes = len(self._rows), max(1, len(self._reader.tapes))
+        return f"TapeView({rows} row{'' if rows == 1 else 's'}, {tapes} tape{'' if tapes == 1 else 's'})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        """The widget, and beside it the static picture that notebooks show without a kernel."""
+        with self._lock:
+            self._pull()
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        if data is None:
+            return None
+        data = dict(data)
+        data["text/plain"] = repr(self)
+        if self._rows:
+            data["text/html"] = draw(self._tape).html()
+        return data, metadata
