@@ -160,8 +160,13 @@ def __getattr__(name: str) -> Any:
 
 def of(value: Any) -> DType:
     """The DType of a NumPy array or scalar."""
-    found = _BY_NUMPY.get(value.dtype)
-    return found if found is not None else as_dtype(value.dtype)
+    return of_numpy(value.dtype)
+
+
+def of_numpy(dtype: Any) -> DType:
+    """The DType of a NumPy dtype."""
+    found = _BY_NUMPY.get(dtype)
+    return found if found is not None else as_dtype(dtype)
 
 
 def as_dtype(type_value: Any) -> DType:

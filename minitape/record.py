@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from .primitives.elementwise import FIRST_CODE, scalar_table
+from .quiet import hush, restore
 
 LEAF, CALL = 0, 1
 CHUNK = 16384  # rows per packed block
@@ -34,6 +35,9 @@ LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ")  # minitape's own code
+
+
+_OWN: dict[str, bool] = {}  # file name -> whether it is minitape's
 
 
 class State(threading.local):
@@ -84,7 +88,13 @@ class Event:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame that is not minitape's own."""
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None:
+        name = frame.f_code.co_filename
+        own = _OWN.get(name)
+        if own is None:
+            own = _OWN[name] = name.startswith(_PACKAGE)
+        if not own:
+            break
         frame = frame.f_back
     return frame
 
@@ -271,17 +281,19 @@ class Record:
     def call(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
              recording: bool) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``."""
-        rows = tuple([self.enter(t) for t in inputs])
-        cold = self.cold
-        hot = recording and any(r not in cold for r in rows)
-        site = self.here()
-        number = len(self.calls)
-        first = len(self)
-        call = Call(first, primitive, rows, attrs, len(tensors), hot)
+        cold, hot, rows = self.cold, False, []
+        for t in inputs:
+            row = t._row if t._lane is self or t._home is self else self.enter(t)
+            rows.append(row)
+            if row not in cold:
+                hot = recording
+        first, site, number = len(self), self.here(), len(self.calls)
+        call = Call(first, primitive, tuple(rows), attrs, len(tensors), hot)
+        real = self.real
         for output, tensor in enumerate(tensors):
-            row = self.append(CALL, number, output, site)
+            row = tensor._row = self.append(CALL, number, output, site)
             value = tensor._value
-            if self.is_scalar(value):
+            if type(value) is real or (real is None and self.is_scalar(value)):
                 tensor._lane = self
                 self.known[row] = value
             else:
@@ -289,7 +301,6 @@ class Record:
                 self.meta[row] = (value.shape, value.dtype)
                 if hot or value.size <= SMALL:
                     self.arrays[row] = value
-            tensor._row = row
             if not hot:
                 cold.add(row)
         self.calls.append(call)
@@ -327,14 +338,18 @@ class Record:
         self._reserve(n)
         values, pending, table = self.values, self.pending, scalar_table(self.real or np.float32)
         at = (self.done - self.base) << 2
-        with np.errstate(all="ignore"):
+        known = self.known
+        before = hush()
+        try:
             for row in range(self.done, n):
                 op = pending[at]
                 if op >= FIRST_CODE:
                     values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
-                elif row in self.known:
-                    values[row] = self.known.pop(row)
+                elif row in known:
+                    values[row] = known.pop(row)
                 at += 4
+        finally:
+            restore(before)
         self.done = n
 
     def _evaluate_long(self, n: int) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
+from .quiet import hush, restore
 from .record import CALL, LONG, Call, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
@@ -48,9 +49,12 @@ class Sweep:
 
     def run(self) -> None:
         """Runs the sweep to its end."""
-        with np.errstate(all="ignore"):
+        before = hush()
+        try:
             for _ in self.steps():
                 pass
+        finally:
+            restore(before)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
@@ -187,8 +191,7 @@ class Sweep:
         """The value of a row; where no rule reads it, and so nobody kept it, an array of its shape and dtype."""
         value = self.record.value(row)
         if value is None:
-            shape, dtype = self.record.meta[row]
-            return np.broadcast_to(np.zeros((), dtype), shape)
+            return Outline(*self.record.meta[row])
         return value
 
     def tensor(self, row: int) -> Any:
@@ -199,7 +202,8 @@ class Sweep:
             return leaf.tensor
         if row not in record.meta:
             return EagerTensor(record, row)
-        tensor = wrap(self.array(row))
+        value = self.array(row)
+        tensor = wrap(np.asarray(value) if type(value) is Outline else value)
         tensor._home, tensor._row = record, row
         return tensor
 
@@ -230,6 +234,21 @@ class Sweep:
         self.adjoints[row] = total
         if self.stepwise:
             self.edges.append((row, share, total))
+
+
+class Outline:
+    """The shape and dtype of an array that nobody kept, because no rule reads its elements."""
+
+    __slots__ = ("shape", "dtype")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: _count(self.shape))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.broadcast_to(np.zeros((), self.dtype if dtype is None else dtype), self.shape)
 
 
 def _in_batches(rule: Any) -> Any:

@@ -17,6 +17,7 @@ from . import dtypes
 from .dtypes import DType
 from .errors import invalid
 from .primitives import TABLE, Primitive, declare, elementwise
+from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
 
@@ -44,11 +45,26 @@ class Tensor:
     OVERLOADABLE_OPERATORS: frozenset[str] = frozenset()
 
 
-class EagerTensor(Tensor):
+_MODULE = "tensorflow.python.framework.ops"
+
+
+_NUMPY_ONLY = ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data")
+
+
+class _Named(type):
+    """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+        return super().__new__(cls, f"{_MODULE}.{name}", bases, {**body, "__qualname__": name})
+
+    __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])  # type: ignore[assignment]
+
+
+class EagerTensor(Tensor, metaclass=_Named):
     """A tensor with a value."""
 
     __slots__ = ("_lane", "_row", "_value", "_home", "_made", "__weakref__")
-    __module__ = "tensorflow.python.framework.ops"
+    __module__ = _MODULE
 
     def __init__(self, lane: Record, row: int) -> None:
         self._lane = lane
@@ -58,7 +74,14 @@ class EagerTensor(Tensor):
         # slots that were never set: a scalar row has no value yet, a plain value no place in a recording
         if name in ("_value", "_home", "_made"):
             return None
-        raise AttributeError(f"'tensorflow.python.framework.ops.EagerTensor' object has no attribute '{name}'")
+        if name in _NUMPY_ONLY:
+            raise AttributeError(
+                f"{type(self).__name__} object has no attribute '{name}'.\n        If you are looking for numpy-related "
+                "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()"
+            )
+        if name in ("name", "op", "graph"):
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute '{name}'")
 
     # -- value --------------------------------------------------------------------------------------------------------
 
@@ -122,10 +145,22 @@ class EagerTensor(Tensor):
         """A hashable reference to this very tensor (tensors themselves are unhashable)."""
         return Reference(self)
 
+    experimental_ref = ref
+
     @property
     def device(self) -> str:
         """Where the value lives: always the CPU."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    backing_device = device
+
+    def cpu(self) -> EagerTensor:
+        """The tensor itself: it lives on the CPU."""
+        return self
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Not there in eager mode: NotImplementedError."""
+        raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're looking for?")
 
     @property
     def _id(self) -> int:
@@ -151,17 +186,20 @@ class EagerTensor(Tensor):
         return complex(self._only_scalar())
 
     def __index__(self) -> int:
-        return self._only_scalar().__index__()
+        return self.array.__index__()
+
+    def __round__(self, digits: int = 0) -> Any:
+        return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
 
     def __bool__(self) -> bool:
         self._left("bool")
-        return bool(self.array)
+        value = self.array
+        return bool(value) if value.size else False
 
     def _only_scalar(self) -> Any:
         value = self.array
         if value.ndim:
-            raise TypeError("Only scalar arrays can be converted to Python scalars." if value.size != 1 else
-                            "Only scalar arrays can be converted to Python scalars.")  # fmt: skip
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         return value[()]
 
     def __len__(self) -> int:
@@ -177,8 +215,10 @@ class EagerTensor(Tensor):
     def __contains__(self, item: Any) -> bool:
         return any(bool(item == element) for element in self)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise TypeError("'tensorflow.python.framework.ops.EagerTensor' object does not support item assignment")
+    def __getitem__(self, key: Any) -> Any:
+        from .indexing import getitem
+
+        return getitem(self, key)
 
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
@@ -205,7 +245,8 @@ class EagerTensor(Tensor):
         value = self._numpy()
         if not self.ndim:
             return repr(value.item()) if show is repr and hasattr(value, "item") else str(value)
-        return show(value)
+        text = show(value)
+        return "\n" + text if "\n" in text else text
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.startswith("_value")]
@@ -251,34 +292,37 @@ def wrap(value: Any) -> EagerTensor:
             value = value[()]
     tensor = _new(EagerTensor)
     tensor._value = value
-    tensor._lane = None
+    tensor._lane = tensor._home = None
     return tensor
 
 
 # -- running an operation ---------------------------------------------------------------------------------------------
-
-_quiet = np.errstate
-
 
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
     Returns one tensor, or a tuple when the forward function returned several arrays.
     """
-    if state.graph is not None or not all(type(t) is EagerTensor for t in inputs):
-        from . import graph
-
-        return graph.apply(primitive, inputs, attrs)
+    if state.graph is not None:
+        return _symbolic(primitive, inputs, attrs)
     record = state.record
     if record is not None and primitive.code and not attrs:
         made = _scalar_row(record, primitive, inputs)
         if made is not None:
             return made
-    arrays = [t.array for t in inputs]
-    if tuple([a.dtype for a in arrays]) not in primitive.accepted:
-        _accept(primitive, arrays)
-    with _quiet(all="ignore"):
+    arrays = []
+    for t in inputs:
+        if type(t) is not EagerTensor:
+            return _symbolic(primitive, inputs, attrs)
+        arrays.append(t.array if t._value is None else t._value)
+    kinds = tuple([a.dtype for a in arrays])
+    if kinds not in primitive.accepted:
+        _accept(primitive, kinds)
+    before = hush()
+    try:
         out = primitive.forward(*arrays, **attrs)
+    finally:
+        restore(before)
     if type(out) is tuple:
         tensors = tuple([wrap(o) for o in out])
         finish(primitive, inputs, attrs, tensors)
@@ -288,19 +332,25 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     return tensor
 
 
-def _accept(primitive: Primitive, arrays: list[Any]) -> None:
+def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    from . import graph
+
+    return graph.apply(primitive, inputs, attrs)
+
+
+def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
     """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
     from .opdefs import accept
 
-    accept(primitive.op, *[dtypes.of(a) for a in arrays])
-    primitive.accepted.add(tuple([a.dtype for a in arrays]))
+    accept(primitive.op, *[dtypes.of_numpy(k) for k in kinds])
+    primitive.accepted.add(kinds)
 
 
 def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
     """Records an operation that has just computed ``tensors``."""
     record = state.record
     if record is not None:
-        record.call(primitive, inputs, attrs, tensors, bool(state.tapes))
+        record.call(primitive, inputs, attrs, tensors, True if state.tapes else False)
         if record.watchers:
             record.notify()
         return
@@ -314,14 +364,14 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
 def _scalar_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
     rows = []
     for t in inputs:
+        if type(t) is not EagerTensor:
+            return None
         if t._lane is not record:
-            value = t.array
-            if not record.is_scalar(value):
+            if not record.is_scalar(t.array if t._value is None else t._value):
                 return None
-            row = record.enter(t)
+            rows.append(record.enter(t))
         else:
-            row = t._row
-        rows.append(row)
+            rows.append(t._row)
     return EagerTensor(record, record.append(primitive.code, rows[0], rows[-1], record.here()))
 
 
@@ -358,8 +408,10 @@ def check_broadcast(op: str, x: Any, y: Any) -> None:
 def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        check_same_dtype(primitive.op, x, y)
-        if x.ndim and y.ndim and x._value.shape != y._value.shape:
+        a, b = x._value, y._value
+        if a is None or b is None or a.dtype is not b.dtype:
+            check_same_dtype(primitive.op, x, y)
+        if a is not None and b is not None and a.shape != b.shape and a.ndim and b.ndim:
             check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)
