@@ -20,7 +20,8 @@ from .lessons import copy_missing, notebooks_in
 FIRST_PORT = 8888
 PORTS_TRIED = 100
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
-QUIET = logging.WARNING
+QUIET = logging.ERROR
+SETTINGS = Path(__file__).with_name("jupyterlab_settings")
 
 
 def copy_and_tell(folder: Path) -> None:
@@ -71,15 +72,26 @@ def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bo
         f"--ServerApp.open_browser={open_browser}",
         "--ServerApp.answer_yes=True",
         f"--LabApp.default_url={page}",
+        f"--LabApp.app_settings_dir={SETTINGS}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
     ]
+    if _can_encrypt():
+        arguments.append("--KernelManager.transport_encryption=auto")
     if not verbose:
         arguments.append(f"--Application.log_level={QUIET}")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--allow-root")
     return arguments
+
+
+def _can_encrypt() -> bool:
+    """Whether what passes between JupyterLab and the kernels can be encrypted with the packages installed."""
+    import zmq
+    from jupyter_client.manager import KernelManager
+
+    return KernelManager.class_own_traits().get("transport_encryption") is not None and zmq.has("curve")
 
 
 def port_to_use(ip: str, wanted: int | None) -> int:
