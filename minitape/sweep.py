@@ -20,6 +20,10 @@ from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
 
 
+FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
+MANY = 100_000  # rows swept in Python after which numba is worth its loading time
+
+
 class Sweep:
     """One backward pass over a recording.
 
@@ -32,18 +36,24 @@ class Sweep:
     def __init__(self, record: Record, seeds: dict[int, Any], sources: Iterable[int], marks: Any = None, *,
                  recorded: bool = False, stepwise: bool = False) -> None:  # fmt: skip
         self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
-        self.sources = set(sources)
-        self.high = max(seeds, default=-1)
-        self.low = min(self.sources, default=self.high + 1)
+        self.sources = sources if type(sources) is set else set(sources)
+        self.high = max(seeds) if seeds else -1
+        self.low = min(self.sources) if self.sources else self.high + 1
         self.adjoints: dict[int, Any] = {}
         self.edges: list[tuple[int, Any, Any]] = []
         self.row = self.high
         self.waiting: set[int] = set()  # first rows of calls of which a later output has an adjoint
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
-        scalars = self.high - self.low + 1 - len(record.calls)
-        self.batched = any(type(s) in _BATCH for s in seeds.values())
-        if scalars >= LONG and not recorded and not stepwise and not self.batched and record.real is not None:
-            self._prepare_long()
+        self.table: Any = None  # rules of scalar rows, when they run on numbers
+        self.batched = False
+        if _BATCH:
+            self.batched = any(type(s) in _BATCH for s in seeds.values())
+        if not recorded and record.real is not None:
+            if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.calls)):
+                self._prepare_long()
+            else:
+                record.evaluate(self.high + 1)
+                self.table = scalar_table(record.real)
         for row, seed in seeds.items():
             self._add(row, seed)
 
@@ -51,8 +61,14 @@ class Sweep:
         """Runs the sweep to its end."""
         before = hush()
         try:
-            for _ in self.steps():
-                pass
+            if self.long is not None:
+                for _ in self._steps_long():
+                    pass
+                return
+            adjoints, waiting, hand_on = self.adjoints, self.waiting, self._hand_on
+            for row in range(self.high, self.low - 1, -1):
+                if row in adjoints or row in waiting:
+                    hand_on(row)
         finally:
             restore(before)
 
@@ -64,48 +80,48 @@ class Sweep:
 
     def steps(self) -> Iterator[int]:
         """Yields each row after its adjoint was handed on."""
-        return self._steps_long() if self.long is not None else self._steps()
-
-    def _steps(self) -> Iterator[int]:
-        record, adjoints, marks = self.record, self.adjoints, self.marks
-        table = None if self.recorded else scalar_table(record.real or np.float32)
-        if table is not None and record.real is not None:
-            record.evaluate(self.high + 1)
+        if self.long is not None:
+            yield from self._steps_long()
+            return
         for row in range(self.high, self.low - 1, -1):
-            g = adjoints.get(row)
-            if g is None and row not in self.waiting:
-                continue
-            if marks is not None and not marks[row]:
-                continue
-            op, a, b, _ = record.cell(row)
+            if (row in self.adjoints or row in self.waiting) and self._hand_on(row):
+                yield row
+
+    def _hand_on(self, row: int) -> bool:
+        """Hands the adjoint of one row on to its inputs; False when there was nothing to do."""
+        marks, record = self.marks, self.record
+        if marks is not None and not marks[row]:
+            return False
+        op, a, b, _ = record.cell(row)
+        if self.stepwise:
             self.row, self.edges = row, []
-            if op >= FIRST_CODE:
-                if table is not None:
-                    values = record.values
-                    z, x, y = values[row], values[a], values[b]
-                    rules = table[op].rules
-                    if self.batched:
-                        rules = [None if r is None else _in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
-                else:
-                    z, x, y = (self.tensor(r) for r in (row, a, b))
-                    rules = recorded_rules(op)
-                share = rules[0]
-                if share is not None and (marks is None or marks[a]):
-                    self._add(a, share(g, z, x, y))
-                if len(rules) > 1 and (marks is None or marks[b]):
-                    share = rules[1]
-                    if share is not None:
-                        self._add(b, share(g, z, x, y))
-            elif op == CALL:
-                call = record.calls[a]
-                if row == call.row:
-                    self._call(call)
-                else:
-                    self.waiting.add(call.row)
-                    continue
-            if row not in self.sources and not self.stepwise:
-                adjoints.pop(row, None)
-            yield row
+        if op >= FIRST_CODE:
+            g = self.adjoints[row]
+            if self.table is not None:
+                values = record.values
+                z, x, y = values[row], values[a], values[b]
+                rules = self.table[op].rules
+                if self.batched:
+                    rules = [None if r is None else _in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
+            else:
+                z, x, y = self.tensor(row), self.tensor(a), self.tensor(b)
+                rules = recorded_rules(op)
+            rule = rules[0]
+            if rule is not None and (marks is None or marks[a]):
+                self._add(a, rule(g, z, x, y))
+            if len(rules) > 1:
+                rule = rules[1]
+                if rule is not None and (marks is None or marks[b]):
+                    self._add(b, rule(g, z, x, y))
+        elif op == CALL:
+            call = record.calls[a]
+            if row != call.row:
+                self.waiting.add(call.row)
+                return False
+            self._call(call)
+        if not self.stepwise and row not in self.sources:
+            self.adjoints.pop(row, None)
+        return True
 
     def _prepare_long(self) -> None:
         record = self.record
@@ -139,46 +155,51 @@ class Sweep:
 
     def _call(self, call: Call) -> None:
         """Hands the adjoints of a call's outputs on to its inputs."""
-        primitive, record = call.primitive, self.record
-        wanted = [i for i, r in enumerate(call.inputs) if self._wanted(r)]
-        adjoints = [self.adjoint(r) for r in range(call.row, call.row + call.outputs)]
-        if not wanted or all(g is None for g in adjoints):
-            return
-        rules = primitive.rules_for(self.recorded)
-        if primitive._table_rules is None and self.recorded and primitive.code:
-            compile_recorded()
-            rules = primitive._table_rules
+        primitive, record, marks = call.primitive, self.record, self.marks
+        first, inputs = call.row, call.inputs
+        if self.long is not None:
+            wanted = [i for i, r in enumerate(inputs) if r >= self.low and self.reach[r] & 1]
+        else:
+            wanted = [i for i, r in enumerate(inputs) if r >= self.low and (marks is None or marks[r])]
+        rules = primitive.rules
         if rules is None:
-            if primitive.missing == "unregistered":
+            if primitive.missing == "unregistered" and wanted:
                 raise LookupError(f"gradient registry has no entry for: {primitive.op}")
             return
         value = self.tensor if self.recorded else self.array
-        inputs = [value(r) for r in call.inputs]
-        outputs: Any = [value(r) for r in range(call.row, call.row + call.outputs)]
-        gs: Any = [self._dense(g, r) for r, g in enumerate(adjoints, call.row)]
+        gs: Any
+        z: Any
         if call.outputs == 1:
-            gs, outputs = gs[0], outputs[0]
-        if _is_complex(inputs) and primitive.code:  # d/dz of an analytic function: g * conj(f'(z))
-            inputs, outputs = [_conjugate(v) for v in inputs], _conjugate(outputs)
-        if self.batched and primitive.code:
-            rules = [None if r is None else _in_batches(r) for r in rules]
+            gs, z = self.adjoint(first), value(first)
+            if gs is None:
+                return
+            if type(gs) is IndexedSlices:
+                gs = gs.dense()
+        else:
+            rows = range(first, first + call.outputs)
+            adjoints = [self.adjoint(r) for r in rows]
+            if all(g is None for g in adjoints):
+                return
+            gs, z = [self._dense(g, r) for g, r in zip(adjoints, rows, strict=True)], [value(r) for r in rows]
+        arguments = [value(r) for r in inputs]
+        if primitive.code:  # of the table of derivatives
+            if self.recorded:
+                rules = recorded_rules(primitive.code)
+            elif self.batched:
+                rules = [None if r is None else _in_batches(r) for r in rules]
+            if _is_complex(arguments):  # d/dz of an analytic function: g * conj(f'(z))
+                arguments, z = [_conjugate(v) for v in arguments], _conjugate(z)
         if callable(rules):
-            for i, share in zip(range(len(inputs)), rules(gs, outputs, *inputs, **call.attrs), strict=True):
+            for i, share in zip(range(len(inputs)), rules(gs, z, *arguments, **call.attrs), strict=True):
                 if share is not None and i in wanted:
-                    self._add(call.inputs[i], share)
+                    self._add(inputs[i], share)
             return
         for i in wanted:
-            if rules[i] is not None:
-                share = rules[i](gs, outputs, *inputs, **call.attrs)
+            rule = rules[i]
+            if rule is not None:
+                share = rule(gs, z, *arguments, **call.attrs)
                 if share is not None:
-                    self._add(call.inputs[i], share)
-
-    def _wanted(self, row: int) -> bool:
-        if row < self.low:
-            return False
-        if self.long is not None:
-            return bool(self.reach[row] & 1)
-        return self.marks is None or bool(self.marks[row])
+                    self._add(inputs[i], share)
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:  # an output that nothing depends on
@@ -211,29 +232,46 @@ class Sweep:
 
     def _add(self, row: int, share: Any) -> None:
         """Adds a share to the adjoint of ``row``, in the shape of the row."""
-        record = self.record
-        meta = record.meta.get(row)
-        shape = () if meta is None else meta[0]
+        meta = self.record.meta.get(row)
         if type(share) is not IndexedSlices:
+            shape = () if meta is None else meta[0]
             if share.shape != shape:
                 share = unbroadcast(share, shape)
-            if self.long is not None and meta is None:
+            if meta is None and self.long is not None:
                 self.long[row] += share
                 self.reach[row] |= 2
                 return
-        before = self.adjoints.get(row)
-        if before is None:
-            total = share
-        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
-            if type(before) is type(share):
-                total = join([before, share])
+        adjoints = self.adjoints
+        if row in adjoints:
+            before = adjoints[row]
+            if type(before) is IndexedSlices or type(share) is IndexedSlices:
+                if type(before) is type(share):
+                    total = join([before, share])
+                else:
+                    total = self._dense(before, row) + self._dense(share, row)
             else:
-                total = self._dense(before, row) + self._dense(share, row)
+                total = before + share
         else:
-            total = before + share
-        self.adjoints[row] = total
+            total = share
+        adjoints[row] = total
         if self.stepwise:
             self.edges.append((row, share, total))
+
+
+_swept = [0]  # scalar rows that this process swept without kernels
+
+
+def earns_kernels(rows: int) -> bool:
+    """Whether a sweep over so many scalar rows should be left to the compiled kernels.
+
+    Loading numba costs about half a second: one long tape earns it, and so do many short ones together.
+    """
+    from . import kernels
+
+    if kernels.loaded():
+        return rows >= FEW
+    _swept[0] += rows
+    return rows >= LONG or (_swept[0] > MANY and rows >= FEW)
 
 
 class Outline:

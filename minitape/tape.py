@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Any
 
@@ -99,9 +99,13 @@ class GradientTape:
 
     def _join_picture(self, record: Record) -> None:
         """Lets pictures of the recording know this tape, and its own pictures the recording."""
-        if all(ref() is not self for ref, _ in record.members):
+        for ref, _ in record.members:
+            if ref() is self:
+                break
+        else:
             record.members.append((weakref.ref(self), self.spans))
-        record.watchers += [w for w in self.watchers if w not in record.watchers]
+        if self.watchers:
+            record.watchers += [w for w in self.watchers if w not in record.watchers]
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
@@ -331,24 +335,26 @@ class GradientTape:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        record = self._record
-        target_rows = [self._rows_of(t) for t in targets]
-        source_rows = [self._rows_of(s) for s in sources]
-        if record is None:
+        rows_of = self._rows_of
+        target_rows = [rows_of(t) for t in targets]
+        source_rows = [rows_of(s) for s in sources]
+        if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
-        recorded = bool(state.tapes)
+        recorded = True if state.tapes else False
         for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
-            if not target.dtype.differentiable:
-                continue
-            one = _seed(target, seed, recorded)
-            for row in rows[-1:]:
+            if rows and target.dtype.differentiable:
+                row, one = rows[-1], _seed(target, seed, recorded)
                 starts[row] = starts[row] + one if row in starts else one
-        wanted = {r for rows, s in zip(source_rows, sources, strict=True) if s.dtype.differentiable for r in rows}
+        wanted = set()
+        for at, source in enumerate(sources):
+            if not source.dtype.differentiable:
+                source_rows[at] = ()
+            wanted.update(source_rows[at])
         sweep = self._sweep(starts, wanted, recorded) if starts and wanted else None
         results = []
         for rows, source in zip(source_rows, sources, strict=True):
-            found = None if sweep is None or not source.dtype.differentiable else self._result(sweep, rows)
+            found = None if sweep is None or not rows else self._result(sweep, rows)
             results.append(self._same(source, targets, seeds) if found is None else found)
         return results
 
@@ -373,7 +379,13 @@ class GradientTape:
                 outer.by_marks.append((len(outer), None if before is None else weakref.ref(before)))
         return sweep
 
-    def _result(self, sweep: Sweep, rows: list[int]) -> Any:
+    def _result(self, sweep: Sweep, rows: Sequence[int]) -> Any:
+        if len(rows) == 1:
+            only = sweep.adjoint(rows[0])
+            if only is None or type(only) is EagerTensor:
+                return only
+            if isinstance(only, (np.ndarray, np.generic)):
+                return wrap(only)
         parts = [a for a in map(sweep.adjoint, rows) if a is not None]
         if not parts:
             return None
@@ -396,11 +408,14 @@ class GradientTape:
                 return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
-    def _rows_of(self, value: Any) -> list[int]:
+    def _rows_of(self, value: Any) -> Sequence[int]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         if type(value) is EagerTensor:
-            row = None if self._record is None else self._record.find(value)
-            return [] if row is None else [row]
+            record = self._record
+            if record is None:
+                return ()
+            row = value._row if value._lane is record else record.find(value)
+            return () if row is None else (row,)
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
         raise _no_tensor(value)
@@ -504,6 +519,8 @@ def _no_tensor(value: Any) -> Exception:
 
 def wants_zeros(unconnected_gradients: Any) -> bool:
     """True for "zero", False for "none"; ValueError otherwise."""
+    if unconnected_gradients is UnconnectedGradients.NONE:
+        return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:

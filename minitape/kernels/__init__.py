@@ -151,6 +151,11 @@ def available() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and importlib.util.find_spec("numba") is not None
 
 
+def loaded() -> bool:
+    """True when kernels are in memory already."""
+    return bool(_loaded)
+
+
 def load(real: Any) -> ModuleType:
     """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
 
