@@ -25,6 +25,7 @@ ROOT: dict[str, str] = {
             "negative not_equal pow reciprocal round rsqrt sigmoid sign sin sinh sqrt square squared_difference subtract "
             "tan tanh truediv reduce_sum reduce_mean reduce_max reduce_min matmul",
     "arrays": "identity stop_gradient cast reshape transpose concat stack unstack gather zeros ones zeros_like ones_like",
+    "custom": "custom_gradient recompute_grad grad_pass_through py_function numpy_function RegisterGradient no_gradient",
     "draw": "draw",
     "snapshot": "snapshot",
 }  # fmt: skip

@@ -32,12 +32,15 @@ from .quiet import hush, restore
 LEAF, CALL = 0, 1
 CHUNK = 16384  # rows per packed block
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
+EVENTS = 10_000  # events kept by one recording
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ")  # minitape's own code
+# ... and that of libraries: neither is ever the user's statement
+_LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
+_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
 
-
-_OWN: dict[str, bool] = {}  # file name -> whether it is minitape's
+_OWN: dict[str, bool] = {}  # file name -> whether it is minitape's or a library's
 
 
 class State(threading.local):
@@ -51,6 +54,7 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.tapes: list[Any] = []
+        self.readers: list[dict[int, Any]] = []  # who wants to know which variables are read
 
 
 state = State()
@@ -87,16 +91,24 @@ class Event:
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame that is not minitape's own."""
+    """The innermost frame of the user's code."""
     while frame is not None:
         name = frame.f_code.co_filename
         own = _OWN.get(name)
         if own is None:
-            own = _OWN[name] = name.startswith(_PACKAGE)
+            own = own_file(name)
         if not own:
             break
         frame = frame.f_back
     return frame
+
+
+def own_file(name: str) -> bool:
+    """True for the files of minitape and of libraries, False for the user's."""
+    own = _OWN.get(name)
+    if own is None:
+        own = _OWN[name] = name.startswith(_FOREIGN)
+    return own
 
 
 class Record:
@@ -217,7 +229,8 @@ class Record:
         """Writes down an event, with the user's statement."""
         frame = user_frame(sys._getframe(1))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
-        self.events.append(Event(kind, len(self), subject, site))
+        if len(self.events) < EVENTS:
+            self.events.append(Event(kind, len(self), subject, site))
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 

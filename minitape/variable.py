@@ -81,6 +81,9 @@ class ResourceVariable:
 
     def _read(self) -> Any:
         """The current state as a tensor; under a tape this is where the variable is watched."""
+        if state.readers and self._trainable:
+            for found in state.readers:
+                found[id(self)] = self
         if state.graph is not None:
             return state.graph.read(self)
         record = state.record

@@ -1,0 +1,515 @@
+"""Operations and derivatives of your own: ``custom_gradient``, ``py_function``, ``numpy_function``, ``RegisterGradient``.
+
+A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
+being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from . import errors, nest
+from .batch import Batch
+from .convert import convert_to_tensor
+from .dtypes import as_dtype
+from .primitives import Primitive
+from .record import state
+from .slices import IndexedSlices
+from .tape import GradientTape, UnconnectedGradients
+from .tensor import EagerTensor, Tensor, finish, wrap
+
+# -- state of the thread ----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def no_tapes() -> Iterator[None]:
+    """Runs the block eagerly, out of sight of every tape and graph of this thread."""
+    saved = state.record, state.tapes, state.graph, state.by, state.scope
+    state.record, state.tapes, state.graph, state.by, state.scope = None, [], None, None, ()
+    try:
+        yield
+    finally:
+        state.record, state.tapes, state.graph, state.by, state.scope = saved
+
+
+@contextmanager
+def variables_read() -> Iterator[dict[int, Any]]:
+    """Collects the trainable variables that are read in the block."""
+    found: dict[int, Any] = {}
+    state.readers.append(found)
+    try:
+        yield found
+    finally:
+        state.readers.remove(found)
+
+
+def plain(share: Any) -> Any:
+    """What a rule returns in a sweep over arrays: the array of a tensor, slices with their arrays."""
+    if isinstance(share, IndexedSlices):
+        shape = share._dense_shape
+        return IndexedSlices(plain(share._values), plain(share._indices), plain(shape))
+    return share.array if isinstance(share, EagerTensor) else share
+
+
+def as_tensor(g: Any) -> Any:
+    """An adjoint as the tensor that user code expects."""
+    return g if g is None or isinstance(g, Tensor) else wrap(g)
+
+
+# -- custom_gradient --------------------------------------------------------------------------------------------------
+
+
+class CustomCall:
+    """One call of a function with its own gradient: the rule of its row."""
+
+    __slots__ = ("grad_fn", "variables", "count", "name", "structure")
+
+    def __init__(self, name: str, grad_fn: Callable[..., Any], variables: list[Any], count: int, structure: Any) -> None:
+        self.name, self.grad_fn, self.variables, self.count, self.structure = name, grad_fn, variables, count, structure
+
+    def shares(self, gs: Sequence[Any]) -> list[Any]:
+        """The gradients of the arguments and then of the variables, as the user's function gives them."""
+        if self.variables:
+            input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
+            variable_grads = nest.flatten(variable_grads)
+            if len(variable_grads) != len(self.variables):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            input_grads, variable_grads = self.grad_fn(*gs), []
+        flat = nest.flatten(input_grads)
+        if len(flat) != self.count:
+            raise ValueError(
+                f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
+            )
+        return [_share(g) for g in [*flat, *variable_grads]]
+
+
+def _share(g: Any) -> Any:
+    return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else convert_to_tensor(g)
+
+
+def for_batches(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule that calls user code gets the adjoints of a batch one by one."""
+
+    @functools.wraps(rule)
+    def each(g: Any, z: Any, *inputs: Any, **attrs: Any) -> Any:
+        gs = list(g) if isinstance(g, (list, tuple)) else [g]
+        size = next((len(one.data) for one in gs if isinstance(one, Batch)), None)
+        if size is None:
+            return rule(gs, z, *inputs, **attrs)
+        rows = [
+            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs) for k in range(size)
+        ]
+        return [_stack_batch(column) for column in zip(*rows, strict=True)]
+
+    return each
+
+
+def _stack_batch(shares: Any) -> Any:
+    if shares[0] is None:
+        return None
+    return Batch(np.stack([s.dense() if isinstance(s, IndexedSlices) else s for s in shares]))
+
+
+@for_batches
+def _custom_rule(gs: Any, z: Any, *inputs: Any, call: CustomCall) -> list[Any]:
+    recorded = any(isinstance(one, Tensor) for one in gs)
+    shares = call.shares([as_tensor(one) for one in gs])
+    shares = [s if s is None or isinstance(s, IndexedSlices) or s.dtype.differentiable else None for s in shares]
+    return shares if recorded else [plain(s) for s in shares]
+
+
+CUSTOM = Primitive("custom_gradient", lambda *arrays, call: arrays, _custom_rule, op="IdentityN", label="custom", keep="")
+
+
+def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
+    """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
+    if not variables:
+        return
+    spec = inspect.getfullargspec(grad_fn)
+    if "variables" not in spec.args and "variables" not in spec.kwonlyargs and not spec.varkw:
+        raise TypeError(
+            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses variables: "
+            f"{variables}"
+        )
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
+
+    ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target does
+    not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must accept
+    ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order,
+    as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and ValueError for a
+    wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+
+    >>> import minitape as tf
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda dy: tf.minimum(dy, 1.0)
+    >>> x = tf.Variable(2.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = clipped(x) * 5.0
+    >>> tape.gradient(y, x).numpy()
+    1.0
+    """
+    if f is None:
+        return custom_gradient
+
+    return Bind(f)
+
+
+class Bind:
+    """A function with its own gradient; in a class body it binds like a method."""
+
+    def __init__(self, f: Callable[..., Any], owner: tuple[Any, ...] = ()) -> None:
+        functools.update_wrapper(self, f)
+        self._f, self._owner = f, owner
+
+    def __get__(self, instance: Any, cls: Any = None) -> Bind:
+        if instance is None:
+            return self
+        return Bind(functools.wraps(self._f)(functools.partial(self._f, instance)))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if state.graph is not None:
+            from .graphs.custom import custom_call
+
+            return custom_call(self._f, args, kwargs)
+        return _custom_eager(self._f, args, kwargs)
+
+
+def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with variables_read() as read:
+        result, grad_fn = f(*args, **kwargs)
+    arguments = nest.flatten(list(args))
+    inputs = [*arguments, *nest.flatten(kwargs)]
+    variables = [v for v in read.values() if all(v is not i for i in inputs)]
+    check_gradient_arguments(grad_fn, variables)
+    tensors = [_input(a) for a in [*arguments, *variables]]
+    if state.record is not None and not any(_hot(t) for t in tensors):  # no argument is watched: f's own rows count
+        return nest.map_structure(lambda t: wrap_again(convert_to_tensor(t)), result)
+    outputs = [_fresh(t) for t in nest.flatten(result)]
+    call = CustomCall(f.__name__, grad_fn, variables, len(arguments), result)
+    finish(CUSTOM, tuple(tensors), {"call": call}, tuple(outputs))
+    return nest.pack_sequence_as(result, outputs)
+
+
+def _hot(tensor: Any) -> bool:
+    row = state.record.find(tensor)  # type: ignore[union-attr]
+    return row is not None and row not in state.record.cold  # type: ignore[union-attr]
+
+
+def _fresh(value: Any) -> EagerTensor:
+    return wrap(convert_to_tensor(value).array)
+
+
+def _input(value: Any) -> Any:
+    return value._read() if hasattr(value, "_read") else convert_to_tensor(value)
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, but its intermediate values are computed again for the gradient instead of being kept.
+
+    The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
+    are passed on and get no gradient. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.recompute_grad(lambda t: t * t)(x)
+    >>> tape.gradient(y, x).numpy()
+    6.0
+    """
+
+    @functools.wraps(f)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        @custom_gradient
+        def once(*arguments: Any) -> Any:
+            result = f(*arguments, **kwargs)
+
+            def grad(*upstream: Any, variables: Any = None) -> Any:
+                variables = variables or []
+                with GradientTape() as tape:
+                    copies = [convert_to_tensor(a) if not hasattr(a, "_read") else a.value() for a in nest.flatten(arguments)]
+                    copies = [wrap_again(c) for c in copies]
+                    tape.watch([c for c in copies if c.dtype.differentiable])
+                    again = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
+                grads = tape.gradient(again, [*copies, *variables], output_gradients=list(upstream))
+                shares = grads[: len(copies)]
+                return (shares, grads[len(copies) :]) if variables else shares
+
+            return result, grad
+
+        return once(*args)
+
+    return inner
+
+
+def wrap_again(tensor: Any) -> Any:
+    """The same tensor as a value of its own, still connected where an outer tape records."""
+    from .primitives import TABLE
+    from .tensor import apply
+
+    return apply(TABLE["identity"], (tensor,), {})
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f`` whose gradient is that of the identity: the upstream gradient passes through (straight-through estimator).
+
+    See https://www.tensorflow.org/api_docs/python/tf/grad_pass_through.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(1.7)
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.grad_pass_through(tf.round)(x)
+    >>> y.numpy(), tape.gradient(y, x).numpy()
+    (2.0, 1.0)
+    """
+
+    @custom_gradient
+    def passing(*args: Any, **kwargs: Any) -> Any:
+        def grad(*upstream: Any, **options: Any) -> Any:
+            variables = options.get("variables")
+            if variables is not None:
+                return upstream, [None] * len(variables)
+            return upstream
+
+        return f(*args, **kwargs), grad
+
+    return functools.wraps(f)(lambda *args, **kwargs: passing(*args, **kwargs))
+
+
+# -- Python functions as operations -----------------------------------------------------------------------------------
+
+
+class PythonCall:
+    """One run of a py_function: the tape that watched its inputs, for the gradient."""
+
+    __slots__ = ("tape", "inputs", "outputs")
+
+    def __init__(self, tape: GradientTape, inputs: list[Any], outputs: list[Any]) -> None:
+        self.tape, self.inputs, self.outputs = tape, inputs, outputs
+
+
+@for_batches
+def _python_rule(gs: Any, z: Any, *inputs: Any, call: PythonCall) -> list[Any]:
+    recorded = any(isinstance(one, Tensor) for one in gs)
+    floats = [t for t in call.inputs if t.dtype.differentiable]
+    pairs = [(o, wrap(plain(one))) for o, one in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
+    with no_tapes():
+        found = call.tape.gradient([o for o, _ in pairs], floats, output_gradients=[one for _, one in pairs],
+                                   unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+    shares = iter(found)
+    filled = [next(shares) if t.dtype.differentiable else None for t in call.inputs]
+    return filled if recorded else [plain(s) for s in filled]
+
+
+PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
+
+_CODES = (
+    (TypeError, "InvalidArgument"), (ValueError, "InvalidArgument"), (StopIteration, "OutOfRange"),
+    (MemoryError, "ResourceExhausted"), (NotImplementedError, "Unimplemented"), (BaseException, "Unknown"),
+)  # fmt: skip
+_numbers = iter(range(1 << 62))
+
+
+def run_python(func: Callable[..., Any], inputs: Sequence[Any], dtypes: list[Any], differentiate: bool = False) -> PythonCall:
+    """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
+    number = next(_numbers)
+    args = [wrap(t.array) for t in inputs]
+    with no_tapes():
+        try:
+            if not differentiate:
+                return PythonCall(None, args, _results(func(*args), dtypes, number))  # type: ignore[arg-type]
+            with GradientTape(persistent=True) as tape:
+                tape.watch([a for a in args if a.dtype.differentiable])
+                outputs = _results(func(*args), dtypes, number)
+            return PythonCall(tape, args, outputs)
+        except errors.OpError:
+            raise
+        except Exception as error:
+            raise python_error(error) from error
+
+
+def python_error(error: Exception) -> errors.OpError:
+    """The error of tf for an exception inside a py_function, with its traceback as text."""
+    name = next(code for kind, code in _CODES if isinstance(error, kind))
+    trace = error.__traceback__
+    if trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    lines = "\n".join(traceback.format_list(traceback.extract_tb(trace)))
+    text = f"{type(error).__name__}: {error}"
+    message = f"{text}\nTraceback (most recent call last):\n\n{lines}\n{text}\n\n [Op:EagerPyFunc] name: "
+    return getattr(errors, name + "Error")(None, None, message)
+
+
+def _results(value: Any, dtypes: list[Any], number: int) -> list[EagerTensor]:
+    """The returned values as tensors of the promised dtypes."""
+    values = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(dtypes) == 1 and isinstance(value, (list, tuple)) and len(values) != 1:
+        values = values[:1] if values and isinstance(values[0], (Tensor, np.ndarray, np.generic)) else [value]
+    if len(values) != len(dtypes):
+        raise errors.invalid(f"pyfunc_{number} returns {len(values)} values, but expects to see {len(dtypes)} values.",
+                             "EagerPyFunc")  # fmt: skip
+    return [_result(v, dtype) for v, dtype in zip(values, dtypes, strict=True)]
+
+
+def _result(value: Any, dtype: Any) -> EagerTensor:
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
+        return wrap(np.asarray(value).astype(dtype.as_numpy_dtype))
+    return convert_to_tensor(value, dtype)
+
+
+def _dtypes_of(Tout: Any) -> tuple[list[Any], bool]:
+    if isinstance(Tout, (list, tuple)):
+        return [as_dtype(t) for t in Tout], True
+    return [as_dtype(Tout)], False
+
+
+_MISSING = (
+    "Missing required argument: 'Tout'\n  If using tf.{0} as a decorator, set `Tout`\n  **by name** above the function:\n"
+    "  `@tf.{0}(Tout=tout)`"
+)
+
+
+def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+    """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
+
+    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an empty
+    list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it makes with
+    NumPy, has gradient zero. Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others:
+    UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
+
+    >>> import minitape as tf
+    >>> def log_huber(x, m):
+    ...     return x ** 2 if tf.abs(x) <= m else m ** 2 * (1 - 2 * tf.math.log(m) + tf.math.log(x ** 2))
+    >>> x = tf.constant(1.5)
+    >>> with tf.GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = tf.py_function(log_huber, [x, 2.0], tf.float32)
+    >>> y.numpy(), tape.gradient(y, x).numpy()
+    (2.25, 3.0)
+    """
+    if Tout is None:
+        raise TypeError(_MISSING.format("py_function"))
+    if func is None:
+        return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
+    dtypes, several = _dtypes_of(Tout)
+    inputs = [convert_to_tensor(i) for i in inp]
+    if state.graph is not None:
+        from .graphs.custom import python_row
+
+        outputs = python_row(func, inputs, dtypes)
+    else:
+        call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
+        outputs = [wrap(o.array) for o in call.outputs]
+        if outputs and call.tape is not None:
+            finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
+    if not outputs:
+        return []
+    return outputs if several else outputs[0]
+
+
+def numpy_function(func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None) -> Any:
+    """Runs a Python function on NumPy arrays as an operation; its gradient is None.
+
+    Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a graph
+    they must have the dtypes of ``Tout``. See https://www.tensorflow.org/api_docs/python/tf/numpy_function.
+
+    >>> import minitape as tf
+    >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
+    array([0.       , 1.1752012], dtype=float32)
+    """
+    if Tout is None:
+        raise TypeError(_MISSING.format("numpy_function"))
+    if func is None:
+        return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout, stateful, name))
+    return call_numpy(func, inp, Tout, stateful)
+
+
+def call_numpy(func: Any, inp: Any, Tout: Any, stateful: bool = True) -> Any:
+    """What ``numpy_function`` and ``compat.v1.py_func`` do."""
+    if state.graph is not None:
+        from .graphs.custom import numpy_row
+
+        dtypes, several = _dtypes_of(Tout)
+        outputs = numpy_row(func, [convert_to_tensor(i) for i in inp], dtypes, stateful)
+        return outputs if several else outputs[0]
+    result = func(*[np.array(i) for i in inp])
+    values = [v if v is None else convert_to_tensor(v) for v in nest.flatten(result)]
+    return values[0] if len(values) == 1 else values
+
+
+# -- the registry of gradients ----------------------------------------------------------------------------------------
+
+GRADIENTS: dict[str, Any] = {}  # gradient functions (op, *upstream) by the type that they were registered for
+
+
+class RegisterGradient:
+    """Decorator that registers ``grad(op, *upstream)`` under the name of an operation type.
+
+    ``Graph.gradient_override_map`` says which operations use it. Raises KeyError when the name is taken, TypeError when
+    it is no string. See https://www.tensorflow.org/api_docs/python/tf/RegisterGradient.
+
+    >>> import minitape as tf
+    >>> @tf.RegisterGradient("DoctestTimes7")
+    ... def times7(op, grad):
+    ...     return grad * 7.0
+    >>> with tf.Graph().as_default() as g:
+    ...     x = tf.constant(2.0)
+    ...     with g.gradient_override_map({"Identity": "DoctestTimes7"}):
+    ...         y = tf.identity(x)
+    ...     with tf.compat.v1.Session() as session:
+    ...         print(session.run(tf.gradients(y, x)))
+    [np.float32(7.0)]
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        register(self._op_type, f)
+        return f
+
+
+def register(op_type: str, f: Any) -> None:
+    """Puts a gradient function into the registry; KeyError when the name is taken."""
+    from .primitives import TABLE
+
+    if op_type in GRADIENTS or any(p.op == op_type and p.rules is not None for p in TABLE.values()):
+        where = _where(GRADIENTS.get(op_type))
+        raise KeyError(f"Registering two gradient with name '{op_type}'! (Previous registration was in register {where})")
+    GRADIENTS[op_type] = f
+
+
+def _where(f: Any) -> str:
+    code = getattr(f, "__code__", None)
+    return __file__ if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def no_gradient(op_type: str) -> None:
+    """Says that operations of a type have no gradient: None passes through them.
+
+    Raises TypeError when ``op_type`` is no string. See https://www.tensorflow.org/api_docs/python/tf/no_gradient.
+
+    >>> import minitape as tf
+    >>> tf.no_gradient("DoctestSteps")
+    """
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    register(op_type, None)
+
+
+NotDifferentiable = no_gradient
