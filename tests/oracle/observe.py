@@ -37,17 +37,21 @@ def normalise(text: str) -> str:
     text = re.sub(r"\{\{node ([^}]*)\}\}", r"{{node}}", text)
     text = re.sub(r" ?\[Op:[A-Za-z0-9_]+\]( name: ?[^\n]*)?", "", text)
     text = re.sub(r"0x[0-9a-fA-F]{6,}", "0x", text)
+    text = re.sub(r"__inference_(\w+?)_\d+", r"__inference_\1_0", text)
     text = re.sub(r"pyfunc_\d+", "pyfunc_0", text)
     text = re.sub(r'File "[^"]*", line \d+', 'File "<case>"', text)
     return "\n".join(line.rstrip() for line in text.split("\n"))
 
 
 def message_of(error: BaseException) -> list[str]:
-    """Class name and message of an error, normalised; without lists of kernels, and of AutoGraph's reports the last line."""
+    """Class name and message of an error, normalised; without lists of kernels and tracebacks."""
     text = normalise(str(error))
-    if text.startswith("in user code:"):
-        text = text.strip().split("\n")[-1].strip()
-    for tail in ("\nTraceback (most recent call last)", " used by {{node}}", "\nAll kernels registered for op"):
+    inner = list(re.finditer(r"\n    (?=\w+(?:Error|Exception): )", text)) if text.startswith("in user code:") else []
+    text = text[inner[-1].end():] if inner else text
+    if text.startswith("Graph execution error:"):
+        text = text.split("\n\t [[{{node")[0].split("\n")[-1]
+    for tail in ("\nTraceback (most recent call last)", " used by {{node}}", "\nAll kernels registered for op",
+                 " (Previous registration was in", "\nPlease see https://www.tensorflow.org"):
         text = text.split(tail)[0]
     return [type(error).__name__, text.strip()]
 
@@ -73,7 +77,8 @@ def _is(*names):
 
 def _array(value) -> dict:
     array = np.asarray(value)
-    name = "string" if array.dtype.kind in "OSU" else array.dtype.name
+    texts = array.dtype.kind in "SU" or array.dtype == object and all(isinstance(i, (bytes, str)) for i in array.flat)
+    name = "string" if texts else array.dtype.name
     flat = [_number(item) for item in array.reshape(-1)[:SHOWN_ELEMENTS]]
     return {"dtype": name, "shape": list(array.shape), "value": _nest(flat, array.shape)}
 
@@ -90,6 +95,8 @@ def _nest(flat, shape):
 def _number(item):
     if isinstance(item, (bool, np.bool_)):
         return bool(item)
+    if isinstance(item, np.ndarray):
+        return item.tolist()
     if isinstance(item, (int, np.integer)):
         return int(item)
     if isinstance(item, (bytes, str)):
@@ -108,8 +115,12 @@ def _tensor(value, depth):
     try:
         array = value.numpy()
     except (AttributeError, NotImplementedError):
-        return {"symbolic": getattr(value.dtype, "name", str(value.dtype)), "shape": _dims(value.shape)}
-    return {"tensor": _array(array)} if value.dtype.name not in ("resource", "variant") else {"tensor": value.dtype.name}
+        return {"symbolic": _dtype_name(value), "shape": _dims(value.shape)}
+    return {"tensor": _array(array) if _dtype_name(value) not in ("resource", "variant") else _dtype_name(value)}
+
+
+def _dtype_name(value) -> str:
+    return getattr(value.dtype, "name", str(value.dtype))
 
 
 def _dims(shape):
