@@ -171,7 +171,7 @@ class _LogTrap(logging.Handler):
 
     def emit(self, record):
         text = record.getMessage()
-        if not text.startswith("AutoGraph") and text not in self.texts:
+        if not text.startswith("AutoGraph") and "<function pfor" not in text and text not in self.texts:
             self.texts.append(text)
 
 
