@@ -103,3 +103,16 @@ def declare(
         raise ValueError(f"primitive {name!r} is declared already")
     TABLE[name] = made = Primitive(name, forward, rules, **options)
     return made
+
+
+def load_all() -> None:
+    """Imports every module that declares primitives, so that ``TABLE`` is complete."""
+    import importlib
+    import pkgutil
+
+    package = importlib.import_module("minitape")
+    for module in pkgutil.walk_packages(__path__, __name__ + "."):
+        importlib.import_module(module.name)
+    for name in ("tensor", "math", "arrays", "nn", "linalg", "random"):
+        if importlib.util.find_spec(f"{package.__name__}.{name}") is not None:
+            importlib.import_module(f"{package.__name__}.{name}")

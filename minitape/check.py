@@ -1,0 +1,130 @@
+"""Checking derivatives against finite differences: ``check_grads``, and TensorFlow's ``tf.test.compute_gradient``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .convert import convert_to_tensor
+from .forward import ForwardAccumulator
+from .tape import GradientTape
+from .tensor import Tensor, wrap
+
+
+def check_grads(
+    f: Callable[..., Any],
+    arguments: Sequence[Any],
+    order: int = 2,
+    modes: Sequence[str] = ("rev", "fwd"),
+    eps: float = 1e-5,
+    rtol: float = 1e-5,
+    atol: float = 1e-6,
+) -> None:
+    """Raises AssertionError unless the derivatives of ``f`` agree with central finite differences.
+
+    ``arguments`` are float64 arrays or tensors of any shape; ``f`` returns one float64 tensor. ``modes``: "rev" checks
+    ``GradientTape.gradient``, "fwd" ``ForwardAccumulator.jvp``. With ``order=2`` the gradient is itself checked in the
+    same way. Directions are random, from a fixed seed, so a run can be repeated.
+
+    >>> import minitape as tf
+    >>> check_grads(lambda x, y: tf.reduce_sum(tf.sin(x) * y), [np.array([0.5, 1.0]), np.array(2.0)])
+    """
+    rng = np.random.default_rng(0)
+    tensors = [convert_to_tensor(np.asarray(a, np.float64)) for a in arguments]
+    out = f(*tensors)
+    weights = wrap(rng.standard_normal(tuple(out.shape)))
+    directions = [rng.standard_normal(tuple(t.shape)) for t in tensors]
+    want = _difference(lambda *xs: f(*xs).array, tensors, directions, eps)
+    if "fwd" in modes:
+        with ForwardAccumulator(tensors, [wrap(d) for d in directions]) as acc:
+            out = f(*tensors)
+        got = acc.jvp(out)
+        _compare("forward mode (jvp)", tensors, np.zeros(want.shape) if got is None else got.array, want, rtol, atol)
+    if "rev" not in modes:
+        return
+    gradients = _gradient(f, tensors, weights)
+    got = sum(float(np.sum(g.array * d)) for g, d in zip(gradients, directions, strict=True) if g is not None)
+    _compare("reverse mode (gradient)", tensors, got, np.sum(want * weights.array), rtol, atol)
+    for g, t in zip(gradients, tensors, strict=True):
+        if g is not None and (g.shape != t.shape or g.dtype != t.dtype):
+            raise AssertionError(f"gradient of {t!r} has shape {g.shape} and dtype {g.dtype.name}")
+    if order > 1:
+        where = [i for i, g in enumerate(gradients) if g is not None]
+        for i in where:
+            check_grads(
+                lambda *xs, i=i: _gradient_or_zeros(f, xs, weights, i), [t.array for t in tensors], order - 1, ("rev",),
+                eps, rtol, atol,
+            )  # fmt: skip
+
+
+def _gradient(f: Any, tensors: Sequence[Any], weights: Any) -> list[Any]:
+    with GradientTape() as tape:
+        tape.watch(list(tensors))
+        out = f(*tensors)
+    return [_dense(g) for g in tape.gradient(out, list(tensors), output_gradients=weights)]
+
+
+def _gradient_or_zeros(f: Any, tensors: Sequence[Any], weights: Any, i: int) -> Any:
+    g = _gradient(f, tensors, weights)[i]
+    return wrap(np.zeros(tuple(tensors[i].shape))) if g is None else g
+
+
+def _dense(g: Any) -> Any:
+    return g if g is None or isinstance(g, Tensor) else g.dense()
+
+
+def _difference(f: Any, tensors: Sequence[Any], directions: Sequence[Any], eps: float) -> Any:
+    """The directional derivative by central differences."""
+    up, down = ([wrap(t.array + s * eps * d) for t, d in zip(tensors, directions, strict=True)] for s in (1, -1))
+    return np.asarray((f(*up) - f(*down)) / (2 * eps))
+
+
+def _compare(what: str, tensors: Sequence[Any], got: Any, want: Any, rtol: float, atol: float) -> None:
+    if not np.allclose(got, want, rtol=rtol, atol=atol * (1 + np.max(np.abs(want), initial=0.0)), equal_nan=True):
+        inputs = ", ".join(repr(t.array) for t in tensors)
+        raise AssertionError(f"{what} differs from finite differences\n  inputs   {inputs}\n  got      {got}\n  expected {want}")
+
+
+def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
+    """The Jacobians of ``f``, by the tape and by finite differences (``tf.test.compute_gradient``).
+
+    ``x`` is a list of arguments. Returns two tuples of 2-d arrays, one for each argument, of shape
+    [size of f(*x), size of the argument]. Raises ValueError when ``x`` is no list.
+
+    >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
+    >>> theory[0]
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    if not isinstance(x, (list, tuple)):
+        raise ValueError(f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}")
+    tensors = [convert_to_tensor(a) for a in x]
+    if delta is None:
+        delta = 1.0 / 1024
+    with GradientTape(persistent=True) as tape:
+        tape.watch(tensors)
+        out = f(*tensors)
+    theory, numbers = [], []
+    size = int(np.prod(tuple(out.shape)))
+    for i, t in enumerate(tensors):
+        count = int(np.prod(tuple(t.shape)))
+        found = tape.jacobian(out, t)
+        theory.append(np.zeros((size, count)) if found is None else found.numpy().reshape(size, count))
+        columns = []
+        for k in range(count):
+            step = np.zeros(count)
+            step[k] = delta
+            values = []
+            for sign in (1, -1):
+                moved = wrap((t.array + sign * step.reshape(tuple(t.shape))).astype(t.dtype.as_numpy_dtype))
+                values.append(np.asarray(f(*tensors[:i], moved, *tensors[i + 1 :]).array, np.float64).reshape(-1))
+            columns.append((values[0] - values[1]) / (2 * delta))
+        numbers.append(np.stack(columns, axis=1) if columns else np.zeros((size, 0)))
+    return tuple(theory), tuple(numbers)
+
+
+def max_error(grad1: Any, grad2: Any) -> float:
+    """The largest difference between two results of :func:`compute_gradient`."""
+    return max((float(np.max(np.abs(a - b), initial=0.0)) for a, b in zip(grad1, grad2, strict=True)), default=0.0)

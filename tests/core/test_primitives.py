@@ -1,0 +1,119 @@
+"""Every rule of the registry against finite differences, to second order, in float64.
+
+A primitive that is added later is tested here without a new test: elementwise ones over broadcasting shapes, others
+with the inputs that their declaration brings (``example=``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.check import check_grads
+from minitape.primitives import TABLE, load_all
+
+load_all()
+ELEMENTWISE = [p for p in TABLE.values() if p.code]
+OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None]
+PAIRS = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 2)), ((2, 3), ()), ((1,), (4,)), ((0, 3), (3,))]
+
+
+def sample(shape, low, seed):
+    return low + 0.1 + 0.7 * np.random.default_rng(seed).random(shape)
+
+
+def domain(primitive):
+    """0 or 1, whichever start of an interval the function is defined on (acosh needs numbers above 1)."""
+    arity = len(primitive.texts) - 1
+    with np.errstate(all="ignore"):
+        value = primitive.forward(*[np.array(0.5)] * arity)
+    return 0.0 if np.isfinite(value) else 1.0
+
+
+@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if len(p.texts) == 2], ids=lambda p: p.name)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,)], ids=str)
+def test_unary_rule(primitive, shape):
+    if primitive.rules[0] is None:
+        x = tf.constant(sample(shape, domain(primitive), 1))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = primitive(x)
+        assert tape.gradient(y, x) is None
+        return
+    check_grads(primitive, [sample(shape, domain(primitive), 1)])
+
+
+@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if len(p.texts) == 3], ids=lambda p: p.name)
+@pytest.mark.parametrize("shapes", PAIRS, ids=str)
+def test_binary_rule(primitive, shapes):
+    low = domain(primitive)
+    x, y = sample(shapes[0], low, 1), sample(shapes[1], low, 2)
+    if all(r is None for r in primitive.rules):
+        return test_passes_nothing(primitive, x, y)
+    check_grads(primitive, [x, y])
+
+
+def test_passes_nothing(primitive=TABLE["floordiv"], x=5.0, y=2.0):
+    a, b = tf.constant(x), tf.constant(y)
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        z = primitive(a, b)
+    assert tape.gradient(z, [a, b]) == [None, None]
+
+
+@pytest.mark.parametrize("primitive", OTHERS, ids=lambda p: p.name)
+def test_rule(primitive):
+    if not callable(primitive.rules) and all(r is None for r in primitive.rules):
+        return  # declared to pass nothing: there is nothing to differentiate
+    assert primitive.example is not None, f"{primitive.name} is declared without example="
+    inputs, attrs = primitive.example(np.random.default_rng(3))
+    moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes(primitive, i)]
+
+    def f(*xs):
+        arguments = [tf.constant(a) for a in inputs]
+        for i, x in zip(moving, xs, strict=True):
+            arguments[i] = x
+        out = primitive(*arguments, **attrs)
+        parts = [o for o in (out if isinstance(out, tuple) else (out,)) if o.dtype.is_floating]
+        return tf.concat([tf.reshape(p, [-1]) for p in parts], 0) if len(parts) > 1 else parts[0]
+
+    check_grads(f, [inputs[i] for i in moving])
+
+
+def passes(primitive, i):
+    return callable(primitive.rules) or primitive.rules[i] is not None
+
+
+@pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
+def test_scalar_rows_and_arrays_agree(primitive):
+    """The same formula, compiled for single numbers and for arrays, gives the same value and gradient."""
+    arity, low = len(primitive.texts) - 1, domain(primitive)
+    numbers = [sample((), low, seed) for seed in range(arity)]
+    results = []
+    for shape in ((), (1,)):
+        xs = [tf.constant(np.full(shape, n)) for n in numbers]
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = primitive(*xs)
+        results.append([float(np.reshape(v, ())) for v in (y, *tape.gradient(y, xs)) if v is not None])
+    assert results[0] == pytest.approx(results[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_kernel_agrees(primitive, real):
+    """A tape that is long enough for the kernels gives what a short one gives."""
+    arity, low = len(primitive.texts) - 1, domain(primitive)
+    numbers = [sample((), low, seed).astype(real)[()] for seed in range(arity)]
+
+    def run(times):
+        xs = [tf.constant(n) for n in numbers]
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            for _ in range(times):
+                y = primitive(*xs)
+        return [v.numpy() for v in (y, *tape.gradient(y, xs)) if v is not None]
+
+    short, long = run(1), run(600)
+    assert np.allclose(short, long, rtol=4 * np.finfo(real).eps, atol=0), (short, long)
