@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
 from .dtypes import DType
+from .evidence import born, exits
 from .record import state
-from .tensor import EagerTensor, Tensor, wrap
+from .shape import TensorShape
+from .tensor import EagerTensor, Tensor, bare, wrap
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}
+_TEXT = (str, bytes)
+_MIXED = "Can't convert Python sequence with mixed types to Tensor."
+_RAGGED = "Can't convert non-rectangular Python sequence to Tensor."
+_TOO_LARGE = "Can't convert Python sequence with out-of-range integer to Tensor."
+_NOT_A_DOUBLE = "Can't convert Python sequence with a value out of range for a double-precision float."
+
+# what a Python leaf may be to become an element of a dtype of this kind
+_FITS = {
+    "f": (float, int, np.floating, np.integer), "i": (int, np.integer), "u": (int, np.integer), "b": (bool, np.bool_),
+    "c": (complex, float, int, np.number), "s": _TEXT,
+}  # fmt: skip
+_DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
+_CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
+_NUMPY_NAMES = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "V": "NPY_VOID", "f": "NPY_LONGDOUBLE", "c": "NPY_CLONGDOUBLE"}
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
-    Python floats become float32, ints int32, NumPy arrays keep their dtype. Raises ValueError when a tensor has another
-    dtype than the one asked for, TypeError when a Python value does not fit it.
-    See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+    Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
+    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first and given up when it does not fit.
+    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not fit
+    it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     >>> import minitape as tf
     >>> tf.convert_to_tensor([1, 2])
@@ -34,14 +52,21 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         return value
     if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
         return value._to_tensor(wanted)
+    if isinstance(value, TensorShape):
+        return wrap(_shape_array(value, wanted))
     if wanted is None and dtype_hint is not None:
         try:
-            return _enter(wrap(to_array(value, dtypes.as_dtype(dtype_hint), strict=True)), value)
+            return convert_to_tensor(value, dtype_hint)
         except (TypeError, ValueError):
             pass
-    if isinstance(value, (list, tuple)) and _holds_tensors(value):
-        return _pack(value, wanted)
-    return _enter(wrap(to_array(value, wanted)), value)
+    if isinstance(value, (list, tuple)):
+        if state.graph is not None and _holds_tensors(value):
+            return _pack(value, wanted)
+        if type(value[0] if value else 0) not in _PYTHON and _holds_tensors(value):
+            return _pack(value, wanted)
+        if len(value) > 1 and type(value[-1]) not in _PYTHON and _holds_tensors(value):
+            return _pack(value, wanted)
+    return _enter(bare(to_array(value, wanted)), value)
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Any:
@@ -61,172 +86,254 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted is not None and wanted != value.dtype:
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {wanted.name}")
+            shown = value._numpy() if isinstance(value, EagerTensor) else value
+            raise TypeError(f"Expected tensor {shown} with dtype {wanted!r}, but got dtype {value.dtype!r}.")
         tensor = value
-    elif hasattr(value, "_to_tensor"):
-        tensor = wrap(np.array(value.numpy(), None if wanted is None else wanted.as_numpy_dtype))
+    elif hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
+        array = value.numpy()
+        tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
-        tensor = _enter(wrap(to_array(value, wanted)), value)
-    if shape is None:
-        return tensor
-    from .shape import TensorShape, static_sizes
+        tensor = _enter(bare(to_array(value, wanted)), value)
+    return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
 
-    sizes = static_sizes(shape)
-    count = int(np.prod(sizes))
+
+def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
+    if not shape.is_fully_defined():
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    sizes, count = tuple(shape), shape.num_elements()
     array = tensor.array
     if array.size == count:
         return wrap(np.reshape(array, sizes))
-    if array.size == 1:
-        return wrap(np.full(sizes, array.reshape(())[()], array.dtype))
+    if array.size == 1 and not array.ndim:
+        return wrap(np.full(sizes, array[()], array.dtype))
     raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor!r} (converted from {value!r}) has "
-        f"{array.size:d} elements, but got `shape` {TensorShape(sizes)!r} with {count:d} elements)."
+        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) has "
+        f"{array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
     )
 
 
-def convert_operand(value: Any, like: DType) -> Any:
-    """The right operand of an operator: it takes the left one's dtype where it can, else its own."""
+def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
+    """The other operand of an operator, in the dtype of the first; TypeError when it does not fit.
+
+    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation itself refuses it.
+    """
     if like.differentiable and (type(value) is float or type(value) is int):
-        return wrap(like.as_numpy_dtype(value))
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiuc":
-        return _enter(wrap(np.asarray(value).astype(like.as_numpy_dtype)), value)
-    return convert_to_tensor(value, dtype_hint=like)
+        return bare(like.as_numpy_dtype(value))
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
+        return _enter(bare(value.astype(like.as_numpy_dtype)), value)
+    return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
 
 
 def _enter(tensor: EagerTensor, value: Any) -> EagerTensor:
-    """Under a tape, remembers which NumPy value a constant was made of: `explain` follows values that left."""
-    if state.record is not None and isinstance(value, (np.ndarray, np.generic)):
-        state.record.note("constant", tensor)
+    """Notes where a constant was made and of which NumPy value: `explain` follows values that left and came back."""
+    tensor._made = born("constant", (), exits().of(value) if isinstance(value, (np.ndarray, np.generic)) else None)
     return tensor
 
 
-def to_array(value: Any, dtype: DType | None = None, strict: bool = False) -> Any:
+# -- values to arrays -------------------------------------------------------------------------------------------------
+
+
+def to_array(value: Any, dtype: DType | None = None) -> Any:
     """``value`` as a NumPy array or scalar of its own (a copy), with TensorFlow's default dtypes."""
-    if dtype is not None and dtype.kind == "s":
-        return _strings(value)
     kind = type(value)
-    if kind in _PYTHON and dtype is None:
-        return _python_scalar(value)
+    if dtype is None and kind in _PYTHON:
+        return _default_scalar(value, kind)
     if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype.kind in "SUO":
-            array = _strings(value)
-        else:
-            dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
-            array = np.array(value)
-        return array if dtype is None else _fit_array(array, value, dtype)
-    if isinstance(value, (str, bytes)):
-        if dtype is not None:
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-        return _strings(value)
-    if value is None:
-        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
-    if kind in _PYTHON:
-        return _fit_python(value, dtype)
-    return _sequence(value, dtype)
-
-
-def _python_scalar(value: Any) -> Any:
-    if type(value) is int and not -(2**31) <= value < 2**31:
-        if not -(2**63) <= value < 2**63:
-            raise ValueError(f"Attempt to convert a value ({value}) with an unsupported type ({type(value)}) to a Tensor.")
-        return np.int64(value)
-    return _PYTHON[type(value)](value)
-
-
-def _fit_python(value: Any, dtype: Any) -> Any:
-    """A Python number in a dtype that was asked for; TypeError when it would lose its kind."""
-    kind = type(value)
-    fits = {"f": (int, float), "c": (int, float, complex), "i": (int,), "u": (int,), "b": (bool,)}[dtype.kind]
-    if kind not in fits:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-    with np.errstate(all="ignore"):
-        return np.array(value).astype(dtype.as_numpy_dtype)[()]
-
-
-def _fit_array(array: Any, value: Any, dtype: DType) -> Any:
-    if dtypes.of(array) == dtype:
+        return _from_numpy(value, dtype)
+    if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
+        return _from_numpy(np.asarray(value), dtype)
+    array = _stacked(value)
+    if array is None:
+        shape = _shape_of(value)
+        leaves = list(_leaves(value, len(shape))) if shape is not None else []
+        if not leaves and shape is not None:
+            return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
+        array = _convert(leaves, value, dtype)
+        array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
+    if dtype is None or array.dtype == dtype.as_numpy_dtype:
         return array
-    if array.dtype == object:
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    return _cast(array, value, dtype)
+
+
+def _default_scalar(value: Any, kind: type) -> Any:
+    if kind is int and not -(2**31) <= value < 2**31:
+        return _integers([value])[0]
+    if kind is float:
+        with np.errstate(all="ignore"):
+            return _finite(np.float32(value), [value])
+    return _PYTHON[kind](value)
+
+
+def _from_numpy(value: Any, dtype: DType | None) -> Any:
+    kind = value.dtype.kind
+    if kind in "SUO" and (dtype is None or dtype.kind == "s" or kind == "O"):
+        return _strings(value.reshape(-1).tolist() if kind != "S" else list(value.reshape(-1)), True).reshape(value.shape)
+    if kind in "Mm" or value.dtype.char in "gGV":
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {_NUMPY_NAMES[kind]}).")
+    if dtype is None:
+        dtypes.as_dtype(value.dtype)  # refuses what TensorFlow does not know
+        return np.array(value)
+    if dtype.kind == "s":
+        return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
+    with np.errstate(all="ignore"):
+        return value.astype(dtype.as_numpy_dtype)
+
+
+def _stacked(value: Any) -> Any:
+    """A list of NumPy arrays of one type and shape, stacked at once; None for everything else."""
+    if not isinstance(value, (list, tuple)) or not value or not all(type(v) is np.ndarray for v in value):
+        return None
+    first = value[0]
+    if any(v.shape != first.shape or v.dtype != first.dtype for v in value) or first.dtype.kind not in "fiub" or not first.ndim:
+        return None
+    array = np.stack(value)
+    if array.dtype.kind in "iu":
+        return array.astype(np.int32) if not array.size or abs(array).max() < 2**31 else array.astype(np.int64)
+    return array
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (list, tuple, range, TensorShape)) or (
+        not isinstance(value, (dict, *_TEXT)) and hasattr(type(value), "__getitem__")
+        and (not isinstance(value, (np.generic, np.ndarray)) or value.ndim > 0)
+    )  # fmt: skip
+
+
+def _shape_of(value: Any) -> tuple[int, ...] | None:
+    """The shape of a nested sequence, told from its first elements as TensorFlow does; None for one that has no shape."""
+    shape = []
+    while _is_sequence(value):
+        if isinstance(value, Tensor):
+            raise ValueError("TypeError: Scalar tensor has no `len()`\nTraceback (most recent call last):\n")
+        try:
+            length = len(value)
+        except TypeError as error:
+            raise ValueError(f"TypeError: {error}\n") from None
+        shape.append(length)
+        if not length:
+            return tuple(shape)
+        value = value[0]
+    if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+    return tuple(shape)
+
+
+def _leaves(value: Any, depth: int) -> Iterator[Any]:
+    """The elements of a nested sequence of this depth; ValueError when it is not rectangular."""
+    if depth == 0:
+        yield value
+        return
+    if depth == 1:
+        yield from value
+        return
+    width = len(value[0])
+    for item in value:
+        if not _is_sequence(item):
+            raise ValueError(_RAGGED)
+        if width and len(item) != width:
+            raise ValueError(_RAGGED)
+        yield from _leaves(item, depth - 1) if width else ()
+
+
+def _convert(leaves: list[Any], value: Any, dtype: DType | None) -> np.ndarray:
+    """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
+    kinds = {type(leaf) for leaf in leaves}
+    if dtype is not None and dtype.name in _DIRECT and _all_fit(kinds, dtype):
+        try:
+            return _make(leaves, dtype)
+        except OverflowError:  # an int too large for the dtype: made as int64, then cast
+            pass
+    return _inferred(leaves, kinds)
+
+
+def _all_fit(kinds: set[type], dtype: DType) -> bool:
+    fits: Any = (*_FITS[dtype.kind], np.ndarray)  # 0-d arrays among the leaves
+    return all(issubclass(k, fits) and not (dtype.kind == "c" and k is bool) for k in kinds)
+
+
+def _make(leaves: list[Any], dtype: DType) -> np.ndarray:
+    if dtype.kind == "s":
+        return _strings(leaves)
+    with np.errstate(all="ignore"):
+        made = np.array(leaves, dtype.as_numpy_dtype)
+    return _finite(made, leaves) if dtype.name == "float32" else made
+
+
+def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
+    first = leaves[0]
+    kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
+    if isinstance(first, _TEXT):
+        return _strings(leaves)
+    if isinstance(first, bool) or kind == "b":
+        return _checked(leaves, kinds, (bool, np.bool_), np.bool_)
+    if isinstance(first, int) or kind in ("i", "u"):
+        numbers = (int, np.integer, np.bool_, np.ndarray)
+        if all(issubclass(k, numbers) for k in kinds):
+            return _integers(leaves)
+        return _checked(leaves, kinds, (float, int, np.floating, np.integer), np.float32)
+    if kind == "f" or (isinstance(first, float) and kind is None):
+        wanted = np.float32 if kind is None else first.dtype.type
+        made = _checked(leaves, kinds, (float, int, np.floating, np.integer, np.ndarray), wanted)
+        return _finite(made, leaves) if wanted is np.float32 else made
+    return _checked(leaves, kinds, (complex, float, int, np.number), np.complex128)
+
+
+def _checked(leaves: list[Any], kinds: set[type], fits: Any, wanted: Any) -> np.ndarray:
+    if not all(issubclass(k, fits) for k in kinds):
+        raise ValueError(_MIXED)
+    with np.errstate(all="ignore"):
+        return np.array(leaves, wanted)
+
+
+def _integers(leaves: list[Any]) -> np.ndarray:
+    """int32 where all numbers fit, else int64; ValueError beyond."""
+    try:
+        wide = np.array([int(leaf) for leaf in leaves], np.int64)
+    except OverflowError:
+        raise ValueError(_TOO_LARGE) from None
+    return wide.astype(np.int32) if wide.min() >= -(2**31) and wide.max() < 2**31 else wide
+
+
+def _finite(made: Any, leaves: list[Any]) -> Any:
+    """Raises ValueError where a finite Python number became an infinite float32."""
+    if np.isinf(made).any() and any(
+        isinstance(n, (int, float)) and abs(n) != float("inf") and np.isinf(m)
+        for n, m in zip(leaves, np.ravel(made), strict=True)
+    ):
+        raise ValueError(_NOT_A_DOUBLE)
+    return made
+
+
+def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
+    """An object array of bytes: text is encoded as UTF-8. ``numpy``: the leaves come from a NumPy array."""
+    out = np.empty(len(leaves), object)
+    for i, text in enumerate(leaves):
+        if isinstance(text, str):
+            text = text.encode("utf-8")
+        if not isinstance(text, bytes):
+            kind = type(text).__name__
+            raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported object type {kind})."
+                             if numpy else _MIXED)  # fmt: skip
+        out[i] = bytes(text)
+    return out
+
+
+def _cast(array: Any, value: Any, dtype: DType) -> Any:
+    if dtypes.of(array).kind not in _CASTS[dtype.kind]:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
     with np.errstate(all="ignore"):
         return array.astype(dtype.as_numpy_dtype)
 
 
-def _sequence(value: Any, dtype: DType | None) -> Any:
-    if hasattr(value, "__array__"):
-        return to_array(np.asarray(value), dtype)
-    if not isinstance(value, (list, tuple, range)) and not hasattr(value, "__len__"):
-        raise ValueError(
-            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
-        )
-    shape = _shape_of(value)
-    leaves = list(_leaves(value))
-    kinds = {type(leaf) for leaf in leaves}
-    if not kinds:
-        return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
-    if kinds & {str, bytes, np.str_, np.bytes_}:
-        if not kinds <= {str, bytes, np.str_, np.bytes_} or dtype is not None:
-            raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-        return _strings(value)
-    numpy_kinds = [k for k in kinds if issubclass(k, (np.generic, np.ndarray))]
-    if numpy_kinds and dtype is None:
-        return np.array(value)
-    if dtype is not None:
-        for leaf in leaves:
-            if not isinstance(leaf, (np.generic, np.ndarray)):
-                try:
-                    _fit_python(leaf, dtype)
-                except (TypeError, KeyError):
-                    raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}") from None
-        with np.errstate(all="ignore"):
-            return np.array(leaves).astype(dtype.as_numpy_dtype).reshape(shape)
-    if not kinds <= set(_PYTHON):
-        odd = next(leaf for leaf in leaves if type(leaf) not in _PYTHON)
-        raise ValueError(f"Attempt to convert a value ({odd!r}) with an unsupported type ({type(odd)}) to a Tensor.")
-    if bool in kinds and len(kinds) > 1:
-        raise TypeError("Cannot convert Python sequence with mixed types to Tensor.") if False else ValueError(
-            "Can't convert Python sequence with mixed types to Tensor."
-        )
-    if kinds == {int} and any(not -(2**31) <= leaf < 2**31 for leaf in leaves):
-        return np.array(leaves, np.int64).reshape(shape)
-    widest = next(k for k in (complex, float, int, bool) if k in kinds)
-    return np.array(leaves, _PYTHON[widest]).reshape(shape)
+def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
+    if not shape.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+    if dtype is not None and dtype.name not in ("int32", "int64"):
+        raise TypeError(f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64.")
+    return np.array(tuple(shape), np.int32 if dtype is None else dtype.as_numpy_dtype)
 
 
-def _shape_of(value: Any) -> tuple[int, ...]:
-    """The shape of a nested sequence; ValueError when it is ragged."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    if not isinstance(value, (list, tuple, range)):
-        return ()
-    inner = [_shape_of(v) for v in value]
-    if any(s != inner[0] for s in inner):
-        raise ValueError("Can't convert non-rectangular Python sequence to Tensor.")
-    return (len(value), *(inner[0] if inner else ()))
-
-
-def _leaves(value: Any) -> Any:
-    if isinstance(value, (list, tuple, range, np.ndarray)):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
-
-
-def _strings(value: Any) -> np.ndarray:
-    """An object array of bytes: text is encoded as UTF-8."""
-    shape = value.shape if isinstance(value, (np.ndarray, np.generic)) else _shape_of(value)
-    flat = [value] if shape == () and isinstance(value, (str, bytes)) else list(_leaves(value))
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        flat = [value.item()]
-    out = np.empty(len(flat), object)
-    for i, text in enumerate(flat):
-        if isinstance(text, str):
-            text = text.encode("utf-8")
-        if not isinstance(text, bytes):
-            raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype string")
-        out[i] = bytes(text)
-    return out.reshape(shape)
+# -- sequences that hold tensors --------------------------------------------------------------------------------------
 
 
 def _holds_tensors(value: Any) -> bool:
@@ -236,10 +343,33 @@ def _holds_tensors(value: Any) -> bool:
     )
 
 
+def _dtype_within(value: Any) -> DType | None:
+    """The dtype of the first tensor in a nested sequence."""
+    for item in value:
+        if isinstance(item, Tensor) or hasattr(item, "_to_tensor"):
+            return item.dtype
+        found = _dtype_within(item) if isinstance(item, (list, tuple)) else None
+        if found is not None:
+            return found
+    return None
+
+
 def _pack(value: Any, dtype: DType | None) -> Any:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
-    from .primitives import TABLE
+    from .joining import pack
 
-    if dtype is None:
-        dtype = next(v.dtype for v in _leaves(value) if hasattr(v, "dtype") and not isinstance(v, np.generic))
-    return TABLE["stack"](*[convert_to_tensor(v, dtype) for v in value], axis=0)
+    found = _dtype_within(value)
+
+    def part(item: Any) -> Any:
+        if isinstance(item, (list, tuple)) and _holds_tensors(item):
+            return pack([part(i) for i in item], 0)
+        if not (isinstance(item, Tensor) or hasattr(item, "_to_tensor")):
+            return convert_to_tensor(item, found if dtype is None else dtype)
+        tensor = convert_to_tensor(item)
+        if dtype is None or tensor.dtype == dtype:
+            return tensor
+        from .arrays import cast
+
+        return cast(tensor, dtype)
+
+    return pack([part(item) for item in value], 0)

@@ -7,9 +7,10 @@ values of scalar rows for itself and changes nothing of the recording.
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Iterable
 from itertools import count
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,13 @@ from .record import CALL, LEAF, Record, place_of
 
 _numbers = count(1)
 _MISSING = object()
+
+
+def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
+    """Where to look for the Python names of tensors: the caller's variables, and those of the notebook or script."""
+    found = [] if frame is None else [frame.f_locals, frame.f_globals]
+    main = sys.modules.get("__main__")
+    return found if main is None else [*found, vars(main)]
 
 
 class Reader:
@@ -293,7 +301,7 @@ class Reader:
             elif event.kind in ("numpy", "watch", "watch_ignored", "pause", "resume"):
                 subject = event.subject[1] if event.kind == "watch" else None
                 if event.kind == "numpy":
-                    subject = record.find(event.subject)
+                    subject = event.subject
                 events.append({"kind": event.kind, "line": line} | _known({"row": subject}))
         return events
 

@@ -195,7 +195,7 @@ class Record:
             return False
         self.frame = frame
         user = frame
-        if frame.f_code.co_filename.startswith(_PACKAGE):
+        if own_file(frame.f_code.co_filename):
             user = user_frame(frame) or frame
         self._segment(user.f_code, None if user is frame else user.f_lasti)
         return True

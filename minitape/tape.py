@@ -9,6 +9,7 @@ itself the result of a row on the tape.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .evidence import born, stack, told
 from .primitives import _BATCH
 from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state
@@ -26,6 +28,8 @@ from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
+_WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
+NOTES = 1000  # what one tape remembers of watch calls and the like
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
 
 
@@ -58,11 +62,13 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "late", "number", "last", "watchers", "__weakref__")  # fmt: skip
+                 "watched", "variables", "late", "number", "last", "watchers", "notes", "_warns", "__weakref__")  # fmt: skip
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
+        self._warns = _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
+        self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
         self._recording = False
         self._used = False
         self._record: Record | None = None
@@ -77,7 +83,11 @@ class GradientTape:
 
     def __enter__(self) -> GradientTape:
         if self._recording:
-            raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
+            raise told(
+                ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
+                "The tape was entered", self.notes, "enter",
+            )  # fmt: skip
+        self.notes.append(("enter", 0 if self._record is None else len(self._record), None, stack()))
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -188,6 +198,7 @@ class GradientTape:
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
+            self._note("watch", t)
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -215,6 +226,12 @@ class GradientTape:
             if row != now - 1:
                 self.late = True
                 record.note("watch", (self, row))  # type: ignore[union-attr]
+
+    def _note(self, what: str, subject: Any = None) -> None:
+        """Keeps for `explain` on which line of the user's something was done with the tape."""
+        if len(self.notes) < NOTES:
+            now = 0 if self._record is None else len(self._record)
+            self.notes.append((what, now, _weak(subject), stack(3)))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -250,6 +267,10 @@ class GradientTape:
         seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
         targets, flat, seeds = [_leaf(t) for t in targets], [_leaf(s) for s in given], [_leaf(s) for s in seeds]
         gradients = self._gradients(targets, flat, seeds)
+        if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
+            self._note_gradients(gradients, targets, flat)
+        if self._warns or _WARNS:
+            self._warn(gradients, targets, flat)
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         self.last = (targets, flat, seeds)
@@ -260,6 +281,55 @@ class GradientTape:
             self._record.notify()
         self._end()
         return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
+
+    def _note_gradients(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
+        made = [g for g in gradients if type(g) is EagerTensor]
+        if made:
+            origin = born("gradient", tuple([t for t in (*targets, *sources) if hasattr(t, "_made") or hasattr(t, "_state")]))
+            for g in made:
+                g._made = origin
+
+    def explain(self, target: Any, sources: Any) -> Any:
+        """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
+
+        Returns one :class:`minitape.explain.Explanation` for each source, in the structure of ``sources``: whether it
+        is ``connected``, the ``cause``, the ``line`` and ``filename`` of the statement that broke the chain, and a
+        ``message`` and ``fix`` in words. It may be called before or after ``gradient``, also on a tape that was used.
+
+        >>> import minitape as tf
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.explain(y, x).cause
+        'not_watched'
+        """
+        from .explain import explain
+
+        return explain(self, target, sources)
+
+    def explain_nonfinite(self, target: Any, sources: Any) -> Any:
+        """Where a NaN or an infinity came into the gradients: the first row of the sweep that made one.
+
+        Returns one :class:`minitape.explain.Explanation` whose ``cause`` is "finite", "nonfinite_value" (the forward
+        pass made it), "nonfinite_gradient" (a derivative made it) or "nonfinite_released" (the values are gone).
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(0.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = tf.sqrt(x)
+        >>> tape.explain_nonfinite(y, x).cause
+        'nonfinite_gradient'
+        """
+        from .explain.nonfinite import explain_nonfinite
+
+        return explain_nonfinite(self, target, sources)
+
+    def _warn(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
+        """One Python warning, with its reason, for each gradient that is None."""
+        if any(g is None for g in gradients):
+            from .explain import warn_of
+
+            warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 
     def jacobian(
         self,
@@ -312,9 +382,11 @@ class GradientTape:
 
     def _begin(self) -> None:
         if self._used:
-            raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
-            )
+            raise told(
+                RuntimeError(
+                    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+                ), "The tape was used up", self.notes, "gradient",
+            )  # fmt: skip
         if self._recording:
             if not self._persistent:
                 self._pop()
@@ -330,6 +402,7 @@ class GradientTape:
     def _end(self) -> None:
         if not self._persistent:
             self._used = True
+            self._note("gradient")
             record = self._record
             if record is not None and record.tapes == 1:
                 record.free()
@@ -533,6 +606,30 @@ def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
 
     given = [convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
     return given + [None] * (count - len(given))
+
+
+def _weak(value: Any) -> Any:
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return None
+
+
+def _option(options: dict[str, Any]) -> bool:
+    """Reads ``GradientTape(explain="warn")``, minitape's own option; raises for anything else."""
+    how = options.pop("explain", None)
+    if options:
+        raise TypeError(f"GradientTape.__init__() got an unexpected keyword argument {next(iter(options))!r}")
+    if how not in (None, "warn"):
+        raise ValueError(f"GradientTape(explain={how!r}): expected explain='warn' or None")
+    return how == "warn"
+
+
+# what everybody sees is TensorFlow's signature; `explain` is minitape's own
+GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+    inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
+    for name, default in (("persistent", False), ("watch_accessed_variables", True))
+])  # fmt: skip
 
 
 def _seed(target: Any, seed: Any, recorded: bool) -> Any:

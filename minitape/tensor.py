@@ -16,6 +16,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import DType
 from .errors import invalid
+from .evidence import born, left
 from .primitives import TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
 from .record import Record, state
@@ -100,19 +101,15 @@ class EagerTensor(Tensor, metaclass=_Named):
         >>> tf.constant([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        self._left("numpy")
-        return self._numpy()
+        value = self._numpy()
+        left(self, "numpy", value)
+        return value
 
     def _numpy(self) -> Any:
         value = self.array
         if type(value) is np.ndarray:
             return value.copy() if value.ndim else value[()]
         return value
-
-    def _left(self, how: str) -> None:
-        """Notes that the value leaves to where no tape can follow it."""
-        if state.record is not None:
-            state.record.note(how, self)
 
     @property
     def dtype(self) -> DType:
@@ -169,20 +166,22 @@ class EagerTensor(Tensor, metaclass=_Named):
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        self._left("asarray")
         array = np.asarray(self.array, dtype)
-        return array.copy() if copy or (copy is None and array.ndim) else array
+        if copy or (copy is None and array.ndim):
+            array = array.copy()
+        left(self, "asarray", array)
+        return array
 
     def __float__(self) -> float:
-        self._left("float")
+        left(self, "float")
         return float(self._only_scalar())
 
     def __int__(self) -> int:
-        self._left("int")
+        left(self, "int")
         return int(self._only_scalar())
 
     def __complex__(self) -> complex:
-        self._left("complex")
+        left(self, "complex")
         return complex(self._only_scalar())
 
     def __index__(self) -> int:
@@ -192,7 +191,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self.astype(int)  # NumPy's protocol, which tensors refuse with its own words
 
     def __bool__(self) -> bool:
-        self._left("bool")
+        left(self, "bool")
         value = self.array
         return bool(value) if value.size else False
 
@@ -283,6 +282,14 @@ _new = EagerTensor.__new__
 
 def wrap(value: Any) -> EagerTensor:
     """A tensor around a NumPy scalar or an array that nobody else will change."""
+    tensor = bare(value)
+    if state.record is None:
+        tensor._made = born("made")
+    return tensor
+
+
+def bare(value: Any) -> EagerTensor:
+    """The same as ``wrap`` without a note of where the tensor was made: for results whose row says so."""
     if type(value) is np.ndarray:
         if not value.ndim and value.dtype != object:
             value = value[()]
@@ -292,7 +299,7 @@ def wrap(value: Any) -> EagerTensor:
             value = value[()]
     tensor = _new(EagerTensor)
     tensor._value = value
-    tensor._lane = tensor._home = None
+    tensor._lane = tensor._home = tensor._made = None
     return tensor
 
 
@@ -324,10 +331,10 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     finally:
         restore(before)
     if type(out) is tuple:
-        tensors = tuple([wrap(o) for o in out])
+        tensors = tuple([bare(o) for o in out])
         finish(primitive, inputs, attrs, tensors)
         return tensors
-    tensor = wrap(out)
+    tensor = bare(out)
     finish(primitive, inputs, attrs, (tensor,))
     return tensor
 
@@ -354,11 +361,9 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
         if record.watchers:
             record.notify()
         return
-    for t in inputs:  # after the block: a trace for `explain`, as long as a tape could ask
-        home = t._lane or t._home
-        if home is not None and home.tapes > 0 and len(home.calls) < 100_000:
-            home.call(primitive, inputs, attrs, tensors, False)
-            return
+    origin = born("op", inputs, primitive)  # outside any tape: a note for `explain`
+    for tensor in tensors:
+        tensor._made = origin
 
 
 def _scalar_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from . import dtypes
 from .convert import convert_to_tensor, to_array
 from .errors import invalid
+from .evidence import born
 from .primitives import TABLE
 from .record import Leaf, state
 from .shape import TensorShape
-from .tensor import EagerTensor, Reference, Tensor, apply, wrap
+from .tensor import EagerTensor, Reference, Tensor, apply, bare
 
 _numbers = itertools.count()
 
@@ -59,7 +61,8 @@ class ResourceVariable:
             tensor = convert_to_tensor(initial_value, wanted)
             array = np.array(tensor.array)
         else:
-            array = np.asarray(convert_to_tensor(initial_value, wanted).array)
+            tensor = convert_to_tensor(initial_value, wanted)
+            array = np.asarray(tensor.array)
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
             raise ValueError(
@@ -72,11 +75,12 @@ class ResourceVariable:
         self._version = 0
         self.constraint = constraint
         self._set(array)
+        self._state._made = born("variable", (tensor,), weakref.ref(self))
 
     # -- state --------------------------------------------------------------------------------------------------------
 
     def _set(self, array: Any) -> None:
-        self._state: EagerTensor = wrap(array)
+        self._state: EagerTensor = bare(array)
         self._seen: Any = None
 
     def _read(self) -> Any:
@@ -181,17 +185,22 @@ class ResourceVariable:
                           "shapes must be equal.", op)  # fmt: skip
         with np.errstate(all="ignore"):
             new = old + change if how == "assign_add" else old - change
-        return self._assigned(wrap(new), how, read_value, delta)
+        return self._assigned(bare(new), how, read_value, delta)
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         if state.graph is not None:
             return state.graph.assign(self, tensor, how, delta)
         record = state.record
         if record is not None:
-            record.note(how, (self, self._version, tensor if delta is None else delta))
+            record.note(how, (self, self._version, None))
         self._version += 1
+        old = self._state
         self._set(tensor.array)
-        return self if read_value else None
+        self._state._made = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), 4)
+        if not read_value:
+            return None
+        self._read()  # TensorFlow counts this as an access
+        return UnreadVariable(self)
 
     # -- what it looks like -------------------------------------------------------------------------------------------
 
@@ -260,6 +269,45 @@ class ResourceVariable:
 
     def __deepcopy__(self, memo: Any) -> ResourceVariable:
         return type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+
+
+class UnreadVariable(ResourceVariable):
+    """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
+
+    >>> import minitape as tf
+    >>> v = tf.Variable(1.0)
+    >>> v.assign_add(2.0)
+    <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
+    """
+
+    def __init__(self, variable: ResourceVariable) -> None:
+        self._base = base = getattr(variable, "_base", variable)
+        self._shape, self._trainable, self._number, self.constraint = base._shape, base._trainable, base._number, None
+
+    name = property(lambda self: "UnreadVariable", doc="Always the same.")
+    _state = property(lambda self: self._base._state)  # type: ignore[assignment]
+
+    def _read(self) -> Any:
+        record = state.record
+        if state.graph is not None or record is None:
+            return self._base._read() if state.graph is not None else self._state
+        row = self._row_in(record)
+        for tape in state.tapes:
+            if id(self._base) in tape.variables:
+                tape._watch_row(row)
+        return self._state
+
+    def _row_in(self, record: Any) -> int:
+        return self._base._row_in(record)
+
+    def _tape_rows(self, tape: Any) -> list[int]:
+        return self._base._tape_rows(tape)
+
+    def _watch_on(self, tape: Any) -> None:
+        self._base._watch_on(tape)
+
+    def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
+        return self._base._assigned(tensor, how, read_value, delta)
 
 
 def _in_place(name: str) -> Any:

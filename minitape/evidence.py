@@ -1,0 +1,162 @@
+"""Evidence for `explain`: where a value came from when no tape wrote it down, and where it went.
+
+A recording knows every operation under a tape. What it cannot know is noted here, lightly: which operation outside any
+tape made a tensor, on which line a constant or a variable's state was made, and which values left to NumPy or Python.
+Nothing here keeps a tensor or an array alive: notes hold weak references, and chains of notes are cut at ``DEPTH``.
+
+A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's ``_made``.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from itertools import count
+from sys import _getframe
+from types import CodeType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .record import own_file, state
+
+DEPTH = 40  # an origin remembers this many generations before it
+EXITS = 256  # values that left, remembered per thread
+STACK = 5  # user frames noted per origin
+
+Stack = tuple[tuple[CodeType, int], ...]
+clock = count(1).__next__
+
+
+class Origin(NamedTuple):
+    """Where a value came from.
+
+    ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
+    "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
+    it was made of, if known), "variable", "assign", "assign_add", "assign_sub" (``detail`` a weak reference to the
+    variable) or "gradient". ``stack`` holds the user's frames, innermost first. ``inputs`` are the values it was
+    computed from, each a :class:`Ref`.
+    """
+
+    when: int
+    kind: str
+    stack: Stack
+    inputs: tuple[Any, ...] = ()
+    detail: Any = None
+    depth: int = 0
+
+
+class Ref(NamedTuple):
+    """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
+
+    tensor: Any  # weak
+    origin: Origin | None
+    record: Any  # weak, or None
+    row: int
+
+
+class Exit(NamedTuple):
+    """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "complex" or "bool"."""
+
+    when: int
+    how: str
+    value: Ref
+    stack: Stack
+    record: Any  # weak: the recording that was open
+    row: int  # how long it was
+
+
+class Exits:
+    """The last values that left on this thread; ``dropped`` counts the forgotten ones."""
+
+    def __init__(self) -> None:
+        self.list: deque[Exit] = deque(maxlen=EXITS)
+        self.arrays: dict[int, tuple[Any, Exit]] = {}  # id of the exported array or scalar -> it (weak) and its exit
+        self.dropped = 0
+
+    def add(self, exit: Exit, array: Any) -> None:
+        if len(self.list) == EXITS:
+            self.dropped += 1
+        self.list.append(exit)
+        if array is not None:
+            if len(self.arrays) > 2 * EXITS:
+                oldest = self.list[0].when
+                self.arrays = {k: v for k, v in self.arrays.items() if v[1].when >= oldest}
+            held = weakref.ref(array) if type(array) is np.ndarray else (lambda: array)  # NumPy scalars are tiny
+            self.arrays[id(array)] = (held, exit)
+
+    def of(self, value: Any) -> Exit | None:
+        """The exit through which this very array (or one that it is a view of) or scalar came."""
+        while value is not None:
+            found = self.arrays.get(id(value))
+            if found is not None and found[0]() is value:
+                return found[1]
+            value = getattr(value, "base", None)
+        return None
+
+
+def exits() -> Exits:
+    """What left on this thread."""
+    found = getattr(state, "exits", None)
+    if found is None:
+        found = state.exits = Exits()
+    return found
+
+
+def stack(level: int = 2) -> Stack:
+    """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
+    frame: Any = _getframe(level)
+    sites = []
+    left = 24
+    while frame is not None and left:
+        code = frame.f_code
+        if not own_file(code.co_filename):
+            sites.append((code, frame.f_lasti))
+            if len(sites) == STACK or code.co_name == "<module>":
+                break
+        frame = frame.f_back
+        left -= 1
+    return tuple(sites)
+
+
+def ref(value: Any) -> Ref:
+    """A reference to a tensor, or to the current state of a variable."""
+    tensor = getattr(value, "_state", value)
+    home = tensor._lane or tensor._home
+    return Ref(weakref.ref(tensor), tensor._made, None if home is None else weakref.ref(home), tensor._row if home else -1)
+
+
+def born(kind: str, inputs: tuple[Any, ...] = (), detail: Any = None, level: int = 3) -> Origin:
+    """The origin of a value that is made right now."""
+    refs: tuple[Any, ...] = ()
+    depth = 0
+    if inputs:
+        refs = tuple([ref(t) for t in inputs])
+        for r in refs:
+            if r.origin is not None and r.origin.depth >= depth:
+                depth = r.origin.depth + 1
+        if depth > DEPTH:
+            refs = tuple([r._replace(origin=None) for r in refs])
+            depth = 0
+    return Origin(clock(), kind, stack(level), refs, detail, depth)
+
+
+def left(tensor: Any, how: str, array: Any = None) -> None:
+    """Notes that a tensor's value leaves to where no tape can follow it."""
+    record = state.record
+    exits().add(Exit(clock(), how, ref(tensor), stack(3), None if record is None else weakref.ref(record),
+                     0 if record is None else len(record)), array)  # fmt: skip
+    if record is not None:
+        record.note(how, record.find(tensor))
+
+
+def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:
+    """The error with a note of the line on which something happened to the tape before; its message stays."""
+    from .record import place_of
+
+    for noted, _, _, frames in notes:
+        if noted == kind and frames:
+            name, line, _ = place_of(*frames[0])
+            error.add_note(f"{what} first in {name}, line {line}.")
+            break
+    return error
