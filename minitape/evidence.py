@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import own_file, state
+from .record import _OWN, own_file, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
-STACK = 5  # user frames noted per origin
+STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
 clock = count(1).__next__
@@ -97,7 +97,7 @@ class Exits:
 
 def exits() -> Exits:
     """What left on this thread."""
-    found = getattr(state, "exits", None)
+    found = state.exits
     if found is None:
         found = state.exits = Exits()
     return found
@@ -106,48 +106,60 @@ def exits() -> Exits:
 def stack(level: int = 2) -> Stack:
     """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
     frame: Any = _getframe(level)
-    sites = []
-    left = 24
-    while frame is not None and left:
+    known = _OWN.get
+    sites: Stack = ()
+    while frame is not None:
         code = frame.f_code
-        if not own_file(code.co_filename):
-            sites.append((code, frame.f_lasti))
+        own = known(code.co_filename)
+        if own is None:
+            own = own_file(code.co_filename)
+        if not own:
+            sites += ((code, frame.f_lasti),)
             if len(sites) == STACK or code.co_name == "<module>":
                 break
         frame = frame.f_back
-        left -= 1
-    return tuple(sites)
+    return sites
+
+
+_new = tuple.__new__  # builds a named tuple at a third of the price
 
 
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
-    tensor = getattr(value, "_state", value)
+    tensor = value if type(value) is EAGER[0] else value._state
     home = tensor._lane or tensor._home
-    return Ref(weakref.ref(tensor), tensor._made, None if home is None else weakref.ref(home), tensor._row if home else -1)
+    if home is None:
+        return _new(Ref, (weakref.ref(tensor), tensor._made, None, -1))
+    return _new(Ref, (weakref.ref(tensor), tensor._made, weakref.ref(home), tensor._row))
 
 
 def born(kind: str, inputs: tuple[Any, ...] = (), detail: Any = None, level: int = 3) -> Origin:
     """The origin of a value that is made right now."""
-    refs: tuple[Any, ...] = ()
+    if not inputs:
+        return _new(Origin, (clock(), kind, stack(level), (), detail, 0))
+    refs = tuple([ref(t) for t in inputs])
     depth = 0
-    if inputs:
-        refs = tuple([ref(t) for t in inputs])
-        for r in refs:
-            if r.origin is not None and r.origin.depth >= depth:
-                depth = r.origin.depth + 1
-        if depth > DEPTH:
-            refs = tuple([r._replace(origin=None) for r in refs])
-            depth = 0
-    return Origin(clock(), kind, stack(level), refs, detail, depth)
+    for r in refs:
+        origin = r.origin
+        if origin is not None and origin.depth >= depth:
+            depth = origin.depth + 1
+    if depth > DEPTH:
+        refs = tuple([r._replace(origin=None) for r in refs])
+        depth = 0
+    return _new(Origin, (clock(), kind, stack(level), refs, detail, depth))
 
 
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record = state.record
-    exits().add(Exit(clock(), how, ref(tensor), stack(3), None if record is None else weakref.ref(record),
-                     0 if record is None else len(record)), array)  # fmt: skip
-    if record is not None:
-        record.note(how, record.find(tensor))
+    if record is None:
+        exits().add(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0)), array)
+        return
+    exits().add(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record))), array)
+    record.note(how, record.find(tensor))
+
+
+EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
 
 
 def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:

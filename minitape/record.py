@@ -50,6 +50,7 @@ class State(threading.local):
     graph: Any = None
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     scope: tuple[str, ...] = ()  # tf.name_scope
+    exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
 
     def __init__(self) -> None:

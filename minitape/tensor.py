@@ -16,7 +16,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import DType
 from .errors import invalid
-from .evidence import born, left
+from .evidence import EAGER, born, left
 from .primitives import TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
 from .record import Record, state
@@ -277,6 +277,7 @@ def _unpickle(value: Any) -> EagerTensor:
     return wrap(np.asarray(value))
 
 
+EAGER.append(EagerTensor)
 _new = EagerTensor.__new__
 
 
