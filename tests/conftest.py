@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
     Every server that a test started is ended with the session.
     """
     servers: list[subprocess.Popen[str]] = []
+    readers: list[threading.Thread] = []
 
     def start(folder: Path, *options: str) -> str:
         command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", *options]
@@ -93,15 +95,20 @@ def start_lab() -> Iterator[Callable[..., str]]:
         for line in server.stdout:
             said.append(line)
             if address := ADDRESS.search(line):
+                # Read on to the end, or a full pipe would stop the server.
+                readers.append(threading.Thread(target=server.stdout.read))
+                readers[-1].start()
                 return address.group()
         raise AssertionError(f"minitape lab printed no address:\n{''.join(said)}")
 
     yield start
     for server in servers:
         server.terminate()
+    for reader in readers:
+        reader.join(timeout=20)
+    for server in servers:
         server.wait(timeout=20)
-        if server.stdout is not None:
-            server.stdout.close()
+        server.stdout.close()
 
 
 @pytest.fixture(scope="session")

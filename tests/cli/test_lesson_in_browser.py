@@ -1,0 +1,65 @@
+"""Lesson 1 as a newcomer meets it: `minitape lab`, a browser, Run All Cells."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+LONG = 90_000
+
+
+@pytest.fixture
+def lesson(page, lab):
+    """The page of lesson 1, all cells run in a fresh kernel."""
+    page.goto(lab)
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
+    expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
+    page.get_by_text("Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 4 solved"), timeout=LONG)
+    expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
+    return page
+
+
+def cell(page, text):
+    """The code cell whose source holds this text, scrolled into view."""
+    found = page.locator(".jp-CodeCell").filter(has=page.locator(".jp-InputArea", has_text=text)).first
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def top(page):
+    page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
+
+
+def test_lesson_1_runs_and_its_exercises_answer(lesson):
+    mime = "application/vnd.jupyter"
+    assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.stderr']").count() == 0
+    assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.error']").count() == 0
+
+    top(lesson)
+    question = cell(lesson, '"01.p1"')
+    question.get_by_role("button", name="6.0").click()
+    expect(question).to_contain_text("You predict: 6.0. Now run the next cell.")
+
+    question.locator(".cm-content").click()
+    lesson.keyboard.press("Escape")
+    for _ in ("question", "program", "reveal"):
+        lesson.keyboard.press("Shift+Enter")
+    reveal = cell(lesson, 'reveal("01.p1"')
+    expect(reveal).to_contain_text("You predicted 6.0, and so it is: 6.0")
+
+    exercise = cell(lesson, 'check("01.1"')
+    exercise.locator(".cm-content").click()
+    lesson.keyboard.press("ControlOrMeta+a")
+    lesson.keyboard.type('check("01.1", 8.0)')
+    lesson.keyboard.press("Control+Enter")
+    expect(exercise).to_contain_text("8.0 is y itself.")
+    exercise.locator(".cm-content").click()
+    lesson.keyboard.press("ControlOrMeta+a")
+    lesson.keyboard.type('check("01.1", 12.0)')
+    lesson.keyboard.press("Control+Enter")
+    expect(exercise).to_contain_text("Exercise 01.1: correct.")

@@ -1,0 +1,59 @@
+"""What README.md promises: its example prints what it says, and its commands are the ones that exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from minitape.cli import main
+
+from .conftest import run
+
+
+@pytest.fixture
+def readme(repository):
+    return (repository / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_prints_what_it_says(readme, tmp_path):
+    [example] = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    lines = example.splitlines()
+    assert 8 <= len(lines) <= 12
+    said = [line.split("# ", 1)[1] for line in lines if line.startswith("print")]
+    script = tmp_path / "example.py"
+    script.write_text(example)
+    done = subprocess.run([sys.executable, script], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == said
+
+
+def test_there_are_exactly_two_install_commands(readme):
+    assert re.findall(r"^pip install.*$", readme, re.MULTILINE) == [
+        "pip install -e . && minitape lab",
+        'pip install -e ".[test]" && pytest',
+    ]
+
+
+def test_the_table_lists_every_command(readme):
+    listed = re.findall(r"^\| `minitape ([a-z-]+)", readme, re.MULTILINE)
+    assert sorted(listed) == sorted(main.commands)
+    assert run("nosuch").returncode == 2
+
+
+def test_every_dependency_has_its_reason(repository):
+    text = (repository / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]["test"]
+    for requirement in (*project["dependencies"], *extras):
+        name = re.match(r"[\w.-]+", requirement).group()
+        assert re.search(rf"\b{re.escape(name)}\b", text), f"CONTRIBUTING.md does not say why {name} is needed"
+        assert "<" in requirement, f"{requirement} has no upper bound"
+
+
+def test_the_links_lead_somewhere(readme, repository):
+    for target in re.findall(r"\]\(([^)#:]+)\)", readme):
+        assert (repository / target).exists(), target
