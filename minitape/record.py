@@ -396,6 +396,11 @@ class Record:
         """The last tape was left: operations are no longer recorded."""
         self.open = False
         self.frame = None
+        self.renumber()
+
+    def renumber(self) -> None:
+        """The next row gets the number of rows: also after Ctrl-C came between taking a number and writing the row."""
+        self.take = iter(range(len(self), self.base + CHUNK)).__next__
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""

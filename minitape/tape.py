@@ -120,6 +120,8 @@ class GradientTape:
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
             self._pop()
+            if kind is not None:
+                self._record.renumber()  # type: ignore[union-attr]
 
     def _pop(self) -> None:
         self._recording = False

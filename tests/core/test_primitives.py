@@ -16,7 +16,16 @@ from minitape.primitives import TABLE, load_all
 load_all()
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None]
-PAIRS = [((), ()), ((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 2)), ((2, 3), ()), ((1,), (4,)), ((0, 3), (3,))]
+PAIRS = [
+    ((), ()),
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((2, 1), (1, 3)),
+    ((), (2, 2)),
+    ((2, 3), ()),
+    ((1,), (4,)),
+    ((0, 3), (3,)),
+]
 
 
 def sample(shape, low, seed):

@@ -1,0 +1,236 @@
+"""What a user can rely on: tapes that are nested, paused, re-entered, interrupted, long, or used in threads."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.record import state
+
+
+def derivatives(f, x, order):
+    """The derivatives of a scalar function up to an order, by tapes inside tapes."""
+    if order == 0:
+        return [f(x)]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        lower = derivatives(f, x, order - 1)
+    return [*lower, tape.gradient(lower[-1], x)]
+
+
+@pytest.mark.parametrize("shape", [(), (1,)], ids=["scalar row", "array"])
+def test_nested_to_the_fifth_order(shape):
+    x = tf.constant(np.full(shape, 0.7))
+    got = [float(np.reshape(d, ())) for d in derivatives(lambda x: tf.sin(x) * x, x, 5)]
+    s, c, v = np.sin(0.7), np.cos(0.7), 0.7
+    want = [s * v, s + v * c, 2 * c - v * s, -3 * s - v * c, -4 * c + v * s, 5 * s + v * c]
+    assert got == pytest.approx(want, rel=1e-12)
+
+
+def test_tapes_opened_together_but_closed_out_of_order():
+    x = tf.Variable(3.0)
+    first, second = tf.GradientTape(), tf.GradientTape()
+    first.__enter__()
+    y = x * x
+    second.__enter__()
+    z = y * x
+    first.__exit__()
+    w = z * x
+    second.__exit__()
+    assert state.record is None and state.tapes == []
+    assert second.gradient(w, x).numpy() == 54.0  # z + x * y: the second tape takes y = x * x for a constant
+    assert first.gradient(z, x).numpy() == 27.0
+
+
+def test_a_block_entered_again_inside_another_recording():
+    x = tf.Variable(3.0)
+    tape = tf.GradientTape(persistent=True)
+    with tape:
+        y = x * x
+    with tf.GradientTape() as other:
+        u = x * 2.0
+        with tape:
+            z = y * x
+        v = u * x
+    assert tape.gradient(z, x).numpy() == 27.0
+    assert tape.gradient(z, y).numpy() == 3.0
+    assert other.gradient(v, x).numpy() == 12.0
+
+
+def test_gradient_of_an_old_persistent_tape_is_recorded_on_a_new_one():
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as inner:
+        inner.watch(x)
+        y = x**3
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        g = inner.gradient(y, x)
+    assert g.numpy() == 27.0
+    assert outer.gradient(g, x).numpy() == 18.0
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_exception_leaves_no_tape_behind(error):
+    x = tf.Variable(2.0)
+    with pytest.raises(error), tf.GradientTape(), tf.GradientTape() as tape:
+        y = x * x
+        raise error
+    assert state.tapes == [] and state.record is None
+    assert tape.gradient(y, x).numpy() == 4.0
+    with tf.GradientTape() as again:
+        z = x * x
+    assert again.gradient(z, x).numpy() == 4.0
+
+
+def test_an_exception_in_an_operation_leaves_the_tape_whole():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(x * x)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Incompatible shapes: \[2\] vs. \[3\]"):
+            x + tf.ones([3])
+        z = y * 3.0
+    assert tape.gradient(z, x).numpy().tolist() == [6.0, 12.0]
+
+
+def test_a_number_taken_without_a_row_is_given_again():
+    """What Ctrl-C between the two steps of appending a row would leave."""
+    x = tf.Variable(2.0)
+    tape = tf.GradientTape(persistent=True)
+    with pytest.raises(KeyboardInterrupt), tape:
+        y = x * x
+        state.record.take()
+        raise KeyboardInterrupt
+    with tape:
+        z = y * x
+    assert tape.gradient(z, x).numpy() == 12.0
+
+
+def test_other_threads_are_not_recorded():
+    x = tf.constant(3.0)
+    results = {}
+
+    def work():
+        results["outside"] = x * x
+        with tf.GradientTape() as own:
+            own.watch(x)
+            y = x * x * x
+        results["own"] = own.gradient(y, x)
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        z = y + results["outside"]
+    assert tape.gradient(z, x).numpy() == 6.0
+    assert results["own"].numpy() == 27.0
+
+
+def test_many_threads_with_a_tape_each():
+    x = tf.constant(1.5)
+    got = {}
+
+    def work(n):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(200):
+                y = y * 1.001 + float(n)
+        got[n] = tape.gradient(y, x).numpy()
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(set(map(float, got.values()))) == 1 and len(got) == 6
+
+
+def test_a_million_rows():
+    x = tf.constant(1.0)
+    tracemalloc.start()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(500_000):
+            y = y * 0.999999 + 0.000001
+        held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.reset_peak()
+    base = tracemalloc.get_traced_memory()[0]
+    gradient = tape.gradient(y, x)
+    peak = tracemalloc.get_traced_memory()[1] - base
+    tracemalloc.stop()
+    assert gradient.numpy() == pytest.approx(np.exp(-0.5), rel=1e-2)
+    assert held / 1e6 < 64, f"{held / 1e6:.1f} bytes held per row"
+    assert peak < 2 * held, f"{peak / 1e6:.1f} bytes per row for the gradient of a tape that holds {held / 1e6:.1f}"
+
+
+def test_a_used_tape_lets_go_of_large_arrays():
+    x = tf.Variable(np.zeros(200_000, np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sin(tf.exp(x)))
+    record = tape._record
+    assert any(a.size > 1000 for a in record.arrays.values())
+    tape.gradient(y, x)
+    assert not any(a.size > 1000 for a in record.arrays.values())
+
+
+def test_tapes_in_a_loop_do_not_pile_up():
+    w = tf.Variable(np.ones(10_000, np.float32))
+    losses = []
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w * w)
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+        losses.append(loss)
+
+    for _ in range(20):
+        step()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(100):
+        step()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 100 * 12_000, f"{grown / 100:.0f} bytes stay after each step"
+
+
+def test_float32_arithmetic_is_rounded_at_each_step():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal(2).astype(np.float32)
+    want = np.float32(1.0)
+    x = tf.constant(a)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.constant(1.0)
+        for _ in range(700):
+            y = y * x + tf.constant(b)
+    for _ in range(700):
+        want = np.float32(np.float32(want * a) + b)
+    assert y.numpy() == want
+    assert isinstance(tape.gradient(y, x).numpy(), np.float32)
+
+
+def test_kernels_and_python_give_the_same_numbers(monkeypatch):
+    from minitape import sweep
+
+    def run():
+        x, w = tf.Variable(0.3), tf.Variable(1.7)
+        with tf.GradientTape() as tape:
+            y = x
+            for i in range(300):
+                y = tf.sin(y * w) + tf.exp(-y * y) / (1.0 + y * y) - tf.sqrt(tf.abs(y) + float(i % 3))
+        return [v.numpy() for v in (y, *tape.gradient(y, [x, w]))]
+
+    with_kernels = run()
+    monkeypatch.setattr(sweep, "earns_kernels", lambda rows: False)
+    assert run() == with_kernels
