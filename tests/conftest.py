@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -89,7 +90,9 @@ def start_lab() -> Iterator[Callable[..., str]]:
     readers: list[threading.Thread] = []
 
     def start(folder: Path, *options: str) -> str:
-        command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", *options]
+        with socket.create_server(("127.0.0.1", 0)) as free:  # two workers must not both find 8888 free
+            port = free.getsockname()[1]
+        command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", f"--port={port}", *options]
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1"}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)

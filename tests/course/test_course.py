@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import pkgutil
@@ -11,7 +12,7 @@ import pytest
 
 import minitape as tf
 import minitape.course
-from minitape.course import Exercise, Mistake, add_exercise, check, predict, progress, reveal
+from minitape.course import Exercise, Mistake, add_exercise, check, checker, predict, progress, reveal
 from minitape.course.checker import exercises_of, feedback
 from minitape.course.progress import progress_file
 
@@ -48,12 +49,12 @@ def exercise():
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
-def test_each_exercise_knows_right_wrong_and_blank(exercise):
+def test_each_exercise_knows_right_wrong_and_blank(exercise, monkeypatch):
     assert feedback(exercise.name, ...).startswith(f"Exercise {exercise.name}: not answered yet.")
     assert len(exercise.mistakes) >= 3
     assert len({mistake.hint for mistake in exercise.mistakes}) == len(exercise.mistakes)
-    if exercise.view is not None:
-        return  # needs the real object: the lesson's solution shows the right answer
+    # Values are handed in as the view would give them; the lesson's solution hands in the real object.
+    monkeypatch.setitem(checker._added, exercise.name, dataclasses.replace(exercise, view=None))
     for mistake in exercise.mistakes:
         said = feedback(exercise.name, mistake.answer)
         assert said.startswith(f"Exercise {exercise.name}: not yet."), said
