@@ -1,0 +1,78 @@
+"""One measurement in a process of its own: ``python -m benchmarks.measure PEER FUNCTION SIZE SECONDS`` prints JSON."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import statistics
+import sys
+import threading
+import time
+
+
+def pin() -> None:
+    """Binds this process to one CPU: threads of BLAS on a shared machine measure the neighbours."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"
+    with contextlib.suppress(AttributeError, OSError):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, object]:
+    """Median and best seconds of a call in steady state, seconds of the first call, and the numbers it returned."""
+    make = getattr(importlib.import_module(f"benchmarks.peers.{peer}"), function)
+    run = make(size)
+    start = time.perf_counter()
+    result = run()
+    first = time.perf_counter() - start
+    end = time.perf_counter() + seconds / 4
+    run()
+    while time.perf_counter() < end:
+        run()
+    start = time.perf_counter()
+    run()
+    once = max(time.perf_counter() - start, 1e-7)
+    batch = max(1, int(0.002 / once))
+    times: list[float] = []
+    gc.collect()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
+        start = time.perf_counter()
+        for _ in range(batch):
+            run()
+        times.append((time.perf_counter() - start) / batch)
+        if once > 5 and len(times) >= 3:
+            break
+    return {"median": statistics.median(times), "best": min(times), "first": first,
+            "result": [float(v) for v in result]}  # fmt: skip
+
+
+def main() -> None:
+    """Measures in a thread with a deep stack, for the peers that recurse over their graph."""
+    pin()
+    peer, function, size, seconds = sys.argv[1:5]
+    answer: dict[str, object] = {}
+
+    def work() -> None:
+        try:
+            answer.update(measure(peer, function, int(size), float(seconds)))
+        except AttributeError as error:
+            answer["missing"] = str(error)
+        except Exception as error:  # noqa: BLE001 - reported to the table
+            answer["error"] = f"{type(error).__name__}: {error}"
+
+    if peer == "micrograd":
+        threading.stack_size(512 * 2**20)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    else:
+        work()
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()

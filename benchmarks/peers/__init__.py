@@ -1,0 +1,1 @@
+"""One module for each system that is measured; its functions are named after the workloads."""

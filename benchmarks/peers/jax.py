@@ -1,0 +1,58 @@
+"""JAX, compiled (jax.jit) on one CPU."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+sys.path = [p for p in sys.path if not p.endswith("peers")]
+jax = importlib.import_module("jax")
+jnp = importlib.import_module("jax.numpy")
+np = importlib.import_module("numpy")
+w = importlib.import_module("benchmarks.workloads")
+
+
+def _compiled(f, x):
+    g = jax.jit(jax.grad(f))
+    return lambda: [np.asarray(g(x)).reshape(-1)[0]]
+
+
+def compiled_chain(n):
+    def f(x):
+        y = x
+        for _ in range(n // 2):
+            y = y * x + 0.1
+        return y
+
+    return _compiled(f, jnp.float32(0.9))
+
+
+def compiled_rosenbrock(n):
+    return _compiled(
+        lambda x: jnp.sum(100.0 * (x[1:] - x[:-1] * x[:-1]) ** 2 + (1.0 - x[:-1]) ** 2), jnp.asarray(w.vector(n))
+    )
+
+
+def compiled_elementwise(n):
+    def f(y):
+        for _ in range(5):
+            y = jnp.tanh(jnp.sin(y) * 1.1 + 0.1)
+        return jnp.sum(y)
+
+    return _compiled(f, jnp.asarray(w.vector(n)))
+
+
+def compiled_mlp(batch):
+    d = w.mlp_inputs(batch)
+
+    def loss(p):
+        h = d["x"]
+        for i in range(3):
+            h = h @ p[i] + p[3 + i]
+            if i < 2:
+                h = jnp.tanh(h)
+        return jnp.mean((h - d["y"]) ** 2)
+
+    g = jax.jit(jax.grad(loss))
+    parameters = [jnp.asarray(p) for p in d["weights"] + d["biases"]]
+    return lambda: [np.asarray(g(parameters)[0])[0, 0]]

@@ -1,0 +1,245 @@
+"""minitape, as its users write it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+sys.path = [p for p in sys.path if not p.endswith("peers")]
+tf = importlib.import_module("minitape")
+np = importlib.import_module("numpy")
+w = importlib.import_module("benchmarks.workloads")
+
+
+def scalar_ops(n):
+    x = tf.constant(3.0)
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x if n == 1 else (x * x + x) * x - x * x
+        return [tape.gradient(y, x).numpy()]
+
+    return run
+
+
+def chain(n):
+    x, c = tf.constant(0.9), tf.constant(0.1)
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(n // 2):
+                y = y * x + c
+        return [tape.gradient(y, x).numpy()]
+
+    return run
+
+
+def micro_mlp(samples):
+    layers, xs, ys = w.micro_mlp_inputs(samples)
+    layers = [[([tf.Variable(v) for v in ws], tf.Variable(b)) for ws, b in layer] for layer in layers]
+    parameters = [p for layer in layers for ws, b in layer for p in (*ws, b)]
+
+    def run():
+        with tf.GradientTape() as tape:
+            held = [[([v.value() for v in ws], b.value()) for ws, b in layer] for layer in layers]
+            loss = 0.0
+            for x, y in zip(xs, ys):
+                for depth, layer in enumerate(held):
+                    out = []
+                    for ws, b in layer:
+                        s = b
+                        for wi, xi in zip(ws, x):
+                            s = wi * xi + s
+                        out.append(tf.nn.relu(s) if depth < 2 else s)
+                    x = out
+                d = x[0] - y
+                loss = d * d + loss
+        g = tape.gradient(loss, parameters)
+        return [loss.numpy(), g[0].numpy(), g[-1].numpy()]
+
+    return run
+
+
+def _rosenbrock(x):
+    a, b = x[:-1], x[1:]
+    return tf.reduce_sum(100.0 * (b - a * a) ** 2 + (1.0 - a) ** 2)
+
+
+def rosenbrock(n):
+    x = tf.constant(w.vector(n))
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _rosenbrock(x)
+        g = tape.gradient(y, x)
+        return [g.array[0], g.array[-1]]
+
+    return run
+
+
+def _network(weights, biases, x):
+    for i, (m, b) in enumerate(zip(weights, biases)):
+        x = tf.matmul(x, m) + b
+        if i < len(weights) - 1:
+            x = tf.tanh(x)
+    return x
+
+
+def mlp(batch):
+    d = w.mlp_inputs(batch)
+    weights, biases = [tf.Variable(m) for m in d["weights"]], [tf.Variable(b) for b in d["biases"]]
+    x, y = tf.constant(d["x"]), tf.constant(d["y"])
+
+    def run():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((_network(weights, biases, x) - y) ** 2)
+        g = tape.gradient(loss, weights + biases)
+        return [loss.numpy(), g[0].array[0, 0], g[-1].array[0]]
+
+    return run
+
+
+def _elementwise(y):
+    for _ in range(5):
+        y = tf.tanh(tf.sin(y) * 1.1 + 0.1)
+    return tf.reduce_sum(y)
+
+
+def elementwise(n):
+    x = tf.constant(w.vector(n))
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = _elementwise(x)
+        g = tape.gradient(y, x)
+        return [g.array[0], g.array[-1]]
+
+    return run
+
+
+def logistic(steps):
+    features, labels = w.logistic_inputs()
+    x, y = tf.constant(features), tf.constant(labels)
+
+    def run():
+        m, b = tf.Variable(np.zeros((20, 1), np.float32)), tf.Variable(0.0)
+        for _ in range(steps):
+            with tf.GradientTape() as tape:
+                p = tf.sigmoid(tf.matmul(x, m) + b)
+                loss = -tf.reduce_mean(y * tf.math.log(p + 1e-7) + (1.0 - y) * tf.math.log(1.0 - p + 1e-7))
+            gm, gb = tape.gradient(loss, [m, b])
+            m.assign_sub(0.1 * gm)
+            b.assign_sub(0.1 * gb)
+        return [loss.numpy(), b.numpy()]
+
+    return run
+
+
+def hvp(batch):
+    x, a, b, u, v = w.hvp_inputs(batch)
+    x, u, v = tf.constant(x), tf.constant(u), tf.constant(v)
+    a, b = tf.Variable(a), tf.Variable(b)
+
+    def run():
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                loss = tf.reduce_mean(tf.matmul(tf.tanh(tf.matmul(x, a)), b) ** 2)
+            ga, gb = inner.gradient(loss, [a, b])
+            s = tf.reduce_sum(ga * u) + tf.reduce_sum(gb * v)
+        ha, hb = outer.gradient(s, [a, b])
+        return [ha.array[0, 0], hb.array[0, 0]]
+
+    return run
+
+
+def derivative(order):
+    x = tf.constant(0.7)
+
+    def d(n):
+        if n == 0:
+            return tf.sin(x) * x * x * x
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = d(n - 1)
+        return tape.gradient(y, x)
+
+    return lambda: [d(order).numpy()]
+
+
+def jacobian(n):
+    x, m = tf.constant(w.vector(n)), tf.constant(w.rng().standard_normal((n, n)).astype(np.float32))
+
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tanh(tf.reshape(tf.matmul(m, tf.reshape(x, [n, 1])), [n]))
+        j = tape.jacobian(y, x)
+        return [j.array[0, 0], j.array[-1, -1]]
+
+    return run
+
+
+def persistent(n):
+    x = tf.constant(0.7)
+
+    def run():
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y, ys = x, []
+            for _ in range(n):
+                y = tf.sin(y) * x
+                ys.append(y)
+        return [tape.gradient(y, x).numpy() for y in ys][-2:]
+
+    return run
+
+
+def _compiled(f, x):
+    @tf.function
+    def run(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x)
+
+    return lambda: [run(x).numpy().reshape(-1)[0]]
+
+
+def compiled_chain(n):
+    c = tf.constant(0.1)
+
+    def f(x):
+        y = x
+        for _ in range(n // 2):
+            y = y * x + c
+        return y
+
+    return _compiled(f, tf.constant(0.9))
+
+
+def compiled_rosenbrock(n):
+    return _compiled(_rosenbrock, tf.constant(w.vector(n)))
+
+
+def compiled_elementwise(n):
+    return _compiled(_elementwise, tf.constant(w.vector(n)))
+
+
+def compiled_mlp(batch):
+    d = w.mlp_inputs(batch)
+    x, y = tf.constant(d["x"]), tf.constant(d["y"])
+    parameters = [tf.constant(p) for p in d["weights"] + d["biases"]]
+
+    @tf.function
+    def step(*parameters):
+        with tf.GradientTape() as tape:
+            tape.watch(parameters)
+            loss = tf.reduce_mean((_network(parameters[:3], parameters[3:], x) - y) ** 2)
+        return tape.gradient(loss, parameters)
+
+    return lambda: [step(*parameters)[0].array[0, 0]]

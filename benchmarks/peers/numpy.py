@@ -1,0 +1,55 @@
+"""What a careful person writes by hand: NumPy and BLAS, derivatives included; elementwise work in cache-sized blocks."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+sys.path = [p for p in sys.path if not p.endswith("peers")]
+np = importlib.import_module("numpy")
+w = importlib.import_module("benchmarks.workloads")
+
+
+def mlp(batch):
+    d = w.mlp_inputs(batch)
+    (a, b, c), (p, q, r), x, y = d["weights"], d["biases"], d["x"], d["y"]
+
+    def run():
+        h = np.tanh(x @ a + p)
+        k = np.tanh(h @ b + q)
+        e = k @ c + r - y
+        loss = np.mean(e * e)
+        g = e * np.float32(2 / e.size)
+        gc, gr = k.T @ g, g.sum(0)
+        gk = (g @ c.T) * (1 - k * k)
+        gb, gq = h.T @ gk, gk.sum(0)
+        gh = (gk @ b.T) * (1 - h * h)
+        ga, gp = x.T @ gh, gh.sum(0)
+        assert gb is not None and gc is not None and gq is not None and gp is not None
+        return [loss, ga[0, 0], gr[0]]
+
+    return run
+
+
+def elementwise(n, block=16_384):
+    x = w.vector(n)
+
+    def run():
+        g = np.empty_like(x)
+        total = 0.0
+        for start in range(0, n, block):
+            y = x[start : start + block]
+            slopes = []
+            for _ in range(5):
+                slope = np.cos(y) * np.float32(1.1)
+                y = np.tanh(np.sin(y) * np.float32(1.1) + np.float32(0.1))
+                slope *= 1 - y * y
+                slopes.append(slope)
+            total += float(y.sum())
+            out = slopes[-1]
+            for slope in slopes[-2::-1]:
+                out = out * slope
+            g[start : start + block] = out
+        return [g[0], g[-1]]
+
+    return run

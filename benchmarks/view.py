@@ -1,0 +1,206 @@
+"""What the picture costs: drawing, stepping, many views on a page, live recording with and without a view.
+
+    python benchmarks/view.py
+
+It needs Chromium and Playwright, and starts a JupyterLab of its own in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+import minitape as tf
+from minitape_widgets.page import page as page_text
+
+START = """
+  const text = JSON.parse(document.getElementById("bundle").textContent);
+  const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  const data = JSON.parse(document.getElementById("data").textContent);
+  document.getElementById("view").replaceChildren();
+  const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const start = performance.now();
+  const view = mount(document.getElementById("view"), data);
+"""
+OPENED = f"async () => {{ {START} await frame(); await frame(); return performance.now() - start; }}"
+DRAWN = f"""async () => {{ {START}
+  view.fold("none"); await frame(); view.fit(); await frame(); await frame();
+  const drawn = performance.now() - start;
+  const nodes = document.querySelectorAll(".mt-node").length;
+  const steps = [];
+  for (let k = 0; k < Math.min(80, view.timeline.length); k++) {{
+    const from = performance.now();
+    view.go(view.timeline.length - k);
+    void document.body.offsetHeight;
+    steps.push(performance.now() - from);
+    if (k % 10 === 0) await frame();
+  }}
+  return [drawn, nodes, steps];
+}}"""
+
+
+def chain(n: int) -> dict[str, Any]:
+    """A snapshot of n rows: x * w + b again and again, with its sweep."""
+    x, w, b = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w"), tf.Variable(0.01, name="b")
+    with tf.GradientTape() as tape:
+        y = x * w
+        for _ in range((n - 4) // 2):
+            y = y * w + b
+    return tf.snapshot(tape, y, w)
+
+
+def bush(n: int) -> dict[str, Any]:
+    """A snapshot of n rows without repetition: operations on earlier rows picked at random, so nothing can be folded."""
+    choose = random.Random(7)
+    tape = tf.GradientTape()
+    with tape:
+        values: list[Any] = [tf.Variable(1.0 + k / 10).value() for k in range(12)]
+        while len(tape._record) < n:
+            a, b = choose.choice(values[-40:]), choose.choice(values[-40:])
+            values.append(choose.choice([lambda: tf.sin(a), lambda: a * b, lambda: a + b, lambda: tf.tanh(a)])())  # noqa: B023
+    return tf.snapshot(tape, values[-1], values[0])
+
+
+def drawing(page: Page, folder: Path) -> None:
+    """Drawing and stepping, in a page of its own."""
+    for n, limit in ((100, 0.3), (1000, 1.0), (3000, 2.0), (10000, 2.0)):
+        file = folder / f"tape{n}.html"
+        file.write_text(page_text(bush(n) if n < 10000 else chain(n)), encoding="utf-8")
+        page.goto(file.as_uri())
+        page.wait_for_selector(".mt-view")
+        if n == 10000:
+            drawn = statistics.median(page.evaluate(OPENED) / 1000 for _ in range(3))
+            print(f"{n:6} rows opened, folded                          {drawn:7.3f} s   (limit {limit} s)")
+            continue
+        runs = sorted(page.evaluate(DRAWN) for _ in range(3))
+        drawn, nodes, steps = runs[1]
+        print(f"{nodes:6} nodes drawn, all of them in view             {drawn / 1000:7.3f} s   (limit {limit} s)")
+        if n <= 1000:
+            steps.sort()
+            worst = steps[int(len(steps) * 0.95)]
+            print(f"{nodes:6} nodes, a step: median {statistics.median(steps):5.2f} ms, 95 %        {worst:7.2f} ms  (limit 16 ms)")
+
+
+def start_lab(folder: Path) -> tuple[subprocess.Popen[str], str]:
+    """A JupyterLab in ``folder`` that knows nothing of the user's settings; its process and address."""
+    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--port=0", f"--ServerApp.root_dir={folder}",
+               "--allow-root"]  # fmt: skip
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **own})
+    assert server.stdout is not None
+    for line in server.stdout:
+        if found := re.search(r"http://127\.0\.0\.1:\d+/lab\?token=\S+", line):
+            return server, found.group()
+    raise RuntimeError("JupyterLab did not start")
+
+
+def notebook(folder: Path, name: str, *cells: str) -> None:
+    """Writes a notebook of code cells."""
+    made = [{"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": c} for k, c in enumerate(cells)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
+
+
+def open_notebook(page: Page, address: str, name: str) -> None:
+    page.goto(address.replace("/lab?", f"/lab/tree/{name}?"))
+    page.wait_for_selector(".jp-CodeCell", timeout=60000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
+    page.click(".jp-CodeCell >> nth=0")
+
+
+TWENTY = """import minitape as tf
+from minitape_widgets import TapeView
+from IPython.display import display
+x = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    y = x * x + x
+g = tape.gradient(y, x)
+print("ready to show")"""
+
+LIVE = """import gc, time
+import minitape as tf
+from minitape_widgets import TapeView
+def record(tape):
+    x, w, b = tf.Variable(1.0), tf.Variable(0.999), tf.Variable(0.01)
+    gc.collect()
+    start = time.perf_counter()
+    with tape:
+        y = x * w
+        for _ in range(50_000):
+            y = y * w + b
+    return time.perf_counter() - start
+record(tf.GradientTape()); alone = min(record(tf.GradientTape()) for _ in range(5))
+tape = tf.GradientTape()
+view = TapeView(tape)
+view"""
+LIVE_RUN = """import time
+time.sleep(0.5)
+seen = record(tape)
+rest = []
+for _ in range(3):
+    t2 = tf.GradientTape(); v2 = TapeView(t2); rest.append(record(t2)); v2.close()
+print(f"RESULT {alone:.4f} {seen:.4f} {min(rest):.4f}")"""
+
+
+def in_lab(page: Page, folder: Path) -> None:
+    """Many views, and live recording, in a real JupyterLab."""
+    server, address = start_lab(folder)
+    try:
+        notebook(folder, "twenty.ipynb", TWENTY, "for _ in range(20): display(TapeView(tape))")
+        open_notebook(page, address, "twenty.ipynb")
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_selector(".jp-OutputArea-output:has-text('ready to show')", timeout=60000)
+        sizes: list[int] = []
+        page.on("websocket", lambda ws: ws.on("framereceived", lambda data: sizes.append(len(data))))
+        start = time.perf_counter()
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length >= 60", timeout=60000)
+        print(f"    20 views on a page, run to last view drawn    {time.perf_counter() - start:7.3f} s   (limit 2 s)")
+        notebook(folder, "live.ipynb", LIVE, LIVE_RUN)
+        open_notebook(page, address, "live.ipynb")
+        page.keyboard.press("Shift+Enter")
+        try:
+            page.wait_for_selector(".mt-view", timeout=20000)
+        except Exception:
+            raise SystemExit("no view appeared: " + page.locator(".jp-OutputArea").first.inner_text()) from None
+        page.keyboard.press("Shift+Enter")
+        page.wait_for_selector(".jp-OutputArea-output:has-text('RESULT')", timeout=60000)
+        start = time.perf_counter()
+        numbers = page.locator(".jp-OutputArea-output", has_text="RESULT").inner_text().split()[1:]
+        alone, seen, best = map(float, numbers)
+        page.wait_for_function("document.querySelector('.mt-name').textContent.startsWith('100,00')", timeout=60000)
+        rows = page.locator(".mt-name").first.inner_text()
+        print(f"100,000 operations recorded: alone {alone:.3f} s, with a view {seen:.3f} s: {seen / alone:.2f} times, best of three {best / alone:.2f}"
+              f"   (limit 2); {rows} shown {time.perf_counter() - start:.1f} s later")  # fmt: skip
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def main() -> None:
+    chromium = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
+    if chromium is None:
+        raise SystemExit("benchmarks/view.py needs Chromium on the PATH")
+    arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        drawing(page, Path(name))
+        in_lab(page, Path(name))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The workloads that minitape and its peers run: what is computed, how big, and against whom it is measured.
+
+Each peer (``benchmarks/peers/NAME.py``) has a function of the workload's name that takes its inputs and returns a
+callable. The callable does all of the work, recording and gradient, and returns the numbers that all peers must agree on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One line of the table: ``goal`` is minitape's time as a part of the ``rival``'s."""
+
+    name: str
+    label: str
+    function: str
+    size: int
+    rival: str
+    goal: float
+    small: int = 0  # the size in a quick run, 0 for the same
+    tolerance: float = 1e-3
+
+
+WORKLOADS = [
+    Workload("scalar_1", "1 scalar operation", "scalar_ops", 1, "micrograd", 1.0),
+    Workload("scalar_5", "5 scalar operations", "scalar_ops", 5, "micrograd", 1.0),
+    Workload("chain_1k", "scalar chain, 1,000 operations", "chain", 1_000, "micrograd", 0.25),
+    Workload("chain_10k", "scalar chain, 10,000 operations", "chain", 10_000, "micrograd", 0.25),
+    Workload("chain_100k", "scalar chain, 100,000 operations", "chain", 100_000, "micrograd", 0.25, 20_000),
+    Workload("micro_mlp", "micrograd's MLP, 20 samples, scalar by scalar", "micro_mlp", 20, "torch", 0.1, 2),
+    Workload("rosenbrock_10", "Rosenbrock, vector of 10", "rosenbrock", 10, "torch", 1 / 1.5),
+    Workload("rosenbrock_1k", "Rosenbrock, vector of 1,000", "rosenbrock", 1_000, "torch", 1 / 1.5),
+    Workload("rosenbrock_1m", "Rosenbrock, vector of 1,000,000", "rosenbrock", 1_000_000, "torch", 1.0, 10_000),
+    Workload("mlp_64", "MLP 784-256-128-10, batch 64", "mlp", 64, "torch", 1.0),
+    Workload("mlp_64_hand", "  the same against hand-written NumPy", "mlp", 64, "numpy", 1.3),
+    Workload("mlp_256", "MLP 784-256-128-10, batch 256", "mlp", 256, "torch", 1.0, 64),
+    Workload("elementwise", "20 elementwise operations over 1,000,000", "elementwise", 1_000_000, "numpy", 1.0, 10_000),
+    Workload("logistic", "logistic regression, 100 steps", "logistic", 100, "torch", 1 / 1.5, 5),
+    Workload("hvp", "Hessian-vector product, small MLP", "hvp", 32, "torch", 1.0),
+    Workload("derivative_2", "2nd derivative of a scalar", "derivative", 2, "torch", 0.5),
+    Workload("derivative_3", "3rd derivative of a scalar", "derivative", 3, "torch", 0.5),
+    Workload("derivative_4", "4th derivative of a scalar", "derivative", 4, "torch", 0.5),
+    Workload("jacobian", "Jacobian, 50 x 50", "jacobian", 50, "torch", 1.0),
+    Workload("persistent", "one tape, 50 outputs in turn", "persistent", 50, "torch", 0.5),
+    Workload("compiled_chain", "compiled: scalar chain, 1,000 operations", "compiled_chain", 1_000, "jax", 20 / 28),
+    Workload("compiled_mlp", "compiled: MLP 784-256-128-10, batch 64", "compiled_mlp", 64, "jax", 1.0),
+    Workload("compiled_rosenbrock", "compiled: Rosenbrock, vector of 1,000", "compiled_rosenbrock", 1_000, "jax", 5 / 22),
+    Workload("compiled_elementwise", "compiled: 20 elementwise operations over 1,000,000", "compiled_elementwise",
+             1_000_000, "tensorflow", 1.0, 10_000),
+]  # fmt: skip
+
+
+def rng() -> np.random.Generator:
+    """The same numbers for everybody."""
+    return np.random.default_rng(7)
+
+
+def mlp_inputs(batch: int, sizes: tuple[int, ...] = (784, 256, 128, 10)) -> dict[str, Any]:
+    """float32 weights, biases, inputs and targets of a network."""
+    r = rng()
+    return {
+        "weights": [(r.standard_normal((a, b)) * 0.05).astype(np.float32) for a, b in zip(sizes, sizes[1:], strict=False)],
+        "biases": [np.zeros(b, np.float32) for b in sizes[1:]],
+        "x": r.standard_normal((batch, sizes[0])).astype(np.float32),
+        "y": np.eye(sizes[-1], dtype=np.float32)[r.integers(0, sizes[-1], batch)],
+    }
+
+
+def vector(n: int) -> np.ndarray:
+    """A float32 vector."""
+    return rng().standard_normal(n).astype(np.float32)
+
+
+def logistic_inputs() -> tuple[np.ndarray, np.ndarray]:
+    """200 examples of 20 features, and 0/1 labels, in float32."""
+    r = rng()
+    return r.standard_normal((200, 20)).astype(np.float32), (r.random((200, 1)) > 0.5).astype(np.float32)
+
+
+def hvp_inputs(batch: int) -> tuple[np.ndarray, ...]:
+    """Input, two weights, and a direction for each weight, in float32."""
+    r = rng()
+    shapes = ((batch, 10), (10, 20), (20, 1), (10, 20), (20, 1))
+    return tuple(r.standard_normal(s).astype(np.float32) for s in shapes)
+
+
+def micro_mlp_inputs(samples: int) -> tuple[Any, Any, Any]:
+    """Layers of (weights, bias) of a 2-16-16-1 network as Python floats, the samples, and their labels."""
+    r = rng()
+    layers = [
+        [(r.uniform(-1, 1, a).tolist(), float(r.uniform(-1, 1))) for _ in range(b)] for a, b in ((2, 16), (16, 16), (16, 1))
+    ]
+    return layers, r.uniform(-1, 1, (samples, 2)).tolist(), r.choice([-1.0, 1.0], samples).tolist()
