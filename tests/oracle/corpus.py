@@ -16,6 +16,7 @@ Options
     for a in x y z  one case per word; `$a` in name and code is replaced.
                     `for a,b in x,1 y,2` replaces two; two `for` options multiply.
 """
+
 import hashlib
 import itertools
 from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ def _expand(area: str, head: str, code: str) -> list[Case]:
 
 
 def _loop(word: str) -> list[list[tuple[str, str]]]:
-    names, _, values = word[len("for "):].partition(" in ")
+    names, _, values = word[len("for ") :].partition(" in ")
     keys = names.split(",")
     return [list(zip(keys, value.split(",", len(keys) - 1), strict=True)) for value in values.split()]
 

@@ -6,14 +6,19 @@
 Cases that end in NameError or SyntaxError, or touch a name that TensorFlow does
 not have, are listed: they are usually slips in the case.
 """
+
 import argparse
 import json
 import os
 import sys
 import time
 
-for _key, _value in {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": "-1",
-                     "KERAS_BACKEND": "tensorflow"}.items():
+for _key, _value in {
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TF_ENABLE_ONEDNN_OPTS": "0",
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "KERAS_BACKEND": "tensorflow",
+}.items():
     os.environ.setdefault(_key, _value)
 
 from corpus import GOLDENS, areas, load  # noqa: E402
@@ -49,6 +54,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="compare with the stored goldens, write nothing")
     args = parser.parse_args()
     import tensorflow as tf
+
     differences = 0
     for area in args.areas or areas():
         start, records = time.time(), {}

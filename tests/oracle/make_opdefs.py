@@ -4,6 +4,7 @@
 
 Without names it writes the operations that are in the file already.
 """
+
 import sys
 from pathlib import Path
 
@@ -41,7 +42,12 @@ def attr_value(value):
                 show = {"type": type_name, "s": lambda s: f'"{s.decode()}"'}.get(field, str)
                 return f"[{', '.join(map(show, items))}]"
         return "[]"
-    shown = {"type": type_name, "b": lambda b: str(b).lower(), "s": lambda s: f'"{s.decode()}"', "f": lambda f: f"{f:g}"}
+    shown = {
+        "type": type_name,
+        "b": lambda b: str(b).lower(),
+        "s": lambda s: f'"{s.decode()}"',
+        "f": lambda f: f"{f:g}",
+    }
     return shown.get(kind, str)(getattr(value, kind))
 
 
@@ -72,8 +78,10 @@ def line(name):
     """The line of one operation."""
     d = op_def_registry.get(name)
     flags = "".join(f"; {f}=true" for f in ("is_commutative", "is_aggregate", "is_stateful") if getattr(d, f))
-    return (f"{name} | {arguments(d.input_arg)} -> {arguments(d.output_arg)}{''.join(map(attribute, d.attr))}{flags}"
-            f"{lacking(d)}")
+    return (
+        f"{name} | {arguments(d.input_arg)} -> {arguments(d.output_arg)}{''.join(map(attribute, d.attr))}{flags}"
+        f"{lacking(d)}"
+    )
 
 
 if __name__ == "__main__":

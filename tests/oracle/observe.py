@@ -4,6 +4,7 @@
 Nothing here imports TensorFlow or minitape: values are told apart by the names
 of their classes, so the same code looks at both.
 """
+
 import ast
 import contextlib
 import io
@@ -47,11 +48,16 @@ def message_of(error: BaseException) -> list[str]:
     """Class name and message of an error, normalised; without lists of kernels and tracebacks."""
     text = normalise(str(error))
     inner = list(re.finditer(r"\n    (?=\w+(?:Error|Exception): )", text)) if text.startswith("in user code:") else []
-    text = text[inner[-1].end():] if inner else text
+    text = text[inner[-1].end() :] if inner else text
     if text.startswith("Graph execution error:"):
         text = text.split("\n\t [[{{node")[0].split("\n")[-1]
-    for tail in ("\nTraceback (most recent call last)", " used by {{node}}", "\nAll kernels registered for op",
-                 " (Previous registration was in", "\nPlease see https://www.tensorflow.org"):
+    for tail in (
+        "\nTraceback (most recent call last)",
+        " used by {{node}}",
+        "\nAll kernels registered for op",
+        " (Previous registration was in",
+        "\nPlease see https://www.tensorflow.org",
+    ):
         text = text.split(tail)[0]
     return [type(error).__name__, text.strip()]
 
@@ -89,7 +95,7 @@ def _nest(flat, shape):
     if len(shape) == 1 or 0 in shape or int(np.prod(shape)) > SHOWN_ELEMENTS:
         return flat
     step = len(flat) // shape[0]
-    return [_nest(flat[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0])]
+    return [_nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
 def _number(item):
@@ -143,12 +149,18 @@ def _tuple(value, depth):
 
 
 _DESCRIBERS = [
-    (_is("IndexedSlices"), lambda v, d: {"slices": {k: describe(getattr(v, k), d)
-                                                    for k in ("values", "indices", "dense_shape")}}),
-    (_is("SparseTensor"), lambda v, d: {"sparse": {k: describe(getattr(v, k), d)
-                                                   for k in ("indices", "values", "dense_shape")}}),
-    (_is("RaggedTensor"), lambda v, d: {"ragged": v.dtype.name, "shape": _dims(v.shape),
-                                        "value": describe(v.to_list(), d)}),
+    (
+        _is("IndexedSlices"),
+        lambda v, d: {"slices": {k: describe(getattr(v, k), d) for k in ("values", "indices", "dense_shape")}},
+    ),
+    (
+        _is("SparseTensor"),
+        lambda v, d: {"sparse": {k: describe(getattr(v, k), d) for k in ("indices", "values", "dense_shape")}},
+    ),
+    (
+        _is("RaggedTensor"),
+        lambda v, d: {"ragged": v.dtype.name, "shape": _dims(v.shape), "value": describe(v.to_list(), d)},
+    ),
     (_is("TensorShape"), lambda v, d: {"TensorShape": _dims(v)}),
     (_is("DType"), lambda v, d: {"DType": v.name}),
     (_is("Variable", "BaseResourceVariable", "ResourceVariable"), _variable),
@@ -248,8 +260,12 @@ def observe(tf, case: Case, seconds: float = 20.0) -> dict:
     linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
     space = {"__name__": "__main__", "tf": tf, "np": np}
     printed = io.StringIO()
-    with warnings.catch_warnings(record=True) as seen, _logs() as logs, contextlib.redirect_stdout(printed), \
-            _stderr(record, "tf.print" in case.code):
+    with (
+        warnings.catch_warnings(record=True) as seen,
+        _logs() as logs,
+        contextlib.redirect_stdout(printed),
+        _stderr(record, "tf.print" in case.code),
+    ):
         warnings.simplefilter("always")
         try:
             with _time_limit(seconds):
@@ -258,8 +274,11 @@ def observe(tf, case: Case, seconds: float = 20.0) -> dict:
         except (Exception, CaseTimeout, SystemExit) as error:
             record["error"] = message_of(error)
     record["printed"] = printed.getvalue()
-    record["warnings"] = [[w.category.__name__, normalise(str(w.message))] for w in seen
-                          if not issubclass(w.category, (DeprecationWarning, PendingDeprecationWarning, ResourceWarning))]
+    record["warnings"] = [
+        [w.category.__name__, normalise(str(w.message))]
+        for w in seen
+        if not issubclass(w.category, (DeprecationWarning, PendingDeprecationWarning, ResourceWarning))
+    ]
     record["logs"] = [normalise(text) for text in logs.texts]
     return {key: value for key, value in record.items() if value not in ([], "", None)}
 
@@ -321,8 +340,10 @@ def _same_text(got, want, tol):
     blank = [re.sub(r"\s+", "", NUMBER.sub("#", text)) for text in (got, want)]
     if blank[0] != blank[1]:
         return False
-    return all(abs(float(a) - float(b)) <= tol * max(1.0, abs(float(b)))
-               for a, b in zip(NUMBER.findall(got), NUMBER.findall(want), strict=True))
+    return all(
+        abs(float(a) - float(b)) <= tol * max(1.0, abs(float(b)))
+        for a, b in zip(NUMBER.findall(got), NUMBER.findall(want), strict=True)
+    )
 
 
 def _same(got, want, rtol=None, wordless=False):
@@ -336,8 +357,11 @@ def _same(got, want, rtol=None, wordless=False):
         inner = rtol or TOLERANCES.get(want.get("dtype"))
         return all(_same(got[key], want[key], inner, wordless) for key in want)
     if isinstance(want, list):
-        return isinstance(got, list) and len(got) == len(want) and all(
-            _same(a, b, rtol, wordless) for a, b in zip(got, want, strict=True))
+        return (
+            isinstance(got, list)
+            and len(got) == len(want)
+            and all(_same(a, b, rtol, wordless) for a, b in zip(got, want, strict=True))
+        )
     if isinstance(want, float) and isinstance(got, float):
         rtol = rtol or 2e-5
         return abs(got - want) <= rtol * abs(want) + rtol / 20

@@ -4,6 +4,7 @@
 
 One process; each case gets a fresh namespace, fresh seeds and a time limit.
 """
+
 import argparse
 import importlib
 import json
@@ -36,7 +37,7 @@ def show(case: Case, misses: list[str], quiet: bool) -> None:
     print(f"--- {case.area}/{case.name}")
     if not quiet:
         print("\n".join("    " + line for line in case.code.rstrip().split("\n")))
-    print("\n".join(("  " + miss)[:1500 if not quiet else 220] for miss in misses))
+    print("\n".join(("  " + miss)[: 1500 if not quiet else 220] for miss in misses))
 
 
 def main() -> int:
@@ -64,8 +65,10 @@ def main() -> int:
         if cases:
             table.append((area, passed, len(cases), time.time() - start))
     print(f"\n{'area':<18} {'pass':>5} {'of':>5} {'%':>6} {'s':>6}")
-    for area, passed, count, seconds in [*table, ("total", sum(r[1] for r in table), sum(r[2] for r in table),
-                                                  sum(r[3] for r in table))]:
+    for area, passed, count, seconds in [
+        *table,
+        ("total", sum(r[1] for r in table), sum(r[2] for r in table), sum(r[3] for r in table)),
+    ]:
         flag = "   <-- under 85 %" if passed < 0.85 * count else ""
         print(f"{area:<18} {passed:>5} {count:>5} {100 * passed / max(count, 1):>6.1f} {seconds:>6.1f}{flag}")
     if args.json:

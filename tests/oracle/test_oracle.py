@@ -1,4 +1,5 @@
 """Every case of the oracle: minitape does what TensorFlow 2.21 did when the goldens were made."""
+
 import importlib
 import os
 import sys
