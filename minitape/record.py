@@ -301,6 +301,11 @@ class Record:
             rows.append(row)
             if row not in cold:
                 hot = recording
+        if hot:  # the rules will read these
+            keep, arrays = primitive.keep, self.arrays
+            for i, t in enumerate(inputs):
+                if (keep == "all" or (i < 2 and "xy"[i] in keep)) and rows[i] not in arrays and t._lane is not self:
+                    arrays[rows[i]] = t.array
         first, site, number = len(self), self.here(), len(self.calls)
         call = Call(first, primitive, tuple(rows), attrs, len(tensors), hot)
         real = self.real
@@ -313,7 +318,7 @@ class Record:
             else:
                 tensor._home = self
                 self.meta[row] = (value.shape, value.dtype)
-                if hot or value.size <= SMALL:
+                if value.size <= SMALL or (hot and (keep == "all" or "z" in keep)):
                     self.arrays[row] = value
             if not hot:
                 cold.add(row)

@@ -224,7 +224,9 @@ class Sweep:
         if row not in record.meta:
             return EagerTensor(record, row)
         value = self.array(row)
-        tensor = wrap(np.asarray(value) if type(value) is Outline else value)
+        if type(value) is Outline:
+            value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
+        tensor = wrap(value)
         tensor._home, tensor._row = record, row
         return tensor
 
@@ -286,7 +288,7 @@ class Outline:
     size = property(lambda self: _count(self.shape))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.broadcast_to(np.zeros((), self.dtype if dtype is None else dtype), self.shape)
+        raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
 
 
 def _in_batches(rule: Any) -> Any:
