@@ -561,7 +561,8 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     return x.astype(wanted)
 
 
-declare("cast", _cast, [lambda g, z, x, *, dtype: TABLE["cast"](g, dtype=dtypes.of_any(x))], op="Cast", keep="")
+declare("cast", _cast, [lambda g, z, x, *, dtype: TABLE["cast"](g, dtype=dtypes.of_any(x))], op="Cast", keep="",
+        example=lambda rng: ((rng.random((2, 3)),), {"dtype": dtypes.float64}))  # fmt: skip
 
 
 def recorded_select(condition: Any, x: Any, y: Any) -> Any:
@@ -579,7 +580,8 @@ def zeros_like_tensor(x: Any) -> Any:
 declare(
     "select", lambda c, x, y: np.where(c, x, y),
     [None, lambda g, z, c, x, y: _select(c, g, 0), lambda g, z, c, x, y: _select(c, 0, g)],
-    op="SelectV2", label="where", keep="c",
+    op="SelectV2", label="where", keep="x",
+    example=lambda rng: ((rng.random((2, 3)) > 0.5, rng.random((2, 3)), rng.random(3)), {}),
 )  # fmt: skip
 declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="")
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
