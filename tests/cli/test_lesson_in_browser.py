@@ -9,12 +9,20 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 LONG = 90_000
+TWO_NODES_IN_VIEW = """scene => {
+    const pane = scene.getBoundingClientRect();
+    return [...scene.querySelectorAll(".mt-node")].filter(node => {
+        const box = node.getBoundingClientRect();
+        const across = box.right > pane.left && box.left < pane.right;
+        return box.width && across && box.bottom > pane.top && box.top < pane.bottom;
+    }).length >= 2;
+}"""
 
 
 @pytest.fixture
-def lesson(page, lab):
+def lesson(page, start_lab, tmp_path):
     """The page of lesson 1, all cells run in a fresh kernel."""
-    page.goto(lab)
+    page.goto(start_lab(tmp_path))
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
     page.get_by_text("Run", exact=True).click()
@@ -63,3 +71,11 @@ def test_lesson_1_runs_and_its_exercises_answer(lesson):
     lesson.keyboard.type('check("01.1", 12.0)')
     lesson.keyboard.press("Control+Enter")
     expect(exercise).to_contain_text("Exercise 01.1: correct.")
+
+
+def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(lesson):
+    pictures = lesson.locator(".jp-OutputArea .mt-scene")
+    assert pictures.count() == 5
+    for picture in pictures.element_handles():
+        picture.evaluate("scene => scene.scrollIntoView({block: 'center'})")
+        lesson.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=10_000)

@@ -65,6 +65,12 @@ def test_cells_keep_their_ids_and_get_lasting_ones():
     assert "execution" not in notebook.cells[2].metadata
 
 
+def test_a_cell_run_out_of_order_says_so(tmp_path):
+    path = write(tmp_path / "order.ipynb", "import minitape.course", "print(made_above)")
+    with pytest.raises(ClickException, match="run that cell first: menu Run, Run All Above Selected Cell"):
+        save(path)
+
+
 def test_a_new_lesson_passes_the_check(tmp_path):
     made = run("new-lesson", "14_my_topic", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
