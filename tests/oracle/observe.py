@@ -65,7 +65,7 @@ def message_of(error: BaseException) -> list[str]:
 # ---------------------------------------------------------------- values
 def describe(value, depth: int = 0):
     """A JSON-able description of a value: kind, dtype, shape and elements."""
-    if value is None or isinstance(value, (bool, int, str)) and type(value) in (bool, int, str):
+    if value is None or (isinstance(value, (bool, int, str)) and type(value) in (bool, int, str)):
         return value
     if type(value) is float:
         return {"float": _number(value)}
@@ -83,7 +83,7 @@ def _is(*names):
 
 def _array(value) -> dict:
     array = np.asarray(value)
-    texts = array.dtype.kind in "SU" or array.dtype == object and all(isinstance(i, (bytes, str)) for i in array.flat)
+    texts = array.dtype.kind in "SU" or (array.dtype == object and all(isinstance(i, (bytes, str)) for i in array.flat))
     name = "string" if texts else array.dtype.name
     flat = [_number(item) for item in array.reshape(-1)[:SHOWN_ELEMENTS]]
     return {"dtype": name, "shape": list(array.shape), "value": _nest(flat, array.shape)}

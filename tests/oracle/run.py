@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from corpus import GOLDENS, Case, areas, load  # noqa: E402
-from observe import compare, observe  # noqa: E402
+from corpus import GOLDENS, Case, areas, load
+from observe import compare, observe
 
 
 def goldens(area: str) -> dict:
@@ -49,6 +49,7 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="the table only")
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds per case")
     parser.add_argument("--json", default="", help="write misses to this file")
+    parser.add_argument("--names", action="store_true", help="names of failing cases, as known.txt wants them")
     args = parser.parse_args()
     tf = importlib.import_module(args.module)
     table, failed = [], {}
@@ -60,10 +61,14 @@ def main() -> int:
             passed += not misses
             if misses:
                 failed[f"{area}/{case.name}"] = misses
-                if not args.table:
+                if args.names:
+                    print(f"{area}/{case.name}")
+                elif not args.table:
                     show(case, misses, args.quiet)
         if cases:
             table.append((area, passed, len(cases), time.time() - start))
+    if args.names:
+        return 1 if failed else 0
     print(f"\n{'area':<18} {'pass':>5} {'of':>5} {'%':>6} {'s':>6}")
     for area, passed, count, seconds in [
         *table,
