@@ -49,6 +49,7 @@ class State(threading.local):
     record: Record | None = None
     graph: Any = None
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
+    site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
     scope: tuple[str, ...] = ()  # tf.name_scope
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
@@ -206,9 +207,17 @@ class Record:
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((len(self), code, fixed))
 
-    def here(self) -> int:
-        """Notes the user's frame and returns the site of the statement that runs now."""
-        frame = user_frame(sys._getframe(2))
+    def here(self, level: int = 2) -> int:
+        """Notes the user's frame and returns the site of the statement that runs now.
+
+        The search starts ``level`` frames up; while a sweep is recorded, its statement is the site of all its rows.
+        """
+        site = state.site
+        if site is not None:
+            self._segment(*site)
+            self.frame = None
+            return site[1]
+        frame = user_frame(sys._getframe(level))
         if frame is None:
             return 0
         if frame is not self.frame and not self.move(frame):
@@ -306,7 +315,7 @@ class Record:
             for i, t in enumerate(inputs):
                 if (keep == "all" or (i < 2 and "xy"[i] in keep)) and rows[i] not in arrays and t._lane is not self:
                     arrays[rows[i]] = t.array
-        first, site, number = len(self), self.here(), len(self.calls)
+        first, site, number = self.base + (len(self.pending) >> 2), self.here(4), len(self.calls)
         call = Call(first, primitive, tuple(rows), attrs, len(tensors), hot)
         real = self.real
         for output, tensor in enumerate(tensors):

@@ -14,6 +14,7 @@ import logging
 import weakref
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,10 @@ from . import nest
 from .evidence import born, stack, told
 from .primitives import _BATCH
 from .primitives.elementwise import FIRST_CODE
-from .record import CALL, LONG, Record, state
+from .record import CALL, LONG, Record, state, user_frame
 from .slices import IndexedSlices
 from .sweep import Sweep
-from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
+from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, bare, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
@@ -443,13 +444,17 @@ class GradientTape:
                 return None
         sweep = Sweep(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
         before, state.by = state.by, self
+        site = state.site
         outer = state.record if recorded else None
         if outer is not None:
             outer.by_marks.append((len(outer), weakref.ref(self)))
+            if site is None:
+                frame = user_frame(_getframe(1))
+                state.site = None if frame is None else (frame.f_code, frame.f_lasti)
         try:
             sweep.run()
         finally:
-            state.by = before
+            state.by, state.site = before, site
             if outer is not None:
                 outer.by_marks.append((len(outer), None if before is None else weakref.ref(before)))
         return sweep
@@ -460,7 +465,7 @@ class GradientTape:
             if only is None or type(only) is EagerTensor:
                 return only
             if isinstance(only, (np.ndarray, np.generic)):
-                return wrap(only)
+                return bare(only)
         parts = [a for a in map(sweep.adjoint, rows) if a is not None]
         if not parts:
             return None
@@ -522,17 +527,29 @@ class GradientTape:
         """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
         record: Record = self._record  # type: ignore[assignment]
         n = len(record)
-        on = None
-        whole = not self._recording and self.spans == [(0, n)]
-        if self.late or not whole or record.tapes > 1 or not all(row in self.watched for row in sources):
+        on, end = None, n
+        if self._all_within(sources):
+            end = self.spans[0][1]
+            if not record.calls and n <= LONG and end == n:
+                return None
+        else:
             on = self.on_tape()
-        elif not record.calls and n <= LONG:
-            return None
         marks = bytearray(n)
         for row in sources:
             marks[row] = on is None or on[row]
-        self._spread(marks, min(sources) + 1, n, on)
+        self._spread(marks, min(sources) + 1, end, on)
         return marks
+
+    def _all_within(self, sources: set[int]) -> bool:
+        """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
+        if self._recording or len(self.spans) != 1:
+            return False
+        start, watched = self.spans[0][0], self.watched
+        for row in sources:
+            since = watched.get(row)
+            if since is None or (since > row + 1 and since > start):
+                return False
+        return True
 
     def _spread(self, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
         """Marks each row in [low, high) that has a marked input (and passes the gate)."""

@@ -17,7 +17,7 @@ from . import dtypes
 from .dtypes import DType
 from .errors import invalid
 from .evidence import EAGER, born, left
-from .primitives import TABLE, Primitive, declare, elementwise
+from .primitives import _TENSOR, TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
@@ -393,6 +393,9 @@ def operand_tensors(inputs: Iterable[Any]) -> tuple[Any, ...]:
     return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
 
 
+_TENSOR[:] = [Tensor, apply, operand_tensors]
+
+
 def check_same_dtype(op: str, x: Any, y: Any) -> None:
     """Raises InvalidArgumentError when two operands have different dtypes."""
     if x.dtype is not y.dtype:
@@ -421,10 +424,12 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
             check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)
+        if a is not None and a.dtype == object and primitive.op == "AddV2":
+            primitive = TABLE["string_add"]
     return apply(primitive, (x, y), {})
 
 
-def _other(x: Tensor, y: Any) -> Any:
+def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
     if isinstance(y, Tensor):
         return y
@@ -434,7 +439,7 @@ def _other(x: Tensor, y: Any) -> Any:
         return NotImplemented
     from .convert import convert_operand
 
-    return convert_operand(y, x.dtype)
+    return convert_operand(y, x.dtype, strict)
 
 
 def _no_zero_division(primitive: Primitive, x: Any, y: Any) -> None:
@@ -507,48 +512,82 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
         setattr(EagerTensor, label, function)
 
 
-def _slow_pair(primitive: Primitive, prepare: Any = None) -> tuple[Any, Any]:
+def _slow_pair(primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
     from .convert import convert_to_tensor
 
     def slow(a: Any, b: Any) -> Any:
-        b = _other(a, b)
+        b = _other(a, b, strict)
         if b is NotImplemented:
             return b
-        if prepare is not None:
-            a, b = prepare(a, b)
-        return binary(primitive, a, b)
+        return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
     def slow_reversed(a: Any, b: Any) -> Any:
+        if hasattr(b, "_composite"):
+            return NotImplemented
         b = b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype)
-        if prepare is not None:
-            b, a = prepare(b, a)
-        return binary(primitive, b, a)
+        return binary(primitive, b, a) if prepare is None else prepare(primitive, b, a)
 
     return slow, slow_reversed
 
 
 def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
-    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64)."""
-    if a.dtype is b.dtype and a.dtype.is_integer:
+    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
+
+    Raises TypeError when the dtypes differ or are no numbers.
+    """
+    if a.dtype is not b.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
+    if a.dtype.is_integer:
         wide = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
         cast = TABLE["cast"]
         return cast(a, dtype=wide), cast(b, dtype=wide)
+    if a.dtype.kind in "bs":
+        names = ("uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 "
+                 "complex128").split()  # fmt: skip
+        raise TypeError(f"Invalid dtype {a.dtype!r} in __truediv__. Expected one of {{{', '.join('tf.' + n for n in names)}}}.")
     return a, b
 
 
+def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
+    return binary(primitive, *float_quotient(a, b))
+
+
+def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
+    return binary(TABLE["logical_and"] if a.dtype.kind == "b" else primitive, a, b)
+
+
+def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
+    from .math import matmul
+
+    return matmul(a, b)
+
+
 def _install_operators() -> None:
-    for name, primitive_name, prepare in (
-        ("add", "add", None), ("sub", "subtract", None), ("mul", "multiply", None), ("truediv", "divide", float_quotient),
-        ("pow", "pow", None), ("floordiv", "floordiv", None), ("mod", "mod", None),
+    for name, primitive_name, prepare, strict in (
+        ("add", "add", None, False), ("sub", "subtract", None, True), ("mul", "multiply", _multiply, True),
+        ("truediv", "divide", _divide, False), ("pow", "pow", None, True), ("floordiv", "floordiv", None, True),
+        ("mod", "mod", None, True),
     ):  # fmt: skip
         primitive = TABLE[primitive_name]
-        slow, slow_reversed = _slow_pair(primitive, prepare)
+        slow, slow_reversed = _slow_pair(primitive, prepare, strict)
         _fast_operator(name, primitive, slow, slow_reversed)
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
-    for name, primitive_name in (("neg", "negative"), ("abs", "abs")):
-        setattr(Tensor, f"__{name}__", lambda a, p=TABLE[primitive_name]: apply(p, (a,), {}))
-    Tensor.__pos__ = lambda a: a  # type: ignore[attr-defined]
+    for name, primitive_name, prepare in (
+        ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
+        ("xor", "logical_xor", _logical),
+    ):  # fmt: skip
+        slow, slow_reversed = _slow_pair(TABLE[primitive_name], prepare)
+        setattr(Tensor, f"__{name}__", slow)
+        setattr(Tensor, f"__r{name}__", slow_reversed)
+    Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]
+    Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})  # type: ignore[attr-defined]
+    Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})  # type: ignore[attr-defined]
+
+
+def _logical(primitive: Primitive, a: Any, b: Any) -> Any:
+    """Bools are combined as truth values, integers bit by bit."""
+    return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
 # -- primitives that the core itself needs ----------------------------------------------------------------------------
@@ -608,6 +647,11 @@ _boolean("logical_and", "LogicalAnd", "and", lambda x, y: np.logical_and(x, y))
 _boolean("logical_or", "LogicalOr", "or", lambda x, y: np.logical_or(x, y))
 _boolean("logical_xor", "LogicalXor", "xor", lambda x, y: np.logical_xor(x, y))
 declare("logical_not", lambda x: np.logical_not(x), [None], op="LogicalNot", label="not", keep="")
+_boolean("bitwise_and", "BitwiseAnd", "&", lambda x, y: np.bitwise_and(x, y))
+_boolean("bitwise_or", "BitwiseOr", "|", lambda x, y: np.bitwise_or(x, y))
+_boolean("bitwise_xor", "BitwiseXor", "^", lambda x, y: np.bitwise_xor(x, y))
+declare("bitwise_not", lambda x: np.invert(x), [None], op="Invert", label="~", keep="")
+declare("string_add", lambda x, y: np.add(x, y, dtype=object), [None, None], op="Add", label="+", keep="")
 
 
 def _comparison(name: str, primitive: Primitive) -> None:
@@ -622,17 +666,14 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
     def compare(a: Any, b: Any) -> Any:
         if b is None:
             return unlike
-        try:
-            b = _other(a, b)
-        except (TypeError, ValueError):
-            return unlike
+        b = _other(a, b)
         if b is NotImplemented:
             return b
         try:
             return binary(primitive, a, b)
         except type(invalid("")) as error:
             if "Incompatible shapes" in str(error):
-                return unlike
+                return wrap(np.bool_(unlike))
             raise
 
     setattr(Tensor, name, compare)
@@ -642,9 +683,5 @@ for _name, _primitive in (("__lt__", "less"), ("__le__", "less_equal"), ("__gt__
     _comparison(_name, TABLE[_primitive])
 _equality("__eq__", TABLE["equal"], False)
 _equality("__ne__", TABLE["not_equal"], True)
-for _name, _primitive in (("and", "logical_and"), ("or", "logical_or"), ("xor", "logical_xor")):
-    _comparison(f"__{_name}__", TABLE[_primitive])
-    _comparison(f"__r{_name}__", TABLE[_primitive])
-Tensor.__invert__ = lambda a: apply(TABLE["logical_not"], (a,), {})  # type: ignore[attr-defined]
 Tensor.__hash__ = EagerTensor.__hash__  # type: ignore[method-assign]
 elementwise_primitives = elementwise.BY_CODE

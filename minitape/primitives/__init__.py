@@ -58,13 +58,16 @@ class Primitive:
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
-        kinds = {type(i) for i in inputs}
-        if _BATCH and _BATCH[0] in kinds:
+        tensors = batches = 0
+        for i in inputs:
+            if isinstance(i, _TENSOR[0]):
+                tensors += 1
+            elif _BATCH and type(i) is _BATCH[0]:
+                batches += 1
+        if batches:
             return _BATCH[1](self, inputs, attrs)
-        if any(issubclass(kind, _tensor_class()) for kind in kinds):
-            from ..tensor import apply, operand_tensors
-
-            return apply(self, operand_tensors(inputs), attrs)
+        if tensors:
+            return _TENSOR[1](self, inputs if tensors == len(inputs) else _TENSOR[2](inputs), attrs)
         return self.forward(*inputs, **attrs)
 
     def __repr__(self) -> str:
@@ -72,15 +75,7 @@ class Primitive:
 
 
 _BATCH: list[Any] = []  # the class of batched adjoints and how a primitive is applied to them, once it is in use
-_cache: list[type] = []
-
-
-def _tensor_class() -> type:
-    if not _cache:
-        from ..tensor import Tensor
-
-        _cache.append(Tensor)
-    return _cache[0]
+_TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, and how other inputs become them
 
 
 def declare(
