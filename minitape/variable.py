@@ -75,7 +75,7 @@ class ResourceVariable:
         self._version = 0
         self.constraint = constraint
         self._set(array)
-        self._state._made = born("variable", (tensor,), weakref.ref(self))
+        self._born = self._state._made = born("variable", (tensor,), weakref.ref(self))
 
     # -- state --------------------------------------------------------------------------------------------------------
 

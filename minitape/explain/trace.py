@@ -1,0 +1,334 @@
+"""One graph of everything that happened to a value: rows of recordings, operations outside any tape, assigns, exits.
+
+Nodes are made when somebody walks to them. An edge leads from a value to one that it was computed from; where a
+gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the path with the fewest breaks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import count
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..evidence import Origin, Ref, exits
+from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..record import CALL, Record, place_of
+from ..tensor import EagerTensor
+
+LIMIT = 400_000  # nodes that a search visits at most
+COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
+          "unstack", "split"}  # fmt: skip
+_STATE = {"variable", "assign", "assign_add", "assign_sub"}
+
+
+class Place:
+    """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
+
+    __slots__ = ("filename", "line", "frames")
+
+    def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
+        self.frames = frames
+        self.filename, self.line, _ = place_of(*frames[0])
+
+    def outer(self) -> Iterator[tuple[str, int]]:
+        """(file, line) of each frame, innermost first."""
+        for frame in self.frames:
+            yield place_of(*frame)[:2]
+
+
+class Break:
+    """Why no gradient passes an edge: the cause, where, and what stands there (an operation's name, a variable ...)."""
+
+    __slots__ = ("cause", "place", "what", "subject")
+
+    def __init__(self, cause: str, place: Place | None, what: str = "", subject: Any = None) -> None:
+        self.cause, self.place, self.what, self.subject = cause, place, what, subject
+
+
+class Node:
+    """A value: a row of a recording, or what is known of one outside of it."""
+
+    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "_edges")
+
+    def __init__(self, key: Any, record: Record | None = None, row: int = -1, origin: Origin | None = None,
+                 tensor: Any = None, variable: Any = None) -> None:  # fmt: skip
+        self.key, self.record, self.row, self.origin = key, record, row, origin
+        self.tensor, self.variable = tensor, variable
+        self._edges: list[tuple[Node, Break | None]] | None = None
+
+
+class Trace:
+    """The graph as one tape sees it."""
+
+    def __init__(self, tape: Any) -> None:
+        self.tape = tape
+        self.record: Record | None = tape._record
+        self.nodes: dict[Any, Node] = {}
+        spans = list(tape.spans)
+        if tape._recording:
+            spans.append((tape._start, len(tape._record)))
+        self.spans = spans
+        self.dropped = exits().dropped
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def of(self, value: Any) -> list[Node]:
+        """The nodes of a tensor, or of the states of a variable, newest first."""
+        if type(value) is EagerTensor:
+            return [self.of_tensor(value)]
+        state = getattr(value, "_state", None)
+        if state is None:
+            return []
+        rows = value._tape_rows(self.tape)
+        nodes = [self.of_row(self.record, row) for row in reversed(rows)]
+        current = self.of_tensor(state)
+        return nodes if current in nodes else [current, *nodes]
+
+    def of_tensor(self, tensor: Any) -> Node:
+        """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
+        record = self.record
+        row = None if record is None else record.find(tensor)
+        if row is not None:
+            return self.of_row(record, row)
+        home = tensor._lane or tensor._home
+        if home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None):
+            if tensor._made is None:
+                return self.of_row(home, tensor._row)
+        return self._node(("tensor", id(tensor)), origin=tensor._made, tensor=tensor, variable=_variable(tensor._made))
+
+    def of_row(self, record: Any, row: int) -> Node:
+        """The node of a row."""
+        key = (id(record), row)
+        node = self.nodes.get(key)
+        if node is None:
+            leaf = record.leaves.get(row)
+            tensor = None if leaf is None else leaf.tensor
+            node = self.nodes[key] = Node(key, record, row, None if tensor is None else tensor._made, tensor,
+                                          None if leaf is None else leaf.variable)  # fmt: skip
+        return node
+
+    def of_ref(self, ref: Ref) -> Node:
+        """The node of a value that may be gone."""
+        tensor = ref.tensor()
+        if tensor is not None:
+            return self.of_tensor(tensor)
+        record = None if ref.record is None else ref.record()
+        if record is not None and (record is self.record or record.calls or record.leaves):
+            return self.of_row(record, ref.row)
+        if record is not None and self.record is not None:
+            for old, shift in self.record.adopted:
+                if old is record:
+                    return self.of_row(self.record, ref.row + shift)
+        key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref))
+        return self._node(key, origin=ref.origin, variable=_variable(ref.origin))
+
+    def _node(self, key: Any, **fields: Any) -> Node:
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = Node(key, **fields)
+        return node
+
+    # -- edges --------------------------------------------------------------------------------------------------------
+
+    def edges(self, node: Node) -> list[tuple[Node, Break | None]]:
+        """What a value was computed from, and what breaks on the way."""
+        if node._edges is None:
+            if node.record is not None:
+                node._edges = list(self._row_edges(node))
+            else:
+                node._edges = list(self._origin_edges(node.origin))
+        return node._edges
+
+    def _row_edges(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+        record: Any = node.record
+        op, a, b, _ = record.cell(node.row)
+        if op >= FIRST_CODE:
+            primitive, inputs = BY_CODE[op - FIRST_CODE], (a,) if a == b or len(BY_CODE[op - FIRST_CODE].texts) == 2 else (a, b)
+            rules: Any = [None if t == "-" else t for t in primitive.texts[1:]]
+            attrs: Any = {}
+        elif op == CALL and a < len(record.calls):
+            call = record.calls[a]
+            primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
+        else:
+            home = None if node.tensor is None else node.tensor._lane or node.tensor._home
+            if node.origin is not None:
+                yield from self._origin_edges(node.origin)
+            elif home is not None and home is not record:
+                yield self.of_row(home, node.tensor._row), None
+            return
+        outside = self.scope(node)
+        for i, row in enumerate(inputs):
+            parent = self.of_row(record, row)
+            yield parent, outside or self._op_break(node, parent, primitive, rules, i, attrs)
+
+    def scope(self, node: Node) -> Break | None:
+        """The break of an operation that ran where this tape did not record."""
+        if node.record is self.record and any(a <= node.row < b for a, b in self.spans):
+            return None
+        cause = "recording_paused" if node.record is self.record and self.paused(node.row) else "outside_tape"
+        return Break(cause, self.place(node), self.label(node), node)
+
+    def paused(self, row: int) -> bool:
+        """True when the tape was inside ``stop_recording()`` at this row."""
+        inside = False
+        for event in () if self.record is None else self.record.events:
+            if event.row > row:
+                break
+            if event.kind in ("pause", "resume") and event.subject is self.tape:
+                inside = event.kind == "pause"
+        return inside
+
+    def _op_break(self, node: Node, parent: Node, primitive: Any, rules: Any, i: int, attrs: Any) -> Break | None:
+        name = primitive.name
+        where, label = self.place(node), primitive.label
+        if name == "stop_gradient":
+            return Break("stop_gradient", where, label, node)
+        if "numpy_function" in name:
+            return Break("left_through_numpy", where, "tf.numpy_function", node)
+        out = self.dtype(node)
+        if name == "cast" and out is not None and not out.differentiable:
+            source = self.dtype(parent)
+            if source is None or source.differentiable:
+                return Break("integer_dtype", where, out.name, node)
+        into = self.dtype(parent)
+        if into is not None and not into.differentiable:
+            return Break("integer_dtype", where, into.name, node)
+        if rules is None and primitive.missing == "unregistered":
+            return Break("no_gradient_registered", where, primitive.op, node)
+        if rules is None or (not callable(rules) and rules[i if i < len(rules) else -1] is None):
+            return Break("nondifferentiable_op", where, primitive.op or label, node)
+        if out is not None and not out.differentiable:
+            return Break("nondifferentiable_op", where, primitive.op or label, node)
+        return None
+
+    def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
+        if origin is None:
+            return
+        place = Place(origin.stack) if origin.stack else None
+        if origin.kind == "constant":
+            if origin.detail is not None:
+                exit = origin.detail
+                yield self.of_ref(exit.value), Break("left_through_numpy", Place(exit.stack) if exit.stack else place, exit.how, exit)
+            return
+        if origin.kind in _STATE:
+            cause, what = "state", origin.kind
+        else:
+            cause, what = "outside_tape", origin.detail.name if origin.kind == "op" else origin.kind
+        for ref in origin.inputs:
+            parent = self.of_ref(ref)
+            if origin.kind == "op" and what in ("stop_gradient",):
+                yield parent, Break("stop_gradient", place, what, origin)
+            else:
+                yield parent, Break(cause, place, what, origin)
+
+    # -- what a node is -----------------------------------------------------------------------------------------------
+
+    def place(self, node: Node) -> Place | None:
+        """The user's statement that made a value (of a leaf: where it was first used)."""
+        if node.record is not None:
+            found = node.record.place(node.row)
+            if found is None:
+                return None
+            place = Place.__new__(Place)
+            place.filename, place.line, code = found
+            place.frames = ((code, _offset(code, found[1])),)
+            return place
+        return self.birth(node)
+
+    def birth(self, node: Node) -> Place | None:
+        """Where a leaf, or a value outside of recordings, was made."""
+        if node.origin is not None and node.origin.stack:
+            return Place(node.origin.stack)
+        return None
+
+    def dtype(self, node: Node) -> Any:
+        """The dtype of a value, None when nobody knows."""
+        if node.tensor is not None:
+            return node.tensor.dtype
+        if node.record is not None:
+            meta = node.record.meta.get(node.row)
+            real = node.record.real if meta is None else meta[1]
+            real = None if real is None else np.dtype(real)
+            return None if real is None else dtypes.of_numpy(real)
+        return None
+
+    def label(self, node: Node) -> str:
+        """The name of the operation behind a row."""
+        op, a, _, _ = node.record.cell(node.row)  # type: ignore[union-attr]
+        if op >= FIRST_CODE:
+            return BY_CODE[op - FIRST_CODE].name
+        return node.record.calls[a].primitive.name if op == CALL else ""  # type: ignore[union-attr]
+
+    def is_value(self, node: Node, value: Any) -> bool:
+        """True when a node is this very tensor, or a state of this very variable."""
+        if type(value) is EagerTensor:
+            if node.tensor is value:
+                return True
+            return node.record is not None and node.record is self.record and node.record.find(value) == node.row
+        base = getattr(value, "_base", value)
+        return node.variable is not None and node.variable is base
+
+    # -- search -------------------------------------------------------------------------------------------------------
+
+    def path(self, targets: list[Node], value: Any) -> list[tuple[Node, Node, Break | None]] | None:
+        """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
+        number = count()
+        heap: list[Any] = []
+        best: dict[Any, float] = {}
+        before: dict[Any, tuple[Node, Break | None]] = {}
+        for node in targets:
+            heapq.heappush(heap, (0.0, next(number), node))
+            best[node.key] = 0.0
+        done: set[Any] = set()
+        while heap and len(done) < LIMIT:
+            cost, _, node = heapq.heappop(heap)
+            if node.key in done:
+                continue
+            done.add(node.key)
+            if self.is_value(node, value):
+                return self._walk(node, before)
+            for parent, broken in self.edges(node):
+                total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
+                if total < best.get(parent.key, 1e9):
+                    best[parent.key] = total
+                    before[parent.key] = (node, broken)
+                    heapq.heappush(heap, (total, next(number), parent))
+        return None
+
+    def _walk(self, node: Node, before: dict[Any, tuple[Node, Break | None]]) -> list[tuple[Node, Node, Break | None]]:
+        steps = []
+        while node.key in before:
+            child, broken = before[node.key]
+            steps.append((child, node, broken))
+            node = child
+        return steps
+
+    def ancestors(self, starts: list[Node]) -> dict[Any, Node]:
+        """Everything that the nodes were computed from, breaks or not, and themselves."""
+        found: dict[Any, Node] = {}
+        waiting = list(starts)
+        while waiting and len(found) < LIMIT:
+            node = waiting.pop()
+            if node.key not in found:
+                found[node.key] = node
+                waiting.extend(parent for parent, _ in self.edges(node))
+        return found
+
+
+_COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+
+
+def _variable(origin: Origin | None) -> Any:
+    return origin.detail() if origin is not None and origin.kind in _STATE and origin.detail is not None else None
+
+
+def _offset(code: CodeType, line: int) -> int:
+    for start, _, number in code.co_lines():
+        if number == line:
+            return start
+    return 0

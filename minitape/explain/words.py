@@ -1,0 +1,212 @@
+"""The sentences: what each cause means, and what mends it."""
+
+from __future__ import annotations
+
+import html
+import linecache
+import sys
+from typing import Any
+
+_TEXT = {
+    # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name
+    "not_watched": (
+        "{x} is a tensor that the tape does not watch, so what was computed from it{line} was not recorded for it.",
+        "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
+    ),
+    "watched_late": (
+        "{x} was used before the tape watched it: the watch{line} comes too late for what was computed earlier.",
+        "Move tape.watch({x}) to the top of the block, before {x} is used.",
+    ),
+    "not_trainable": (
+        "{x} is a variable made with trainable=False{line}, so no tape watches it by itself.",
+        "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
+    ),
+    "not_accessed_watched": (
+        "The tape was made with watch_accessed_variables=False and nobody called tape.watch({x}) before it was used{line}.",
+        "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
+    ),
+    "integer_dtype": (
+        "Gradients flow through floating-point values only, and the value here is {what}{line}.",
+        "Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.",
+    ),
+    "stop_gradient": (
+        "tf.stop_gradient{line} cuts the way from {x} to the target.",
+        "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
+    ),
+    "recording_paused": (
+        "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
+        "Move the line out of the stop_recording() block.",
+    ),
+    "outside_tape": (
+        "{what} ran outside the tape's with block{line}, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "state": (
+        "{what}{line} stored a value in a variable. A variable is state: it does not remember how its value was computed.",
+        "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
+    ),
+    "left_through_numpy": (
+        "The value left TensorFlow's world{line} ({what}); what came back is a constant that knows nothing of {x}.",
+        "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float().",
+    ),
+    "rebound": (
+        "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used.",
+        "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
+    ),
+    "wrong_object": (
+        "The target was computed from another object: this one{line} is a copy or has the same value, but is not the same.",
+        "Pass the very tensor or variable that was used in the computation (and watch that one).",
+    ),
+    "independent": (
+        "The target was not computed from {x}: there is no path between them.",
+        "Use {x} in the computation of the target, or leave it out of the sources. "
+        'unconnected_gradients="zero" gives zeros instead of None.',
+    ),
+    "nondifferentiable_op": (
+        "{what}{line} has no derivative: its result does not change smoothly with its input.",
+        "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
+    ),
+    "no_gradient_registered": (
+        "No gradient is registered for {what}{line}.",
+        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
+    ),
+    "unused_layer": (
+        "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
+        "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
+    "connected": ("The target depends on {x}, and the tape recorded how.", ""),
+}
+
+
+class Explanation:
+    """Why one gradient is None, or that it is not.
+
+    ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement to
+    blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
+    the way, each an Explanation of its own.
+    """
+
+    def __init__(self, cause: str, message: str, fix: str, filename: str | None = None, line: int | None = None,
+                 others: list[Explanation] | None = None) -> None:  # fmt: skip
+        self.connected = cause == "connected"
+        self.cause, self.message, self.fix = cause, message, fix
+        self.filename, self.line = filename, line
+        self.others = others or []
+        self._tape: Any = None
+        self._rows: list[int] = []
+
+    @property
+    def code(self) -> str:
+        """The source line to blame, empty when there is none."""
+        return "" if self.line is None else linecache.getline(self.filename or "", self.line).strip()
+
+    def __repr__(self) -> str:
+        where = "" if self.line is None else f" line={self.line}"
+        return f"<Explanation {self.cause}{where}: {self.message}>"
+
+    def __str__(self) -> str:
+        parts = [f"{self.cause}: {self.message}"]
+        if self.line is not None:
+            parts.append(f"  {where(self.filename, self.line)}:  {self.code}")
+        if self.fix:
+            parts.append(f"  Mend it: {self.fix}")
+        parts += [f"  Also: {other.message}" for other in self.others]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        color = "#2e7d32" if self.connected else "#c62828"
+        rows = [f'<b style="color:{color}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
+        if self.line is not None:
+            rows.append(f'<span style="opacity:.7">{html.escape(where(self.filename, self.line))}</span> '
+                        f'<code style="color:{color}">{html.escape(self.code)}</code>')  # fmt: skip
+        if self.fix:
+            rows.append(f"<i>{html.escape(self.fix)}</i>")
+        rows += [f"Also: {html.escape(other.message)}" for other in self.others]
+        rows.append(_picture(self))
+        body = "".join(f'<div style="margin:2px 0">{row}</div>' for row in rows if row)
+        return f'<div style="border-left:4px solid {color};padding:4px 10px;max-width:60em">{body}</div>'
+
+
+def _picture(explanation: Explanation) -> str:
+    """The tape's picture with the break in red; empty where it can not be drawn."""
+    if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
+        return ""
+    try:
+        from ..draw import draw
+
+        return draw(explanation._tape)._repr_html_()
+    except Exception:  # noqa: BLE001 - a card without its picture is still a card
+        return ""
+
+
+def where(filename: str | None, line: int) -> str:
+    """A place as a person says it: "line 3", "cell [5], line 3" or "file.py, line 3".
+
+    >>> where("/home/me/train.py", 3)
+    'train.py, line 3'
+    """
+    name = filename or ""
+    cell = _cell(name)
+    if cell:
+        return f"{cell}, line {line}"
+    return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
+
+
+def _cell(filename: str) -> str:
+    """The notebook cell behind a file name, empty when it is none."""
+    shell_module = sys.modules.get("IPython.core.interactiveshell")
+    try:
+        shell = shell_module.InteractiveShell._instance  # type: ignore[union-attr]
+        number = shell.compile._filename_map.get(filename)
+        return "" if number is None else f"cell [{number}]"
+    except AttributeError:
+        return ""
+
+
+def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseException | None = None) -> Explanation:
+    """A finding in words."""
+    place = finding.place
+    answer = _say(finding.cause, place, finding.what, name_of(source, inquiry), source)
+    for other in finding.breaks:
+        answer.others.append(_say(other.cause, other.place, other.what, name_of(source, inquiry), source))
+    if finding.cause == "connected" and inquiry is not None:
+        zero = inquiry_zero(inquiry, source)
+        if zero:
+            answer.message += " " + zero
+    if error is not None:
+        answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
+    elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
+        answer.message += f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
+    answer._tape = tape
+    return answer
+
+
+def inquiry_zero(inquiry: Any, source: Any) -> str:
+    """Says when the gradient of a connected source is zero for a structural reason."""
+    try:
+        from .zeros import structural_zero
+
+        return structural_zero(inquiry, source)
+    except Exception:  # noqa: BLE001 - an extra sentence is not worth an error
+        return ""
+
+
+def _say(cause: str, place: Any, what: str, name: str, source: Any) -> Explanation:
+    if cause in ("connected", "independent"):
+        place = None
+    at = "" if place is None else f" ({where(place.filename, place.line)})"
+    message, fix = _TEXT[cause]
+    fields = {"x": name, "line": at, "what": what or "the value"}
+    return Explanation(cause, message.format(**fields), fix.format(**fields), place and place.filename, place and place.line)
+
+
+def name_of(source: Any, inquiry: Any) -> str:
+    """What the user calls a source: the name that its creating statement binds, or the variable's own."""
+    try:
+        for statement, _ in inquiry.statements(inquiry.born(source)):
+            for text in statement.binds():
+                return text
+    except Exception:  # noqa: BLE001
+        pass
+    name = getattr(source, "name", "")
+    return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
