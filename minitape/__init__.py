@@ -17,9 +17,10 @@ from typing import Any
 from . import api
 from .primitives import elementwise as _elementwise  # noqa: F401 - fills the table of primitives
 from .tensor import _install_operators
-from .primitives import linear as _linear, reduce as _reduce, shaping as _shaping  # noqa: F401, E402, I001
+from .primitives import linear as _linear, reduce as _reduce, scatter as _scatter, shaping as _shaping  # noqa: F401, E402, I001
 
 _install_operators()
+del shape  # noqa: F821 - importing the module of this name put it here; tf.shape is a function
 
 __version__ = "0.1.0"
 

@@ -19,30 +19,49 @@ ROOT: dict[str, str] = {
     "module": "Module",
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
-              "uint64 bool complex64 complex128 string",
-    "math": "abs acos acosh add asin asinh atan atan2 atanh ceil cos cosh divide equal exp expm1 floor floordiv greater "
-            "greater_equal less less_equal log log1p logical_and logical_not logical_or maximum minimum multiply "
-            "negative not_equal pow reciprocal round rsqrt sigmoid sign sin sinh sqrt square squared_difference subtract "
-            "tan tanh truediv reduce_sum reduce_mean reduce_max reduce_min matmul",
-    "arrays": "identity stop_gradient cast reshape transpose concat stack unstack gather zeros ones zeros_like ones_like",
+              "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
+    "elementwise": "abs acos acosh add asin asinh atan atan2 atanh complex cos cosh divide equal exp floor greater "
+                   "greater_equal less less_equal logical_and logical_not logical_or maximum minimum multiply negative "
+                   "not_equal pow realdiv round scalar_mul sigmoid sign sin sinh sqrt square subtract tan tanh truediv "
+                   "truncatediv truncatemod",
+    "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
+                  "reduce_sum",
+    "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins sort",
+    "products": "add_n clip_by_global_norm clip_by_norm clip_by_value einsum matmul norm tensordot",
+    "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims "
+              "get_static_value identity identity_n is_symbolic_tensor is_tensor make_ndarray make_tensor_proto newaxis rank "
+              "reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze stop_gradient transpose",
+    "filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
+    "indexing": "slice=slice_ strided_slice",
+    "joining": "concat pad parallel_stack repeat split stack tile unstack",
+    "picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique unique_with_counts "
+               "unravel_index where",
+    "scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
+               "tensor_scatter_nd_update",
     "custom": "custom_gradient recompute_grad grad_pass_through py_function numpy_function RegisterGradient no_gradient",
+    "graphs.build": "Graph Operation",
+    "graphs.session": "gradients",
+    "graphs.scopes": "control_dependencies executing_eagerly init_scope inside_function name_scope",
+    "graphs.variables": "group no_op",
+    "compat.v1": "Session get_default_graph py_func initialize_all_variables floordiv neg=negative",
     "draw": "draw",
     "snapshot": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "autodiff math dtypes errors nest".split()
+NAMESPACES = "compat config python autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}
 
-_HOME = {name: module for module, names in ROOT.items() for name in names.split()}
+_HOME = {name.split("=")[0]: module for module, names in ROOT.items() for name in names.split()}
+_ALIAS = dict(name.split("=") for names in ROOT.values() for name in names.split() if "=" in name)  # public=module's
 
 
 def find(name: str) -> Any:
     """The object behind ``tf.NAME``; AttributeError with the nearest name, or the reason why there is none."""
     if name in _HOME:
         module = importlib.import_module(f"minitape.{_HOME[name]}")
-        return getattr(module, name)
+        return getattr(module, _ALIAS.get(name, name))
     if name in NAMESPACES:
         return importlib.import_module(f"minitape.{name}")
     raise AttributeError(missing("tf", name, [*_HOME, *NAMESPACES]))

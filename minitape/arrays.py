@@ -1,83 +1,521 @@
-"""Operations on whole tensors: making, casting, reshaping, joining and picking."""
+"""Tensors as a whole: their shape, casts, and the same elements in another order."""
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
-from .convert import convert_to_tensor
-from .math import _tensor
+from .errors import UnimplementedError, invalid
+from .joining import shown
+from .opdefs import accept
+from .operands import axes_of, static, strict, tensor_of
 from .primitives import TABLE
-from .shape import static_sizes
-from .tensor import apply, wrap
+from .shape import TensorShape, as_shape
+from .tensor import EagerTensor, Tensor, apply, wrap
+
+newaxis = None
 
 
+@strict
 def identity(input: Any, name: str | None = None) -> Any:
-    """A tensor with the same value, as a row of its own."""
-    return apply(TABLE["identity"], (_tensor(input),), {})
+    """A tensor with the same value, as a row of its own. Differentiable.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([1.0])
+    >>> tf.identity(x) is x
+    False
+    """
+    if hasattr(input, "_composite") and hasattr(input, "_map_values"):
+        return input._map_values(identity)
+    return apply(TABLE["identity"], (tensor_of(input),), {})
 
 
+def identity_n(input: Any, name: str | None = None) -> list[Any]:
+    """Each tensor of a list, as a row of its own. Differentiable.
+
+    >>> import minitape as tf
+    >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
+    [np.int32(1), np.float32(2.5)]
+    """
+    return [identity(x) for x in input]
+
+
+@strict
 def stop_gradient(input: Any, name: str | None = None) -> Any:
-    """The same value, through which no gradient passes."""
-    return apply(TABLE["stop_gradient"], (_tensor(input),), {})
+    """The same value, through which no gradient passes.
+
+    >>> import minitape as tf
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(3.0)
+    """
+    return apply(TABLE["stop_gradient"], (tensor_of(input),), {})
 
 
+# -- casts ------------------------------------------------------------------------------------------------------------
+
+
+@strict
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype."""
-    x, dtype = _tensor(x), dtypes.as_dtype(dtype)
-    return x if x.dtype == dtype else apply(TABLE["cast"], (x,), {"dtype": dtype})
+    """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
+
+    Differentiable between float and complex dtypes. Raises UnimplementedError for strings.
+
+    >>> import minitape as tf
+    >>> tf.cast([1.8, -1.8], tf.int32).numpy()
+    array([ 1, -1], dtype=int32)
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if hasattr(x, "_composite") and hasattr(x, "_map_values"):
+        return x if x.dtype == dtype else x._map_values(lambda v: cast(v, dtype))
+    x = tensor_of(x)
+    if x.dtype == dtype:
+        return x
+    if x.dtype.kind == "s" or dtype.kind in "sqrv":
+        raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
+                                             "[Op:Cast] name: ")  # fmt: skip
+    if x.dtype.is_complex and dtype.is_floating:
+        logging.getLogger("minitape").warning(
+            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
+            "may not be what you intended.", x.dtype.name, dtype.name,
+        )  # fmt: skip
+    return apply(TABLE["cast"], (x,), {"dtype": dtype})
 
 
+@strict
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """The values in another dtype, limited to what it can hold.
+
+    >>> import minitape as tf
+    >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
+    array([255,   0], dtype=uint8)
+    """
+    x, dtype = tensor_of(value), dtypes.as_dtype(dtype)
+    if x.dtype == dtype or x.dtype.is_complex or dtype.is_complex:
+        return cast(x, dtype)
+    low, high = _inside(x.dtype, dtype)
+    for bound, primitive in ((low, "maximum"), (high, "minimum")):
+        if bound is not None:
+            x = apply(TABLE[primitive], (x, wrap(bound)), {})
+    return cast(x, dtype)
+
+
+def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
+    """The limits of one dtype as values of another; None where that one can not exceed it."""
+    number = have.as_numpy_dtype
+    bounds: list[Any] = []
+    if dtype_has_no_limits := [d for d in (have, wanted) if d.kind in "bs"]:
+        dtype_has_no_limits[0].min  # raises TypeError
+    for which, inward in (("min", np.inf), ("max", -np.inf)):
+        mine, theirs = getattr(have, which), getattr(wanted, which)
+        if (mine >= theirs) if which == "min" else (mine <= theirs):
+            bounds.append(None)
+            continue
+        bound = number(theirs)
+        if have.is_floating and ((bound < theirs) if which == "min" else (int(bound) > int(theirs))):
+            bound = np.nextafter(bound, number(inward))
+        bounds.append(bound)
+    return bounds[0], bounds[1]
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
+    """The same bytes read as another dtype; sizes differ by an axis more or less. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.bitcast(tf.constant(1.0), tf.int32).numpy()
+    np.int32(1065353216)
+    """
+    x, dtype = tensor_of(input), dtypes.as_dtype(type)
+    accept("Bitcast", x.dtype)
+    have, want = x.dtype.size, dtype.size
+    if have < want and (not x.ndim or x.shape[-1] * have != want):
+        raise invalid(f"Cannot bitcast from {x.dtype.number} to {dtype.number}", "Bitcast")
+    return apply(TABLE["bitcast"], (x,), {"dtype": dtype})
+
+
+# -- shape ------------------------------------------------------------------------------------------------------------
+
+
+@strict
+def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The sizes of the axes as a 1-d tensor (int32 unless ``out_type`` says otherwise). No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.shape([[1, 2], [3, 4], [5, 6]]).numpy()
+    array([3, 2], dtype=int32)
+    """
+    if hasattr(input, "_composite") and hasattr(input, "_dynamic_shape"):
+        return input._dynamic_shape(out_type)
+    return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
+
+
+def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Any]:
+    """The shape of each tensor of a list.
+
+    >>> import minitape as tf
+    >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], [[3]]])]
+    [[2], [1, 1]]
+    """
+    return [shape(x, out_type) for x in input]
+
+
+@strict
+def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
+    """The number of elements, as a scalar tensor.
+
+    >>> import minitape as tf
+    >>> tf.size([[1, 2], [3, 4]]).numpy()
+    np.int32(4)
+    """
+    if hasattr(input, "_composite") and hasattr(input, "_size"):
+        return input._size(out_type)
+    return apply(TABLE["size"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
+
+
+@strict
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of axes, as a scalar tensor.
+
+    >>> import minitape as tf
+    >>> tf.rank([[1, 2]]).numpy()
+    np.int32(2)
+    """
+    if hasattr(input, "_composite") and hasattr(input, "_rank"):
+        return input._rank()
+    return apply(TABLE["rank"], (tensor_of(input),), {})
+
+
+@strict
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
-    """The same elements in another shape; one size may be -1."""
-    return apply(TABLE["reshape"], (_tensor(tensor),), {"shape": static_sizes(shape)})
+    """The same elements in another shape; one size may be -1: what is left. Differentiable.
+
+    Raises InvalidArgumentError when the numbers of elements differ.
+
+    >>> import minitape as tf
+    >>> tf.reshape([1, 2, 3, 4], [2, -1]).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    from .shape import static_sizes
+
+    x, sizes = tensor_of(tensor), list(static_sizes(shape))
+    if x.shape.is_fully_defined():
+        sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+    return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
 
 
+def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
+    unknown, product = None, 1
+    for i, n in enumerate(sizes):
+        if n == -1:
+            if unknown is not None:
+                raise invalid(f"Only one input size may be -1, not both {unknown} and {i}", "Reshape")
+            unknown = i
+        elif n < 0:
+            raise invalid(f"Size {i} must be non-negative, not {n}", "Reshape")
+        else:
+            product *= n
+    if unknown is None:
+        if product != count:
+            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape")
+        return sizes
+    if product == 0:
+        if count:
+            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
+                          "0", "Reshape")  # fmt: skip
+        return [0 if n == -1 else n for n in sizes]
+    if count % product:
+        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
+                      f"{product}", "Reshape")  # fmt: skip
+    return [count // product if n == -1 else n for n in sizes]
+
+
+@strict
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
-    """The axes in another order, reversed by default."""
-    a = _tensor(a)
-    order = tuple(range(a.ndim))[::-1] if perm is None else static_sizes(perm)
+    """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=int32)
+    """
+    a = tensor_of(a)
+    order = tuple(range(a.ndim))[::-1] if perm is None else _order(np.asarray(static(perm)), a.ndim)
     out = apply(TABLE["transpose"], (a,), {"perm": order})
-    return apply(TABLE["conj"], (out,), {}) if conjugate else out
+    return apply(TABLE["conj"], (out,), {}) if conjugate and a.dtype.is_complex else out
 
 
-def concat(values: Any, axis: int, name: str = "concat") -> Any:
-    """Tensors joined along an axis that they have."""
-    return TABLE["concat"](*[_tensor(v) for v in values], axis=int(axis))
+def _order(perm: Any, n: int) -> tuple[int, ...]:
+    if perm.ndim != 1:
+        raise invalid(f"perm must be rank 1, got shape {shown(perm.shape)}", "Transpose")
+    if perm.size != n:
+        raise invalid(f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose")
+    order = [int(p) for p in perm]
+    for p in order:
+        if not -n <= p < n:
+            raise invalid(f"{p} is out of range [0 .. {n})", "Transpose")
+    order = [p % n for p in order]
+    for i in range(n):
+        if i not in order:
+            raise invalid(f"{i} is missing from {{{','.join(map(str, perm))}}}.", "Transpose")
+    return tuple(order)
 
 
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
-    """Tensors joined along a new axis."""
-    return TABLE["stack"](*[_tensor(v) for v in values], axis=int(axis))
+@strict
+def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
+    """A new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.expand_dims([1, 2], -1).numpy()
+    array([[1],
+           [2]], dtype=int32)
+    """
+    x, axis = tensor_of(input), static(axis)
+    if np.size(axis) != 1:
+        raise invalid("'dim' must be a tensor with a single value", "ExpandDims")
+    axis = int(np.reshape(axis, ())[()])
+    if not -x.ndim - 1 <= axis <= x.ndim:
+        raise invalid(f"Tried to expand dim index {axis} for tensor with {x.ndim} dimensions.", "ExpandDims")
+    sizes = list(x.shape)
+    sizes.insert(axis if axis >= 0 else axis + x.ndim + 1, 1)
+    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest(sizes)})
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
-    """The slices along an axis, as a list."""
-    return list(apply(TABLE["unstack"], (_tensor(value),), {"axis": int(axis)}))
+@strict
+def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Without its axes of size 1, or without those listed. Differentiable.
+
+    Raises InvalidArgumentError for an axis of another size.
+
+    >>> import minitape as tf
+    >>> tf.squeeze([[[1], [2]]]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    x = tensor_of(input)
+    axes = axes_of(axis)
+    for a in axes or ():
+        if not -x.ndim <= a < x.ndim:
+            raise invalid(f"Tried to squeeze dim index {a} for tensor with {x.ndim} dimensions.", "Squeeze")
+        if x.shape[a] not in (1, None):
+            raise invalid(f"Can not squeeze dim[{a % x.ndim}], expected a dimension of 1, got {x.shape[a]}", "Squeeze")
+    drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
+    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])})
 
 
-def gather(params: Any, indices: Any, axis: int = 0, name: str | None = None) -> Any:
-    """The slices of ``params`` at ``indices`` along an axis."""
-    return apply(TABLE["gather"], (_tensor(params), convert_to_tensor(indices)), {"axis": int(axis)})
+def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
+    return tuple(-1 if n is None else n for n in sizes)
 
 
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
-    """A tensor of zeros."""
-    return wrap(np.zeros(static_sizes(shape), dtypes.as_dtype(dtype).as_numpy_dtype))
+# -- broadcasting -----------------------------------------------------------------------------------------------------
 
 
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
-    """A tensor of ones."""
-    return wrap(np.ones(static_sizes(shape), dtypes.as_dtype(dtype).as_numpy_dtype))
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.broadcast_to([1, 2], [2, 2]).numpy()
+    array([[1, 2],
+           [1, 2]], dtype=int32)
+    """
+    from .filling import fill_sizes
+
+    x, sizes = tensor_of(input), fill_sizes(shape)
+    if x.ndim > len(sizes):
+        raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
+    for m, n in zip(reversed(list(x.shape)), reversed(sizes), strict=False):
+        if m not in (n, 1, None):
+            raise invalid(f"Incompatible shapes: {shown(x.shape)} vs. {shown(sizes)}", "BroadcastTo")
+    return apply(TABLE["broadcast_to"], (x,), {"shape": tuple(sizes)})
 
 
-def zeros_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Zeros in the shape of another tensor."""
-    return apply(TABLE["zeros_like"], (_tensor(input),), {})
+@strict
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape to which two shapes broadcast; ValueError when they do not.
+
+    >>> import minitape as tf
+    >>> tf.broadcast_static_shape(tf.TensorShape([3, 1]), tf.TensorShape([1, 4]))
+    TensorShape([3, 4])
+    """
+    x, y = as_shape(shape_x), as_shape(shape_y)
+    if x.rank is None or y.rank is None:
+        return TensorShape(None)
+    sizes: list[Any] = []
+    longest = max(x.rank, y.rank)
+    for m, n in zip(([1] * (longest - x.rank)) + x.as_list(), ([1] * (longest - y.rank)) + y.as_list(), strict=True):
+        if m == n or n == 1:
+            sizes.append(m)
+        elif m == 1:
+            sizes.append(n)
+        elif m is None or n is None:
+            sizes.append(m or n)
+        else:
+            raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they "
+                             f"are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
+    return TensorShape(sizes)
 
 
-def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """Ones in the shape of another tensor."""
-    return apply(TABLE["ones_like"], (_tensor(input),), {})
+@strict
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
+    """The same for shapes given as tensors; InvalidArgumentError when they do not broadcast.
+
+    >>> import minitape as tf
+    >>> tf.broadcast_dynamic_shape([3, 1], [1, 4]).numpy()
+    array([3, 4], dtype=int32)
+    """
+    x, y = tensor_of(shape_x), tensor_of(shape_y)
+    try:
+        sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
+    except ValueError:
+        raise invalid("Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
+    return wrap(np.array(sizes, x.array.dtype))
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
+    """The tensor itself, if it has the shape; sizes of None fit anything. Differentiable.
+
+    Raises InvalidArgumentError otherwise.
+
+    >>> import minitape as tf
+    >>> tf.ensure_shape([1, 2], [None]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    x, wanted = tensor_of(x), as_shape(shape)
+    if not wanted.is_compatible_with(x.shape):
+        raise invalid(f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.", "EnsureShape")
+    return apply(TABLE["identity"], (x,), {})
+
+
+ensure_shape = strict(ensure_shape)
+
+
+# -- order ------------------------------------------------------------------------------------------------------------
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    """The order of the elements reversed along each of the axes in a list. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.reverse([1, 2, 3], [0]).numpy()
+    array([3, 2, 1], dtype=int32)
+    """
+    x, axes = tensor_of(tensor), np.asarray(static(axis))
+    if axes.ndim != 1:
+        raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
+    places: list[int] = []
+    for i, a in enumerate(axes.tolist()):
+        if not -x.ndim <= a < x.ndim:
+            raise invalid(f"'axis'[{i}] = {a} is out of valid range [0, {x.ndim - 1}", "ReverseV2")
+        if a % x.ndim in places:
+            raise invalid(f"axis {a % x.ndim} specified more than once.", "ReverseV2")
+        places.append(a % x.ndim)
+    return apply(TABLE["reverse"], (x,), {"axis": tuple(places)})
+
+
+def reverse_sequence(
+    input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
+) -> Any:
+    """Reverses the first ``seq_lengths[i]`` elements along ``seq_axis`` of batch element i. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
+    array([[2, 1, 3],
+           [6, 5, 4]], dtype=int32)
+    """
+    x, lengths = tensor_of(input), tensor_of(seq_lengths).array
+    seq, batch = (0 if a is None else int(static(a)) for a in (seq_axis, batch_axis))
+    if seq == batch:
+        raise invalid(f"batch_dim == seq_dim == {seq}", "ReverseSequence")
+    if len(lengths) != x.shape[batch]:
+        raise invalid(f"Length of seq_lens != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence")
+    for n in lengths.tolist():
+        if n < 0 or n > x.shape[seq]:
+            raise invalid(f"seq_lens({lengths.tolist().index(n)}) < 0" if n < 0 else
+                          f"seq_lens({lengths.tolist().index(n)}) > input.dims({seq})", "ReverseSequence")  # fmt: skip
+    return apply(TABLE["reverse_sequence"], (x,), {"lengths": tuple(lengths.tolist()), "seq_axis": seq, "batch_axis": batch})
+
+
+@strict
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
+    """The elements moved on by ``shift`` places along an axis (or several); what leaves at the end enters at the front.
+
+    Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.roll([1, 2, 3, 4], 1, 0).numpy()
+    array([4, 1, 2, 3], dtype=int32)
+    """
+    x, shifts, axes = tensor_of(input), np.asarray(static(shift)), np.asarray(static(axis))
+    if not x.ndim:
+        raise invalid("input must be 1-D or higher", "Roll")
+    if shifts.shape != axes.shape and shifts.size != axes.size:
+        raise invalid("shift and axis must have the same size", "Roll")
+    for a in axes.reshape(-1):
+        if not -x.ndim <= a < x.ndim:
+            raise invalid(f"axis {a} is out of range", "Roll")
+    return apply(TABLE["roll"], (x,), {"shift": tuple(int(s) for s in shifts.reshape(-1)),
+                                       "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))})  # fmt: skip
+
+
+# -- tensors and not ---------------------------------------------------------------------------------------------------
+
+
+def is_tensor(x: Any) -> bool:
+    """True for tensors, variables, ragged and sparse tensors.
+
+    >>> import minitape as tf
+    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
+    (True, False)
+    """
+    return isinstance(x, Tensor) or hasattr(x, "_read") or bool(getattr(x, "_composite", False))
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """True for a tensor of a graph, which has no value.
+
+    >>> import minitape as tf
+    >>> tf.is_symbolic_tensor(tf.constant(1))
+    False
+    """
+    return isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as NumPy has it, None where a graph can not know it; other things come back as they are.
+
+    >>> import minitape as tf
+    >>> tf.get_static_value(tf.constant([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    if isinstance(tensor, EagerTensor):
+        return tensor.numpy()
+    return None if isinstance(tensor, Tensor) else tensor
+
+
+def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
+    """A value in TensorFlow's exchange format; in minitape simply its NumPy array, for ``tf.make_ndarray``.
+
+    >>> import minitape as tf
+    >>> tf.make_ndarray(tf.make_tensor_proto([1, 2]))
+    array([1, 2], dtype=int32)
+    """
+    from .convert import constant
+
+    return constant(values, dtype, shape).numpy()
+
+
+def make_ndarray(tensor: Any) -> Any:
+    """The NumPy array of a value made by ``tf.make_tensor_proto``.
+
+    >>> import minitape as tf
+    >>> tf.make_ndarray(tf.make_tensor_proto(1.5))
+    array(1.5, dtype=float32)
+    """
+    return np.asarray(tensor)
+
+

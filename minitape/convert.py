@@ -94,7 +94,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
         tensor = _enter(bare(to_array(value, wanted)), value)
-    return tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
+    tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
+    return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
 
 
 def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
@@ -150,7 +151,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
             return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
         array = _convert(leaves, value, dtype)
         array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
-    if dtype is None or array.dtype == dtype.as_numpy_dtype:
+    if dtype is None or array.dtype == dtype._numpy:
         return array
     return _cast(array, value, dtype)
 
@@ -319,7 +320,7 @@ def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
 
 
 def _cast(array: Any, value: Any, dtype: DType) -> Any:
-    if dtypes.of(array).kind not in _CASTS[dtype.kind]:
+    if dtypes.of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
     with np.errstate(all="ignore"):
         return array.astype(dtype.as_numpy_dtype)

@@ -20,7 +20,13 @@ class DType:
 
     __slots__ = ("name", "_numpy", "kind", "size", "number", "kernel_name", "differentiable")
 
-    def __init__(self, name: str, numpy_type: Any, kind: str, size: int, number: int, kernel_name: str) -> None:
+    def __new__(cls, name: Any, *details: Any) -> DType:
+        return object.__new__(cls) if details else _of_number(name)
+
+    def __init__(self, name: Any, *details: Any) -> None:
+        if not details:
+            return
+        numpy_type, kind, size, number, kernel_name = details
         self.name, self._numpy, self.kind, self.size = name, numpy_type, kind, size
         self.number = number  # TensorFlow's DataType enum
         self.kernel_name = kernel_name  # what kernels' error messages call it
@@ -28,7 +34,9 @@ class DType:
 
     @property
     def as_numpy_dtype(self) -> Any:
-        """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings."""
+        """The NumPy scalar type, e.g. ``numpy.float32``; ``object`` for strings. KeyError where there is none."""
+        if self._numpy is None:
+            raise KeyError(self.number)
         return self._numpy
 
     @property
@@ -51,9 +59,9 @@ class DType:
     is_integer = property(lambda self: self.kind in "iu", doc="True for integers, bool excluded.")
     is_bool = property(lambda self: self.kind == "b", doc="True for tf.bool.")
     is_unsigned = property(lambda self: self.kind == "u", doc="True for unsigned integers.")
-    is_numeric = property(lambda self: self.kind in "fciu", doc="True for numbers.")
-    is_quantized = property(lambda self: False, doc="False: minitape has no quantized types.")
-    is_numpy_compatible = property(lambda self: True, doc="True: each type has a NumPy type.")
+    is_numeric = property(lambda self: self.kind in "fciuq", doc="True for numbers.")
+    is_quantized = property(lambda self: self.kind == "q", doc="True for quantized integers.")
+    is_numpy_compatible = property(lambda self: self._numpy is not None, doc="True when there is a NumPy type for it.")
 
     @property
     def min(self) -> Any:
@@ -67,21 +75,30 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """(smallest, largest) value."""
-        return self.min, self.max
+        """The usual range of intensities in images: (0, 1) for floats, (0, largest) for integers. ValueError for others."""
+        if self._numpy is None:
+            raise KeyError(self.number)
+        if self.name in ("float32", "float64"):
+            return 0, 1
+        if self.kind in "iub":
+            return 0, True if self.kind == "b" else self.max
+        raise ValueError(f"{self} does not have defined limits.")
 
     def _limit(self, which: str) -> Any:
-        if self.kind == "b":
-            return which == "max"
         if self.kind == "f":
             return getattr(_finfo(self._numpy), which)
         if self.kind in "iu":
             return getattr(np.iinfo(self._numpy), which)
-        raise TypeError(f"Cannot find {'minimum' if which == 'min' else 'maximum'} value of {self!r}.")
+        label, kind = "minimum" if which == "min" else "maximum", "quantized type" if self.kind == "q" else "type"
+        suffix = "" if self._numpy is None else f" with {kind} {self}"
+        raise TypeError(f"Cannot find {label} value of {self}{suffix}.")
 
     def is_compatible_with(self, other: Any) -> bool:
-        """True when ``other`` names the same type."""
+        """True when ``other`` names the same type. TypeError when it names none."""
         return self == as_dtype(other)
+
+    def is_subtype_of(self, other: Any) -> bool:  # noqa: D102 - of TensorFlow's type protocol
+        return self == other
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -99,7 +116,7 @@ class DType:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return self.number
 
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
@@ -133,13 +150,31 @@ uint64 = DType("uint64", np.uint64, "u", 8, 23, "uint64")
 bool = DType("bool", np.bool_, "b", 1, 10, "bool")  # noqa: A001 - TensorFlow's name
 complex64 = DType("complex64", np.complex64, "c", 8, 8, "complex64")
 complex128 = DType("complex128", np.complex128, "c", 16, 18, "complex128")
-string = DType("string", np.object_, "s", 8, 7, "string")
+string = DType("string", np.object_, "s", 0, 7, "string")
+# types that exist as names only: tensors of them can not be made
+qint8, quint8, qint16, quint16, qint32 = (
+    DType(name, np.dtype([(name, plain)]), "q", np.dtype(plain).itemsize, number, name)
+    for name, plain, number in (("qint8", np.int8, 11), ("quint8", np.uint8, 12), ("qint16", np.int16, 15),
+                                ("quint16", np.uint16, 16), ("qint32", np.int32, 13))
+)  # fmt: skip
+resource = DType("resource", None, "r", 0, 20, "resource")
+variant = DType("variant", None, "v", 0, 21, "variant")
+QUANTIZED_DTYPES = frozenset([qint8, quint8, qint16, quint16, qint32])
 
 _ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64,
         complex128, string]  # fmt: skip
-_BY_NAME = {d.name: d for d in _ALL} | {"half": float16, "float": float32, "double": float64, "str": string}
+_ONLY_NAMES = [*QUANTIZED_DTYPES, resource, variant]
+_BY_NAME = {d.name: d for d in [*_ALL, *_ONLY_NAMES]} | {"half": float16, "float": float32, "double": float64}
 _BY_NUMPY: dict[Any, DType] = {np.dtype(d.as_numpy_dtype): d for d in _ALL}
-_BY_NUMBER = {d.number: d for d in _ALL}
+_BY_NUMBER = {d.number: d for d in [*_ALL, *_ONLY_NAMES]}
+
+
+def _of_number(number: Any) -> DType:
+    if int(number) == 14:
+        return _bfloat16()
+    if int(number) not in _BY_NUMBER:
+        raise TypeError(f"{number} does not correspond to a valid tensorflow::DataType")
+    return _BY_NUMBER[int(number)]
 
 
 def _bfloat16() -> DType:
@@ -155,6 +190,10 @@ def _bfloat16() -> DType:
 def __getattr__(name: str) -> Any:
     if name == "bfloat16":
         return _bfloat16()
+    if name in ("cast", "saturate_cast", "complex"):
+        from . import api
+
+        return api.find(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -190,26 +229,29 @@ def as_dtype(type_value: Any) -> DType:
         return float32
     elif type_value is type(True):
         return bool
-    elif type_value is str or type_value is bytes or type_value is object:
-        return string
-    elif isinstance(type_value, int) and not isinstance(type_value, type(True)) and type_value in _BY_NUMBER:
-        return _BY_NUMBER[type_value]
-    elif type_value is not None and type_value is not int:
-        dtype = getattr(type_value, "dtype", type_value)
-        if isinstance(dtype, DType):
-            return dtype
-        try:
-            key = np.dtype(dtype)
-        except TypeError:
-            key = None
-        if key is not None:
-            if key.kind in "SU":
-                return string
-            if key.name == "bfloat16":
-                return _bfloat16()
-            if key in _BY_NUMPY:
-                return _BY_NUMPY[key]
+    elif isinstance(type_value, int):
+        if type_value == 14 or type_value % 100 in _BY_NUMBER and type_value < 200:
+            return _of_number(type_value % 100)
+    else:
+        found = _of_numpy(type_value)
+        if found is not None:
+            return found
     raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
+
+
+def _of_numpy(value: Any) -> DType | None:
+    """The DType of a NumPy type, or of an array; None when it is neither or TensorFlow has no such type."""
+    if isinstance(value, type):
+        key = np.dtype(value) if issubclass(value, np.generic) or value is object else None
+        if value in (np.generic, np.void):
+            return None
+    else:
+        key = value if isinstance(value, np.dtype) else getattr(value, "dtype", None)
+    if not isinstance(key, np.dtype):
+        return None
+    if key.kind in "SU":
+        return string
+    return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
 
 
 def of_any(value: Any) -> DType:

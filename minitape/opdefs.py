@@ -95,9 +95,11 @@ def accept_attr(op: str, attr: str, dtype: Any) -> None:
 
 
 def _attr_of(found: OpDef, position: int) -> str | None:
-    if position < len(found.inputs):
-        return found.inputs[position][0]
-    return found.inputs[-1][0] if found.inputs and found.inputs[-1][1] else None
+    """The type attribute of an input; a list among the inputs takes all that follow."""
+    for place, (attr, is_list) in enumerate(found.inputs):
+        if is_list or place == position:
+            return attr
+    return None
 
 
 def _name(dtype: Any) -> str:

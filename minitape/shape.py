@@ -248,11 +248,22 @@ def as_shape(value: Any) -> TensorShape:
 
 
 def static_sizes(shape: Any) -> Sequence[int]:
-    """A shape argument (int list, TensorShape, tensor) as a tuple of ints."""
-    if isinstance(shape, TensorShape):
-        return tuple(shape.as_list())  # type: ignore[arg-type]
-    if hasattr(shape, "numpy"):
-        shape = shape.numpy()
-    if isinstance(shape, (list, tuple)):
-        return tuple(int(s) for s in shape)
-    return tuple(int(s) for s in shape) if getattr(shape, "ndim", 0) else (int(shape),)
+    """A shape argument (ints, TensorShape, tensor, list with tensors in it) as a tuple of ints.
+
+    Raises ValueError for a shape that is only partly known, TypeError for anything but integers.
+    """
+    if isinstance(shape, (list, tuple)) and all(type(s) is int for s in shape):
+        return tuple(shape)
+    from .convert import convert_to_tensor
+    from .dtypes import int32
+    from .opdefs import accept_attr
+
+    settled = hasattr(shape, "dtype") or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))
+    given = convert_to_tensor(shape, None if settled or isinstance(shape, TensorShape) else int32)
+    if not given.dtype.is_integer and (given.array.size or given.dtype.kind != "f"):
+        accept_attr("Fill", "index_type", given.dtype)
+    if given.ndim > 1:
+        from .errors import invalid
+
+        raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
+    return tuple(int(s) for s in given.array.reshape(-1).tolist())

@@ -295,7 +295,7 @@ def bare(value: Any) -> EagerTensor:
         if not value.ndim and value.dtype != object:
             value = value[()]
     elif not isinstance(value, np.generic):
-        value = np.asarray(value)
+        value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]
     tensor = _new(EagerTensor)
@@ -336,14 +336,17 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         finish(primitive, inputs, attrs, tensors)
         return tensors
     tensor = bare(out)
-    finish(primitive, inputs, attrs, (tensor,))
+    if record is not None and not record.watchers:
+        record.call(primitive, inputs, attrs, (tensor,), True if state.tapes else False)
+    else:
+        finish(primitive, inputs, attrs, (tensor,))
     return tensor
 
 
 def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    from . import graph
+    from .graphs.build import apply as build
 
-    return graph.apply(primitive, inputs, attrs)
+    return build(primitive, inputs, attrs)
 
 
 def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
@@ -431,6 +434,14 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
+    kind = type(y)
+    if (kind is float or kind is int) and state.record is not None and y != 0:
+        dtype = x.dtype
+        if dtype.differentiable:
+            numbers, key = state.record.numbers, (y, dtype.name)
+            if key not in numbers:
+                numbers[key] = bare(dtype.as_numpy_dtype(y))
+            return numbers[key]
     if isinstance(y, Tensor):
         return y
     if hasattr(y, "_read"):
@@ -583,6 +594,14 @@ def _install_operators() -> None:
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]
     Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})  # type: ignore[attr-defined]
     Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})  # type: ignore[attr-defined]
+
+
+def _abs_of(a: Any) -> Primitive:
+    if a.dtype.kind == "c":
+        from .primitives import special  # noqa: F401 - fills the table
+
+        return TABLE["complex_abs"]
+    return TABLE["abs"]
 
 
 def _logical(primitive: Primitive, a: Any, b: Any) -> Any:

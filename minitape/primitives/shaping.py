@@ -1,4 +1,4 @@
-"""Primitives that move elements around: reshape, transpose, slices, gather, concat, stack."""
+"""Primitives that move elements around: reshape, transpose, slices, concat, stack, pad, tile, roll."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ import numpy as np
 from . import TABLE, declare
 
 
+def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
+    """The part of ``g`` between two places of one axis."""
+    rank = len(g.shape)
+    spec = tuple(slice(start, stop) if i == axis % rank else slice(None) for i in range(rank))
+    return TABLE["slice"](g, spec=spec)
+
+
 def _axis_slices(g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
     """The parts of an adjoint of concat, one for each input."""
-    parts, start, rank = [], 0, len(inputs[0].shape)
+    parts, start = [], 0
     for x in inputs:
         stop = start + x.shape[axis]
-        spec = tuple(slice(start, stop) if i == axis % rank else slice(None) for i in range(rank))
-        parts.append(TABLE["slice"](g, spec=spec))
+        parts.append(axis_slice(g, axis, start, stop))
         start = stop
     return parts
 
@@ -26,55 +32,154 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
     return out
 
 
-def _gather_rule(g: Any, z: Any, x: Any, indices: Any, *, axis: int) -> Any:
-    from ..slices import IndexedSlices
-    from ..tensor import Tensor, wrap
-
-    if axis == 0:
-        sizes = np.array(x.shape, np.int32)
-        tail = tuple(x.shape)[1:]
-        count = int(np.prod(tuple(indices.shape)))
-        values = TABLE["reshape"](g, shape=(count, *tail))
-        flat = TABLE["reshape"](indices, shape=(count,))
-        return IndexedSlices(values, flat, wrap(sizes) if isinstance(g, Tensor) else sizes)
-    return TABLE["scatter_axis"](g, indices, axis=axis, shape=tuple(x.shape))
+def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argsort(perm))
 
 
-def _gather(x: Any, indices: Any, *, axis: int = 0) -> Any:
-    return np.take(x, indices, axis=axis)
+def _split(x: Any, *, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
+    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _scatter_axis(g: Any, indices: Any, *, axis: int, shape: tuple[int, ...]) -> Any:
-    """The adjoint of a gather along ``axis``: adds each slice where it came from."""
-    k = np.ndim(indices)
-    out = np.zeros((shape[axis], *shape[:axis], *shape[axis + 1 :]), g.dtype)
-    moved = np.moveaxis(g, range(axis, axis + k), range(k))
-    np.add.at(out, indices, moved)
+def _tile_rule(g: Any, z: Any, x: Any, *, multiples: tuple[int, ...]) -> Any:
+    """Sums the copies: axes (copies, size) in turn, the copies reduced."""
+    pairs = tuple(n for pair in zip(multiples, x.shape, strict=True) for n in pair)
+    return TABLE["reduce_sum"](TABLE["reshape"](g, shape=pairs), axis=tuple(range(0, len(pairs), 2)), keepdims=False)
+
+
+def _pad(x: Any, *, paddings: tuple[tuple[int, int], ...], mode: str, fill: Any = 0) -> Any:
+    if mode == "CONSTANT":
+        out = np.empty([n + a + b for n, (a, b) in zip(x.shape, paddings, strict=True)], x.dtype)
+        out[...] = np.asarray(fill, x.dtype) if x.dtype != object else fill or b""
+        out[_inner(x.shape, paddings)] = x
+        return out
+    return np.pad(x, paddings, mode=mode.lower())
+
+
+def _inner(shape: Any, paddings: Any) -> tuple[slice, ...]:
+    return tuple(slice(a, a + n) for n, (a, _) in zip(shape, paddings, strict=True))
+
+
+def _pad_rule(g: Any, z: Any, x: Any, *, paddings: Any, mode: str, fill: Any = 0) -> Any:
+    if mode == "CONSTANT":
+        return TABLE["slice"](g, spec=_inner(x.shape, paddings))
+    return TABLE["mirror_pad_grad"](g, paddings=paddings, mode=mode)
+
+
+def _mirror_pad_grad(g: Any, *, paddings: Any, mode: str) -> Any:
+    """Adds what was mirrored to where it came from."""
+    sizes = [n - a - b for n, (a, b) in zip(g.shape, paddings, strict=True)]
+    numbers = np.pad(np.arange(int(np.prod(sizes))).reshape(sizes), paddings, mode=mode.lower())
+    out = np.zeros(int(np.prod(sizes)), g.dtype)
+    np.add.at(out, numbers.reshape(-1), g.reshape(-1))
+    return out.reshape(sizes)
+
+
+def _roll(x: Any, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    return np.roll(x, shift, axis)
+
+
+def _stack_rule(g: Any, z: Any, *xs: Any, axis: int) -> Any:
+    parts = TABLE["unstack"](g, axis=axis)
+    return parts if isinstance(parts, tuple) else (parts,)
+
+
+def _repeat(x: Any, *, repeats: Any, axis: int) -> Any:
+    return np.repeat(x, repeats, axis)
+
+
+def _repeat_rule(g: Any, z: Any, x: Any, *, repeats: Any, axis: int) -> Any:
+    return TABLE["repeat_sum"](g, repeats=repeats, axis=axis, size=x.shape[axis])
+
+
+def _repeat_sum(g: Any, *, repeats: Any, axis: int, size: int) -> Any:
+    """The adjoint of repeat: the sum of each element's copies."""
+    out = np.zeros((size, *np.moveaxis(g, axis, 0).shape[1:]), g.dtype)
+    np.add.at(out, np.repeat(np.arange(size), repeats), np.moveaxis(g, axis, 0))
     return np.moveaxis(out, 0, axis)
 
 
-def _transpose_rule(g: Any, z: Any, x: Any, *, perm: tuple[int, ...]) -> Any:
-    return TABLE["transpose"](g, perm=tuple(int(i) for i in np.argsort(perm)))
+def _reverse_sequence(x: Any, *, lengths: tuple[int, ...], seq_axis: int, batch_axis: int) -> Any:
+    out = np.moveaxis(np.array(x), (batch_axis, seq_axis), (0, 1))
+    for row, length in zip(out, lengths, strict=True):
+        row[:length] = row[:length][::-1].copy()
+    return np.moveaxis(out, (0, 1), (batch_axis, seq_axis))
+
+
+def _like(rng: Any, *shape: int) -> Any:
+    return rng.normal(size=shape)
 
 
 declare("reshape", lambda x, *, shape: np.reshape(x, shape),
-        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="")  # fmt: skip
-declare("transpose", lambda x, *, perm: np.transpose(x, perm), [_transpose_rule], op="Transpose", label="T", keep="")
+        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
+declare("transpose", lambda x, *, perm: np.transpose(x, perm),
+        [lambda g, z, x, *, perm: TABLE["transpose"](g, perm=_inverse(perm))], op="Transpose", label="T", keep="",
+        example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
         [lambda g, z, x, *, spec: TABLE["unslice"](g, shape=tuple(x.shape), spec=spec)],
-        op="StridedSlice", label="[…]", keep="")  # fmt: skip
+        op="StridedSlice", label="[…]", keep="",
+        example=lambda rng: ((_like(rng, 3, 4),), {"spec": (slice(None, None, -2), None, 1)}))  # fmt: skip
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
-        op="StridedSliceGrad", label="[…]ᵀ", keep="")  # fmt: skip
+        op="StridedSliceGrad", label="[…]ᵀ", keep="",
+        example=lambda rng: ((_like(rng, 2),), {"shape": (4,), "spec": (slice(1, 3),)}))  # fmt: skip
 declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
-        lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="")  # fmt: skip
-declare("stack", lambda *xs, axis: np.stack(xs, axis),
-        lambda g, z, *xs, axis: TABLE["unstack"](g, axis=axis), op="Pack", keep="")  # fmt: skip
+        lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="",
+        example=lambda rng: ((_like(rng, 2, 3), _like(rng, 2, 1)), {"axis": 1}))  # fmt: skip
+declare("stack", lambda *xs, axis: np.stack(xs, axis), _stack_rule, op="Pack", keep="",
+        example=lambda rng: ((_like(rng, 2, 3), _like(rng, 2, 3)), {"axis": 1}))  # fmt: skip
 declare("unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)[i] for i in range(x.shape[axis])),
         lambda g, z, x, *, axis: (TABLE["stack"](*(g if isinstance(g, (tuple, list)) else (g,)), axis=axis),),
-        op="Unpack", keep="")  # fmt: skip
-declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
-declare("scatter_axis", _scatter_axis,
-        [lambda g, z, x, i, *, axis, shape: TABLE["gather"](g, i, axis=axis), None], op="GatherGrad", keep="y")  # fmt: skip
-declare("scatter_slices", lambda v, i, *, shape: _scatter_axis(v, i, axis=0, shape=shape),
-        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y")  # fmt: skip
+        op="Unpack", keep="", example=lambda rng: ((_like(rng, 2, 3),), {"axis": 1}))  # fmt: skip
+declare("split", _split,
+        lambda g, z, x, *, sizes, axis: (TABLE["concat"](*(g if isinstance(g, (tuple, list)) else (g,)), axis=axis),),
+        op="Split", keep="", example=lambda rng: ((_like(rng, 2, 3),), {"sizes": (1, 2), "axis": 1}))  # fmt: skip
+declare("tile", lambda x, *, multiples: np.tile(x, multiples), [_tile_rule], op="Tile", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"multiples": (2, 3)}))  # fmt: skip
+declare("repeat", _repeat, [_repeat_rule], op="Repeat", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"repeats": (1, 0, 2), "axis": 1}))  # fmt: skip
+declare("repeat_sum", _repeat_sum,
+        [lambda g, z, x, *, repeats, axis, size: TABLE["repeat"](g, repeats=repeats, axis=axis)],
+        op="RepeatGrad", label="repeatᵀ", keep="",
+        example=lambda rng: ((_like(rng, 4),), {"repeats": (1, 3), "axis": 0, "size": 2}))  # fmt: skip
+declare("pad", _pad, [_pad_rule], op="PadV2", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"paddings": ((1, 0), (2, 1)), "mode": "SYMMETRIC"}))  # fmt: skip
+declare("mirror_pad_grad", _mirror_pad_grad,
+        [lambda g, z, x, *, paddings, mode: TABLE["pad"](g, paddings=paddings, mode=mode)],
+        op="MirrorPadGrad", label="padᵀ", keep="",
+        example=lambda rng: ((_like(rng, 5),), {"paddings": ((1, 1),), "mode": "REFLECT"}))  # fmt: skip
+declare("reverse", lambda x, *, axis: np.flip(x, axis) if axis else x,
+        [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)], op="ReverseV2", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"axis": (1,)}))  # fmt: skip
+declare("roll", _roll,
+        [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)], op="Roll", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"shift": (1, -1), "axis": (0, 1)}))  # fmt: skip
+declare("reverse_sequence", _reverse_sequence,
+        [lambda g, z, x, **attrs: TABLE["reverse_sequence"](g, **attrs)], op="ReverseSequence", keep="",
+        example=lambda rng: ((_like(rng, 2, 3),), {"lengths": (1, 3), "seq_axis": 1, "batch_axis": 0}))  # fmt: skip
 declare("conj", np.conj, [lambda g, z, x: TABLE["conj"](g)], op="Conj", keep="")
+
+
+def _one_hot(x: Any, *, depth: int, on: Any, off: Any, axis: int) -> Any:
+    places = np.expand_dims(x, axis)
+    rank, at = np.ndim(x) + 1, axis % (np.ndim(x) + 1)
+    numbers = np.arange(depth).reshape([-1 if i == at else 1 for i in range(rank)])
+    return np.where(places == numbers, on, off)
+
+
+declare("one_hot", _one_hot, [None], op="OneHot", keep="")
+
+
+def _bitcast(x: Any, *, dtype: Any) -> Any:
+    wanted = np.dtype(dtype.as_numpy_dtype)
+    x = np.ascontiguousarray(x).reshape(np.shape(x))
+    if wanted.itemsize == x.dtype.itemsize:
+        return x.view(wanted)
+    if wanted.itemsize < x.dtype.itemsize:
+        return x[..., None].view(wanted)
+    return x.view(wanted)[..., 0]
+
+
+declare("bitcast", _bitcast, [None], op="Bitcast", keep="")
+declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], op="Shape", keep="")
+declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], op="Size", keep="")
+declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")

@@ -1,0 +1,322 @@
+"""Tensors made of nothing but a shape: zeros, fill, range, linspace, eye, one_hot, meshgrid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .errors import invalid
+from .joining import shown
+from .opdefs import accept, accept_attr
+from .operands import static, strict, tensor_of, together
+from .primitives import TABLE
+from .shape import static_sizes
+from .tensor import Tensor, apply, wrap
+
+
+def fill_sizes(shape: Any) -> tuple[int, ...]:
+    """The sizes of a tensor that is to be filled; raises as TensorFlow's Fill for what is no shape."""
+    sizes = static_sizes(shape)
+    for n in sizes:
+        if n < 0:
+            raise invalid(f"Dimension {n} must be >= 0", "Fill")
+    return tuple(sizes)
+
+
+def _no_layout(layout: Any) -> None:
+    if layout is not None:
+        raise ValueError(f"minitape has no DTensor layouts: got layout={layout!r}, leave it out")
+
+
+@strict
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of zeros (False, empty strings) of the given shape.
+
+    Raises TypeError for a shape that is not made of integers, InvalidArgumentError for a negative size.
+
+    >>> import minitape as tf
+    >>> tf.zeros([2]).numpy(), tf.zeros([1], tf.int32).numpy()
+    (array([0., 0.], dtype=float32), array([0], dtype=int32))
+    """
+    _no_layout(layout)
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.kind in "qrv":
+        raise TypeError(f"Cannot convert 0 to EagerTensor of dtype {dtype.name}")
+    sizes = fill_sizes(shape)
+    return wrap(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object))
+
+
+@strict
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layout: Any = None) -> Any:
+    """A tensor of ones (True) of the given shape.
+
+    Raises TypeError for a shape that is not made of integers and for strings, InvalidArgumentError for a negative size.
+
+    >>> import minitape as tf
+    >>> tf.ones([2], tf.int32).numpy()
+    array([1, 1], dtype=int32)
+    """
+    _no_layout(layout)
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.kind in "sqrv":
+        raise TypeError(f"Cannot convert 1 to EagerTensor of dtype {dtype.name}")
+    return wrap(np.ones(fill_sizes(shape), dtype.as_numpy_dtype))
+
+
+@strict
+def zeros_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """Zeros in the shape of another tensor, in its dtype or the given one. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.zeros_like([1.5, 2.5]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+    _no_layout(layout)
+    return _like("zeros_like", input, dtype)
+
+
+@strict
+def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: Any = None) -> Any:
+    """Ones in the shape of another tensor, in its dtype or the given one. No gradient passes.
+
+    >>> import minitape as tf
+    >>> tf.ones_like([1.5, 2.5]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+    _no_layout(layout)
+    return _like("ones_like", input, dtype)
+
+
+def _like(primitive: str, input: Any, dtype: Any) -> Any:
+    if hasattr(input, "_composite") and hasattr(input, "_map_values"):
+        return input._map_values(lambda v: _like(primitive, v, dtype))
+    x = tensor_of(input)
+    if dtype is None or x.dtype == dtype:
+        if x.dtype.kind == "s" and primitive == "zeros_like":
+            return wrap(np.full(tuple(x.shape), b"", object))
+        return apply(TABLE[primitive], (x,), {})
+    from .arrays import cast
+
+    return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
+
+
+@strict
+def fill(dims: Any, value: Any, name: str | None = None) -> Any:
+    """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
+
+    >>> import minitape as tf
+    >>> tf.fill([2, 2], 9).numpy()
+    array([[9, 9],
+           [9, 9]], dtype=int32)
+    """
+    if not isinstance(dims, (list, tuple)) or not all(type(d) is int for d in dims):
+        given = tensor_of(dims)
+        accept_attr("Fill", "index_type", given.dtype)
+        if given.ndim > 1:
+            raise invalid(f"dims must represent a vector, got shape {shown(given.shape)}", "Fill")
+    x = tensor_of(value)
+    if x.ndim:
+        raise invalid(f"value must represent a scalar, got shape {shown(x.shape)}", "Fill")
+    return apply(TABLE["broadcast_to"], (x,), {"shape": fill_sizes(dims)})
+
+
+@strict
+def eye(
+    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
+
+    >>> import minitape as tf
+    >>> tf.eye(2, 3).numpy()
+    array([[1., 0., 0.],
+           [0., 1., 0.]], dtype=float32)
+    """
+    rows = static(num_rows)
+    columns = rows if num_columns is None else static(num_columns)
+    if isinstance(rows, float) or isinstance(columns, float):
+        raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
+                        f"num_rows={num_rows}, num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
+    sizes = fill_sizes([rows, columns])
+    matrix = np.eye(*sizes, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
+    return wrap(matrix if batch_shape is None else np.tile(matrix, (*fill_sizes(batch_shape), 1, 1)))
+
+
+_LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
+
+
+@strict
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Any:
+    """The numbers from ``start`` (0 when only one is given) up to, not including, ``limit`` in steps of ``delta``.
+
+    The dtype is the widest of the three, unless given. No gradient passes. Raises InvalidArgumentError when the limit
+    can not be reached.
+
+    >>> import minitape as tf
+    >>> tf.range(3).numpy(), tf.range(5, 0, -2).numpy(), tf.range(1, 2.5).numpy()
+    (array([0, 1, 2], dtype=int32), array([5, 3, 1], dtype=int32), array([1., 2.], dtype=float32))
+    """
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    ends = [_end(v, wanted) for v in (start, limit, delta)]
+    if wanted is None:
+        wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d))
+    return wrap(_range(*[_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True)], wanted))
+
+
+def _unordered(dtype: Any) -> int:
+    raise AssertionError
+
+
+def _end(value: Any, wanted: Any) -> Any:
+    if wanted is None or isinstance(value, Tensor) or hasattr(value, "_read"):
+        return tensor_of(value)
+    return convert_to_tensor(value, wanted)
+
+
+def _scalar(tensor: Any, role: str) -> Any:
+    if tensor.array.size != 1:
+        raise invalid(f"{role} must be a scalar, not shape {shown(tensor.shape)}", "Range")
+    return tensor.array.reshape(())[()]
+
+
+def _range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    accept("Range", dtype, dtype, dtype)
+    start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))
+    if delta == 0:
+        raise invalid(f"Requires delta != 0: {delta}", "Range")
+    if (delta > 0 and start > limit) or (delta < 0 and start < limit):
+        relation = "start <= limit when delta > 0" if delta > 0 else "start >= limit when delta < 0"
+        raise invalid(f"Requires {relation}: {_brief(start)}/{_brief(limit)}", "Range")
+    if dtype.is_integer:
+        return np.arange(int(start), int(limit), int(delta)).astype(dtype.as_numpy_dtype)
+    size = int(np.ceil(abs((float(limit) - float(start)) / float(delta))))
+    return np.asarray(start + np.arange(size).astype(dtype.as_numpy_dtype) * delta, dtype.as_numpy_dtype)
+
+
+def _brief(number: Any) -> str:
+    return f"{float(number):g}" if isinstance(number, np.floating) else str(number)
+
+
+@strict
+def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
+
+    ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that is
+    no integer.
+
+    >>> import minitape as tf
+    >>> tf.linspace(0.0, 1.0, 3).numpy()
+    array([0. , 0.5, 1. ], dtype=float32)
+    """
+    from .arrays import cast, expand_dims
+    from .joining import concat
+
+    first, last = together(start, stop)
+    count = _count(num)
+    if first.dtype.is_integer:
+        first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
+    shape = np.broadcast_shapes(tuple(first.shape), tuple(last.shape))
+    first, last = (apply(TABLE["broadcast_to"], (t,), {"shape": shape}) for t in (first, last))
+    axis = int(static(axis))
+    axis = axis + len(shape) + 1 if axis < 0 else axis
+    first, last = expand_dims(first, axis), expand_dims(last, axis)
+    if count <= 0:
+        if count < 0:
+            raise invalid("Requires start <= limit when delta > 0: 1/-1", "Range")
+        return first[tuple([slice(None)] * axis + [slice(0, 0)])]
+    step = (last - first) / float(max(count - 1, 1))
+    between = np.arange(1, max(count - 1, 1)).astype(first.dtype.as_numpy_dtype)
+    inner = first + step * wrap(between.reshape([-1 if i == axis else 1 for i in _indices(len(shape) + 1)]))
+    parts = [first, inner, last] if count > 1 else [first]
+    return concat(parts, axis) if count > 1 else first
+
+
+def _indices(n: int) -> list[int]:
+    return list(np.arange(n).tolist())
+
+
+def _count(num: Any) -> int:
+    given = tensor_of(num)
+    if not given.dtype.is_integer:
+        raise TypeError("Argument `tensor` (name: num) must be of type integer. Received `tensor` = "
+                        f"{num} of dtype: {given.dtype}")  # fmt: skip
+    return int(given.array.reshape(())[()])
+
+
+linspace = linspace_nd
+
+
+@strict
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """A new axis of size ``depth`` with ``on_value`` (1) at each index and ``off_value`` (0) elsewhere.
+
+    An index out of range gives a row of ``off_value``. No gradient passes. Raises TypeError when the dtypes differ.
+
+    >>> import minitape as tf
+    >>> tf.one_hot([0, 2], 3).numpy()
+    array([[1., 0., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    places = tensor_of(indices)
+    accept_attr("OneHot", "TI", places.dtype)
+    on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
+    size = static(depth)
+    if np.ndim(size):
+        raise invalid(f"depth must be a scalar, but got: {shown(np.shape(size))}", "OneHot")
+    if size < 0:
+        raise invalid(f"depth must be non-negative, got: {size}", "OneHot")
+    axis = -1 if axis is None else int(static(axis))
+    if not -1 <= axis <= places.ndim:
+        raise invalid(f"Expected axis to be -1 or between [0, {places.ndim + 1}).  But received: {axis}", "OneHot")
+    return apply(TABLE["one_hot"], (places,), {"depth": int(size), "on": on, "off": off, "axis": axis})
+
+
+def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
+    on_dtype, off_dtype = (None if v is None else tensor_of(v).dtype if _settled(v) or dtype is None else
+                           convert_to_tensor(v, dtype).dtype for v in (on, off))  # fmt: skip
+    if dtype is not None:
+        for found, label in ((on_dtype, "on_value"), (off_dtype, "off_value")):
+            if found is not None and found != dtype:
+                raise TypeError(f"dtype {found} of {label} does not match dtype parameter {dtype}")
+    dtype = dtype or on_dtype or off_dtype or dtypes.float32
+    if on_dtype is not None and off_dtype is not None and on_dtype != off_dtype:
+        raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
+    return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))  # type: ignore[return-value]
+
+
+def _settled(value: Any) -> bool:
+    return isinstance(value, Tensor) or hasattr(value, "_read")
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Any]:
+    """The coordinates of a grid: for n vectors, n tensors with n axes.
+
+    ``indexing`` "xy" swaps the first two axes, "ij" keeps them. Differentiable. Raises ValueError for another indexing.
+
+    >>> import minitape as tf
+    >>> x, y = tf.meshgrid([1, 2], [3, 4, 5])
+    >>> x.shape, y.numpy()[:, 0]
+    (TensorShape([3, 2]), array([3, 4, 5], dtype=int32))
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
+    from .arrays import reshape
+
+    vectors = [reshape(tensor_of(a), [-1]) for a in args]
+    for v in vectors[:-1]:
+        if v.dtype is not vectors[-1].dtype:
+            accept("Mul", vectors[-1].dtype, v.dtype)
+    n = len(vectors)
+    order = [1, 0, *_indices(n)[2:]] if indexing == "xy" and n > 1 else _indices(n)
+    shape = [0] * n
+    for i, v in enumerate(vectors):
+        shape[order[i]] = v.shape[0]
+    shaped = [reshape(v, [-1 if order[i] == k else 1 for k in _indices(n)]) for i, v in enumerate(vectors)]
+    return [apply(TABLE["broadcast_to"], (v,), {"shape": tuple(shape)}) for v in shaped]

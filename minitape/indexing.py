@@ -1,0 +1,232 @@
+"""Slices of tensors and variables: ``x[1:, ..., tf.newaxis]``, ``tf.slice``, ``tf.strided_slice``, masks.
+
+An index is checked as TensorFlow's StridedSlice checks it and turned into a NumPy index (``spec``), which is what the
+primitive ``slice`` works with.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import invalid
+from .opdefs import accept_attr
+from .operands import strict, tensor_of
+from .primitives import TABLE
+from .record import state
+from .shape import Dimension
+from .tensor import EagerTensor, Tensor, apply
+
+_OP, _NAME = "StridedSlice", "strided_slice/"
+_VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
+          "valid indices")  # fmt: skip
+
+
+def getitem(tensor: Any, key: Any, assign: Any = None) -> Any:
+    """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
+    >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
+    (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
+    """
+    if _is_mask(key):
+        from .picking import boolean_mask
+
+        return boolean_mask(tensor, key)
+    if state.graph is not None and _symbolic(key):
+        from . import graph
+
+        return graph.getitem(tensor, key)
+    return apply(TABLE["slice"], (tensor,), {"spec": spec_of(tensor.shape, key)})
+
+
+def _is_mask(key: Any) -> bool:
+    if isinstance(key, bool):
+        return True
+    if isinstance(key, np.ndarray):
+        return key.dtype == bool
+    return isinstance(key, Tensor) and key.dtype == dtypes.bool
+
+
+def _symbolic(key: Any) -> bool:
+    parts = key if isinstance(key, (list, tuple)) else (key,)
+    ends = [e for p in parts for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
+    return any(isinstance(e, Tensor) and not isinstance(e, EagerTensor) for e in ends)
+
+
+def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
+    """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
+    entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
+    singles = [e for e in entries if isinstance(e, (bool, int, np.integer))]
+    if any(isinstance(e, bool) for e in singles):
+        accept_attr(_OP, "Index", dtypes.bool)
+    return _resolved(entries, tuple(shape), _NAME)
+
+
+def _entry(entry: Any) -> Any:
+    if isinstance(entry, slice):
+        return slice(*(None if e is None else _number(e) for e in (entry.start, entry.stop, entry.step)))
+    if entry is Ellipsis or entry is None:
+        return entry
+    return _number(entry)
+
+
+def _number(index: Any) -> int:
+    if isinstance(index, bool):
+        return index
+    if isinstance(index, (numbers.Integral, Dimension)):
+        return int(index)
+    dtype = getattr(index, "dtype", None)
+    shape = getattr(index, "shape", None)
+    if dtype is None or _index_dtype(dtype) is False or (shape is not None and len(shape) == 1):
+        raise TypeError(f"{_VALID}, got {index!r}")
+    value = index._read().array if hasattr(index, "_read") else index.array if isinstance(index, Tensor) else index
+    if value.ndim:
+        sizes = ",".join(map(str, (1, *value.shape)))
+        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], [{sizes}], "
+                     "and [1] instead.", _NAME)  # fmt: skip
+    return int(value)
+
+
+def _index_dtype(dtype: Any) -> bool:
+    return dtypes.as_dtype(dtype).name in ("int16", "int32", "int64")
+
+
+def _error(message: str, name: str = "") -> Exception:
+    return invalid(message, _OP, name)
+
+
+def _resolved(entries: list[Any], sizes: tuple[int, ...], name: str) -> tuple[Any, ...]:
+    """The entries with bounds checked and negative places counted from the front; trailing axes are added."""
+    if sum(e is Ellipsis for e in entries) > 1:
+        raise _error("Multiple ellipses in slice spec not allowed", name)
+    consumed = sum(e is not None and e is not Ellipsis for e in entries)
+    spec, axis = [], 0
+    for e in entries:
+        if e is None:
+            spec.append(None)
+        elif e is Ellipsis:
+            gap = max(len(sizes) - consumed, 0)
+            spec.extend([slice(None)] * gap)
+            axis += gap
+        else:
+            if axis >= len(sizes):
+                raise _error(f"Index out of range using input dim {axis}; input has only {len(sizes)} dims"
+                             if sizes else "Attempting to slice scalar input.", name)  # fmt: skip
+            spec.append(e if isinstance(e, slice) else int(e))
+            axis += 1
+    return tuple(_bounded(spec, sizes, name))
+
+
+def _bounded(spec: list[Any], sizes: tuple[int, ...], name: str) -> list[Any]:
+    """The same with every integer checked against its axis; one error for all axes, after the counting."""
+    out, axis = [], 0
+    for e in spec:
+        if e is None:
+            out.append(None)
+            continue
+        if isinstance(e, slice):
+            if e.step == 0:
+                raise _error(f"strides[{axis}] must be non-zero", name)
+            out.append(e)
+        else:
+            place = e + sizes[axis] if e < 0 else e
+            if not 0 <= place < sizes[axis]:
+                raise _error(f"slice index {place} of dimension {axis} out of bounds.", name)
+            out.append(place)
+        axis += 1
+    return out
+
+
+# -- functions --------------------------------------------------------------------------------------------------------
+
+
+@strict
+def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all that is left).
+
+    Differentiable in ``input_``. Raises InvalidArgumentError for a block that is not inside.
+
+    >>> import minitape as tf
+    >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [2, -1]).numpy()
+    array([[2, 3],
+           [5, 6]], dtype=int32)
+    """
+    x = tensor_of(input_)
+    begins, counts = (_places(v, "Slice") for v in (begin, size))
+    if begins.shape != (x.ndim,) or counts.shape != (x.ndim,):
+        raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
+                      f"{_shown(begins)} and {_shown(counts)} instead.", "Slice")  # fmt: skip
+    spec = []
+    for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
+        if not 0 <= b <= n:
+            raise invalid(f"Expected begin[{i}] in [0, {n}], but got {b}", "Slice")
+        if not -1 <= c <= n - b:
+            raise invalid(f"Expected size[{i}] in [0, {n - b}], but got {c}", "Slice")
+        spec.append(slice(b, n if c == -1 else b + c))
+    return apply(TABLE["slice"], (x,), {"spec": tuple(spec)})
+
+
+@strict
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` stands for.
+
+    A bit set in a mask changes one entry: begin or end left out, ``...``, a new axis, an index that drops its axis.
+    Differentiable in ``input_``; with ``var`` the result has ``assign``. Raises InvalidArgumentError for bad bounds.
+
+    >>> import minitape as tf
+    >>> tf.strided_slice([1, 2, 3, 4, 5], [0], [5], [2]).numpy()
+    array([1, 3, 5], dtype=int32)
+    """
+    begins, ends = _places(begin, _OP), _places(end, _OP)
+    steps = np.ones_like(begins) if strides is None else _places(strides, _OP)
+    if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
+        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {_shown(begins)}, "
+                     f"{_shown(ends)}, and {_shown(steps)} instead.")  # fmt: skip
+    entries = []
+    for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True)):
+        bit = 1 << i
+        if ellipsis_mask & bit:
+            entries.append(Ellipsis)
+        elif new_axis_mask & bit:
+            entries.append(None)
+        elif shrink_axis_mask & bit:
+            if s <= 0:
+                raise _error("only stride 1 allowed on non-range indexing.")
+            entries.append(b)
+        else:
+            entries.append(slice(None if begin_mask & bit else b, None if end_mask & bit else e, s))
+    x = tensor_of(input_)
+    spec = _resolved(entries, tuple(x.shape), "")
+    out = apply(TABLE["slice"], (x,), {"spec": spec})
+    if var is not None:
+        from .variable import SlicedAssign
+
+        SlicedAssign.attach(out, var, spec)
+    return out
+
+
+def _places(value: Any, op: str) -> Any:
+    tensor = tensor_of(value)
+    accept_attr(op, "Index", tensor.dtype)
+    return np.asarray(tensor.array)
+
+
+def _shown(array: Any) -> str:
+    return "[" + ",".join(map(str, np.shape(array))) + "]"

@@ -1,0 +1,285 @@
+"""Tensors joined and taken apart: concat, stack, split, tile, repeat, pad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .convert import convert_to_tensor
+from .errors import invalid
+from .operands import static, strict, tensor_of
+from .primitives import TABLE
+from .tensor import Tensor, apply
+
+
+def shown(shape: Any) -> str:
+    """A shape as TensorFlow's kernels print it: [2,3]."""
+    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
+
+
+def same_dtype_tensors(values: Any) -> list[Any]:
+    """The elements of a list as tensors; Python values take the dtype of the first tensor, else of the first element."""
+    if isinstance(values, Tensor) or hasattr(values, "_read"):
+        whole = tensor_of(values)
+        return [whole[i] for i in range(len(whole))]
+    values = list(values)
+    dtype = next((v.dtype for v in values if isinstance(v, Tensor) or hasattr(v, "_to_tensor")), None)
+    tensors = []
+    for v in values:
+        t = tensor_of(v) if isinstance(v, Tensor) or hasattr(v, "_read") else convert_to_tensor(v, dtype)
+        dtype = t.dtype if dtype is None else dtype
+        tensors.append(t)
+    return tensors
+
+
+@strict
+def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+    """Tensors of the same rank joined along an axis that they have.
+
+    ``values`` is a list of tensors of one dtype, equal in all other sizes. Differentiable in each of them. Raises
+    InvalidArgumentError when ranks, sizes or dtypes do not match.
+
+    >>> import minitape as tf
+    >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0).numpy()
+    array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if any(hasattr(v, "_composite") and hasattr(v, "_concat") for v in values):
+        return next(v for v in values if hasattr(v, "_concat"))._concat(list(values), axis)
+    axis = int(static(axis))
+    if len(values) == 1:
+        x = tensor_of(values[0])
+        _concat_axis(axis, x.ndim)
+        return apply(TABLE["identity"], (x,), {})
+    tensors = same_dtype_tensors(values)
+    if not tensors:
+        raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', KernelDef: "
+                      "'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: \"T\" allowed_values "
+                      "{ list { type: DT_QINT32 } } } host_memory_arg: \"axis\"'", "ConcatV2")  # fmt: skip
+    shapes = [tuple(t.shape) for t in tensors]
+    rank = len(shapes[0])
+    if not any(t.dtype is not tensors[0].dtype for t in tensors):
+        _concat_shapes(shapes, axis, rank)
+    return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
+
+
+def _concat_axis(axis: int, rank: int) -> None:
+    if rank and not -rank <= axis < rank:
+        raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2")
+
+
+def _concat_shapes(shapes: list[Any], axis: int, rank: int) -> None:
+    if not rank:
+        raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
+    _concat_axis(axis, rank)
+    for i, shape in enumerate(shapes):
+        pair = f"shape[0] = {shown(shapes[0])} vs. shape[{i}] = {shown(shape)}"
+        if len(shape) != rank:
+            raise invalid(f"ConcatOp : Ranks of all input tensors should match: {pair}", "ConcatV2")
+        for d, (m, n) in enumerate(zip(shapes[0], shape, strict=True)):
+            if d != axis % rank and m != n and None not in (m, n):
+                raise invalid(f"ConcatOp : Dimension {d} in both shapes must be equal: {pair}", "ConcatV2")
+
+
+def pack(tensors: list[Any], axis: int) -> Any:
+    """Tensors of one shape and dtype stacked along a new axis; InvalidArgumentError when they differ."""
+    first = tensors[0]
+    for i, t in enumerate(tensors):
+        if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
+            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != values[{i}].shape = "
+                          f"{shown(t.shape)}", "Pack")  # fmt: skip
+    return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
+
+
+@strict
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+    """Tensors of one shape and dtype joined along a new axis.
+
+    Differentiable in each of them. Raises ValueError for an axis out of range, InvalidArgumentError for unequal shapes.
+
+    >>> import minitape as tf
+    >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy()
+    array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
+        try:
+            whole = convert_to_tensor(values)
+        except (TypeError, ValueError):
+            pass
+        else:
+            return whole
+    tensors = same_dtype_tensors(values)
+    rank = tensors[0].ndim + 1 if tensors else 1
+    if not -rank <= axis < rank:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
+    return pack(tensors, axis % rank)
+
+
+@strict
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> Any:
+    """The slices along an axis, as a list. Differentiable; ValueError for an axis out of range.
+
+    >>> import minitape as tf
+    >>> [t.numpy().tolist() for t in tf.unstack([[1, 2], [3, 4]])]
+    [[1, 2], [3, 4]]
+    """
+    x = tensor_of(value)
+    rank = x.ndim
+    if not -rank <= axis < rank:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
+    if num is not None and num != x.shape[axis]:
+        raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shown(x.shape)}", "Unpack")
+    if x.shape[axis] == 0:
+        return []
+    out = apply(TABLE["unstack"], (x,), {"axis": axis % rank})
+    return list(out) if isinstance(out, tuple) else [out]
+
+
+@strict
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> Any:
+    """A list of parts along an axis: so many equal ones, or parts of the given sizes (one may be -1: the rest).
+
+    Differentiable. Raises InvalidArgumentError when the sizes do not add up.
+
+    >>> import minitape as tf
+    >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
+    [[1], [2, 3]]
+    """
+    x, axis = tensor_of(value), int(static(axis))
+    sizes, rank = static(num_or_size_splits), x.ndim
+    if not -rank <= axis < rank:
+        raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
+    total = x.shape[axis]
+    if isinstance(sizes, (list, tuple)):
+        parts = _split_sizes([int(s) for s in sizes], total, num, axis)
+    else:
+        if sizes <= 0:
+            raise invalid(f"Number of ways to split should > 0, but got {sizes}", "Split")
+        if total % sizes:
+            raise invalid("Number of ways to split should evenly divide the split dimension, but got split_dim "
+                          f"{axis} (size = {total}) and num_split {sizes}", "Split")  # fmt: skip
+        parts = (total // sizes,) * sizes
+    out = apply(TABLE["split"], (x,), {"sizes": parts, "axis": axis % rank})
+    return list(out) if isinstance(out, tuple) else [out]
+
+
+def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tuple[int, ...]:
+    if sizes.count(-1) > 1:
+        raise invalid("There can only be one -1 in the input.", "SplitV")
+    rest = total - sum(s for s in sizes if s != -1)
+    if rest < 0 or (rest and -1 not in sizes):
+        raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or be less "
+                      "than the size of the input along split_dim if not fully specified.  Got: "
+                      f"{total - rest}", "SplitV")  # fmt: skip
+    return tuple(rest if s == -1 else s for s in sizes)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.tile([1, 2], [2]).numpy()
+    array([1, 2, 1, 2], dtype=int32)
+    """
+    x, counts = tensor_of(input), np.asarray(static(multiples))
+    if counts.ndim != 1:
+        raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
+    if counts.size != x.ndim:
+        raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
+    for i, n in enumerate(counts.tolist()):
+        if n < 0:
+            raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
+    return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
+
+
+@strict
+def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) -> Any:
+    """Each element repeated ``repeats`` times (one number, or one for each); without an axis the input is flattened.
+
+    Differentiable in ``input``. Raises ValueError when the counts do not fit the axis.
+
+    >>> import minitape as tf
+    >>> tf.repeat([3, 4], [1, 2]).numpy()
+    array([3, 4, 4], dtype=int32)
+    """
+    x = tensor_of(input)
+    if axis is None:
+        x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
+    axis = int(static(axis))
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
+    counts = np.asarray(static(repeats))
+    if counts.dtype.kind == "f" and counts.size:
+        raise TypeError(f"Cannot convert {repeats!r} to EagerTensor of dtype int32")
+    size = x.shape[axis]
+    if counts.ndim > 1:
+        raise ValueError(f"Shape {counts.shape} must have rank at most 1")
+    if counts.size not in (1, size):
+        raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
+    if np.any(counts < 0):
+        raise invalid(f"Condition x >= 0 did not hold. `repeats` must be non-negative, got {counts.tolist()}")
+    given = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
+    return apply(TABLE["repeat"], (x,), {"repeats": given, "axis": axis % x.ndim})
+
+
+@strict
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None) -> Any:
+    """The tensor with ``paddings[i] = [before, after]`` elements put around it along axis i.
+
+    ``mode`` "CONSTANT" puts ``constant_values`` there, "REFLECT" mirrors without the border, "SYMMETRIC" with it.
+    Differentiable in ``tensor``. Raises InvalidArgumentError for paddings that do not fit, ValueError for another mode.
+
+    >>> import minitape as tf
+    >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
+    array([0, 1, 2, 3, 0, 0], dtype=int32)
+    >>> tf.pad([1, 2, 3], [[2, 0]], "REFLECT").numpy()
+    array([3, 2, 1, 2, 3], dtype=int32)
+    """
+    wanted = mode.upper()
+    if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError(f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
+                         f"`mode` = {mode}")  # fmt: skip
+    x, op = tensor_of(tensor), "PadV2" if wanted == "CONSTANT" else "MirrorPad"
+    sizes = _paddings(np.asarray(static(paddings)), x, op)
+    if wanted != "CONSTANT":
+        _check_mirror(sizes, x, wanted)
+        return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})
+    fill = convert_to_tensor(constant_values, x.dtype).array if x.dtype.kind != "s" or constant_values else b""
+    return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
+
+
+def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
+    if sizes.ndim != 2 or sizes.shape[1] != 2:
+        raise invalid(f"paddings must be a matrix with 2 columns: {shown(sizes.shape)}", op)
+    if len(sizes) != x.ndim:
+        raise invalid(f"The first dimension of paddings must be the rank of inputs{shown(sizes.shape)} {shown(x.shape)}", op)
+    for a, b in sizes.tolist():
+        if a < 0 or b < 0:
+            raise invalid(f"Paddings must be non-negative: {a} {b}" if op == "PadV2" else
+                          f"paddings must be non-negative: {a} {b}", op)  # fmt: skip
+    return tuple((int(a), int(b)) for a, b in sizes)
+
+
+def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
+    for (a, b), n in zip(sizes, x.shape, strict=True):
+        limit = n - 1 if mode == "REFLECT" else n
+        if a > limit or b > limit:
+            less = "less than" if mode == "REFLECT" else "no greater than"
+            raise invalid(f"paddings must be {less} the dimension size: {a}, {b} "
+                          f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
+
+
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
+    """The same as ``tf.stack`` along axis 0.
+
+    >>> import minitape as tf
+    >>> tf.parallel_stack([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    return stack(values)
+
+

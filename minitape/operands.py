@@ -1,0 +1,127 @@
+"""How the functions of ``tf`` take their arguments: Python values, arrays and variables become tensors of one dtype."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .convert import convert_to_tensor
+from .errors import invalid
+from .primitives import TABLE, Primitive
+from .tensor import Tensor, apply, binary
+
+
+def tensor_of(x: Any, dtype: Any = None) -> Any:
+    """``x`` as a tensor; ``dtype`` is that of a Python value or array, tensors keep their own."""
+    if isinstance(x, Tensor):
+        return x
+    if hasattr(x, "_read"):
+        return x._read()
+    return convert_to_tensor(x, dtype)
+
+
+def is_tensor_like(x: Any) -> bool:
+    """True for tensors and variables, whose dtype is settled."""
+    return isinstance(x, Tensor) or hasattr(x, "_read")
+
+
+def together(*values: Any) -> list[Any]:
+    """Operands of one dtype: that of the first tensor among them, else that of the first value.
+
+    A tensor of another dtype is left as it is (the operation refuses it). TypeError for a Python value that does not fit.
+    """
+    dtype = None
+    for v in values:
+        if is_tensor_like(v):
+            dtype = v.dtype
+            break
+    out = []
+    for v in values:
+        tensor = tensor_of(v, dtype)
+        dtype = tensor.dtype if dtype is None else dtype
+        out.append(tensor)
+    return out
+
+
+def hinted(x: Any, y: Any) -> tuple[Any, Any]:
+    """The operands of ``add`` and its kin: y takes the dtype of x where it can, else its own."""
+    x = tensor_of(x)
+    return x, y if isinstance(y, Tensor) else y._read() if hasattr(y, "_read") else convert_to_tensor(y, dtype_hint=x.dtype)
+
+
+def axes_of(axis: Any) -> tuple[int, ...] | None:
+    """An axis argument (None, an int, a list or a tensor) as a tuple of ints."""
+    if axis is None:
+        return None
+    if type(axis) is int:
+        return (axis,)
+    numbers = np.asarray(axis.array if isinstance(axis, Tensor) else axis)
+    return tuple(int(a) for a in numbers.reshape(-1))
+
+
+def static(value: Any) -> Any:
+    """A number or list of numbers given as a tensor, as plain Python."""
+    if isinstance(value, Tensor) or hasattr(value, "_read"):
+        value = tensor_of(value).array
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Words the TypeError of a wrong call as TensorFlow's dispatcher does: "Missing required positional argument"."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args))) from None
+            raise
+
+    return checked
+
+
+def _dispatcher_words(text: str, expected: int, got: int) -> str:
+    if text.startswith("missing"):
+        return "Missing required positional argument"
+    if text.startswith("too many"):
+        return f"Too many arguments were given. Expected {expected} but got {got}."
+    return text[0].upper() + text[1:]
+
+
+def named(function: Any, name: str, doc: str, module: str) -> Any:
+    """A made function with the name and the documentation of a written one."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__ = doc, module
+    return function
+
+
+def unary(primitive: Primitive, x: Any) -> Any:
+    """Applies an elementwise primitive to one argument; ragged and sparse tensors apply it to their values."""
+    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
+        return x._map_values(lambda v: apply(primitive, (v,), {}))
+    return apply(primitive, (tensor_of(x),), {})
+
+
+def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
+    """Applies an elementwise primitive to two arguments of one dtype."""
+    x, y = together(x, y)
+    return binary(primitive, x, y)
+
+
+def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
+    """The error for an operand whose dtype differs from the first one's."""
+    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} tensor "
+                   f"but is a {got.kernel_name} tensor", op)  # fmt: skip
+
+
+def call(name: str, *inputs: Any, **attrs: Any) -> Any:
+    """Applies the primitive ``name`` of the table to tensors."""
+    return apply(TABLE[name], inputs, attrs)

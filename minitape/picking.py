@@ -1,0 +1,288 @@
+"""Elements picked out of tensors: gather, masks, where, unique."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .errors import invalid
+from .joining import shown
+from .opdefs import accept_attr
+from .operands import static, strict, tensor_of, together
+from .primitives import TABLE
+from .shape import TensorShape
+from .tensor import Tensor, apply, wrap
+
+
+@strict
+def gather(
+    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0, name: str | None = None
+) -> Any:
+    """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
+
+    ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``: along axis 0 the gradient is a
+    ``tf.IndexedSlices``. Raises InvalidArgumentError for an index out of range.
+
+    >>> import minitape as tf
+    >>> tf.gather([10, 20, 30], [2, 0]).numpy()
+    array([30, 10], dtype=int32)
+    """
+    if hasattr(params, "_composite") and hasattr(params, "_gather"):
+        return params._gather(indices, axis, batch_dims)
+    x, places = tensor_of(params), tensor_of(indices)
+    accept_attr("GatherV2", "Tindices", places.dtype)
+    batch_dims = int(static(batch_dims))
+    axis = batch_dims if axis is None else int(static(axis))
+    rank = x.ndim
+    if not rank:
+        raise invalid("params must be at least 1 dimensional", "GatherV2")
+    if not -rank <= axis < rank:
+        raise invalid(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}", "GatherV2")
+    axis %= rank
+    batch_dims = batch_dims + places.ndim if batch_dims < 0 else batch_dims
+    for i in range(batch_dims):
+        if x.shape[i] != places.shape[i]:
+            raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
+    if isinstance(places, Tensor) and hasattr(places, "array"):
+        _check_places(places.array, x.shape[axis])
+    return apply(TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis})
+
+
+def _check_places(places: Any, size: int, op: str = "GatherV2") -> None:
+    wrong = np.flatnonzero((np.asarray(places) < 0) | (np.asarray(places) >= size))
+    if wrong.size:
+        at = np.unravel_index(wrong[0], np.shape(places))
+        raise invalid(f"indices[{','.join(str(int(i)) for i in at)}] = {int(np.asarray(places)[at])} is not in [0, {size})"
+                      if np.ndim(places) else f"indices = {int(places)} is not in [0, {size})", op)  # fmt: skip
+
+
+@strict
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = "") -> Any:
+    """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
+
+    Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
+
+    >>> import minitape as tf
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy()
+    array([2, 3], dtype=int32)
+    """
+    if bad_indices_policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        raise ValueError(f"bad_indices_policy must be '', 'DEFAULT', 'ERROR' or 'IGNORE', got {bad_indices_policy!r}")
+    x, places = tensor_of(params), tensor_of(indices)
+    accept_attr("GatherNd", "Tindices", places.dtype)
+    batch_dims = int(static(batch_dims))
+    shape = tuple(x.shape)[batch_dims:]
+    if not places.ndim:
+        raise invalid("indices must be at least a vector", "GatherNd")
+    depth = places.shape[-1]
+    if depth > len(shape):
+        raise invalid("index innermost dimension length must be <= params rank; saw: "
+                      f"{depth} vs. {len(shape)}", "GatherNd")  # fmt: skip
+    if hasattr(places, "array") and bad_indices_policy != "IGNORE":
+        bad = outside(places.array, shape[:depth])
+        if bad is not None:
+            at, place = bad
+            raise invalid(f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd", "GatherNd")
+    return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
+
+
+def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:
+    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as kernels print."""
+    places = np.asarray(places)
+    if not places.shape[-1]:
+        return None
+    wrong = np.any((places < 0) | (places >= np.array(sizes)), axis=-1)
+    hits = np.flatnonzero(wrong)
+    if not hits.size:
+        return None
+    at = np.unravel_index(hits[0], wrong.shape)
+    text = "[" + ",".join(str(int(i)) for i in at) + "]" if at else ""
+    return text, "[" + ", ".join(str(int(i)) for i in places[at]) + "]"
+
+
+@strict
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Any:
+    """The elements (or slices) of ``tensor`` where ``mask`` is true, in order.
+
+    The mask covers the axes from ``axis`` on. Differentiable in ``tensor``. Raises ValueError when shapes do not match.
+
+    >>> import minitape as tf
+    >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()
+    array([1, 3], dtype=int32)
+    """
+    if hasattr(tensor, "_composite") and hasattr(tensor, "_mask"):
+        return tensor._mask(mask)
+    x, mask = tensor_of(tensor), tensor_of(mask)
+    axis = 0 if axis is None else int(static(axis))
+    if not mask.ndim:
+        raise ValueError("mask cannot be scalar.")
+    covered = TensorShape(tuple(x.shape)[axis : axis + mask.ndim])
+    if not covered.is_compatible_with(mask.shape):
+        raise ValueError(f"Shapes {covered} and {mask.shape} are incompatible")
+    axis %= max(x.ndim, 1)
+    sizes = tuple(x.shape)
+    flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else _product(covered),
+                                                    *sizes[axis + mask.ndim :])})  # fmt: skip
+    places = wrap(np.flatnonzero(mask.array).astype(np.int64))
+    return apply(TABLE["gather"], (flat, places), {"axis": axis})
+
+
+def _product(sizes: Any) -> int:
+    return int(np.prod(tuple(sizes), dtype=np.int64))
+
+
+@strict
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """With ``x`` and ``y``: elements of ``x`` where the condition holds, else of ``y``; all three broadcast.
+
+    Differentiable in ``x`` and ``y``. Alone: the int64 places of the true (or non-zero) elements, one row for each.
+    Raises ValueError when only one of x and y is given, InvalidArgumentError for shapes that do not broadcast.
+
+    >>> import minitape as tf
+    >>> tf.where([True, False], [1, 2], [10, 20]).numpy()
+    array([ 1, 20], dtype=int32)
+    >>> tf.where([0, 3, 4]).numpy().tolist()
+    [[1], [2]]
+    """
+    if x is None and y is None:
+        return apply(TABLE["where"], (tensor_of(condition),), {})
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    condition = condition if isinstance(condition, Tensor) else convert_to_tensor(condition, dtypes.bool)
+    x, y = together(x, y)
+    if condition.dtype != dtypes.bool:
+        raise invalid("cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "
+                      f"{condition.dtype.kernel_name} tensor", "SelectV2")  # fmt: skip
+    try:
+        np.broadcast_shapes(*[_known(t.shape) for t in (condition, x, y)])
+    except ValueError:
+        raise invalid(f"condition {shown(condition.shape)}, then {shown(x.shape)}, and else {shown(y.shape)} must be "
+                      "broadcastable", "SelectV2") from None  # fmt: skip
+    return apply(TABLE["select"], (condition, x, y), {})
+
+
+def _known(shape: Any) -> tuple[int, ...]:
+    return tuple(1 if n is None else n for n in (shape if shape.rank is not None else ()))
+
+
+Unique = collections.namedtuple("Unique", ["y", "idx"])
+UniqueWithCounts = collections.namedtuple("UniqueWithCounts", ["y", "idx", "count"])
+
+
+@strict
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The different elements of a vector in the order of their first appearance, and each element's place among them.
+
+    Not differentiable: LookupError when a gradient is asked for.
+
+    >>> import minitape as tf
+    >>> y, idx = tf.unique([5, 3, 5])
+    >>> y.numpy(), idx.numpy()
+    (array([5, 3], dtype=int32), array([0, 1, 0], dtype=int32))
+    """
+    x = _vector(x, "unique")
+    return Unique(*apply(TABLE["unique"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
+
+
+@strict
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The same as ``tf.unique`` with how often each element appears.
+
+    >>> import minitape as tf
+    >>> tf.unique_with_counts([5, 3, 5]).count.numpy()
+    array([2, 1], dtype=int32)
+    """
+    x = _vector(x, "unique")
+    return UniqueWithCounts(*apply(TABLE["unique_with_counts"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
+
+
+def _vector(x: Any, name: str) -> Any:
+    x = tensor_of(x)
+    if x.ndim != 1:
+        raise invalid(f"{name} expects a 1D vector.", "Unique")
+    return x
+
+
+@strict
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Any:
+    """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
+
+    >>> import minitape as tf
+    >>> tf.sequence_mask([1, 3]).numpy()
+    array([[ True, False, False],
+           [ True,  True,  True]])
+    """
+    counts = tensor_of(lengths).array
+    size = (int(np.max(counts)) if np.size(counts) else 0) if maxlen is None else static(maxlen)
+    if np.ndim(size):
+        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask. Received `maxlen` = {maxlen} with shape "
+                         f"'{np.shape(size)}'")  # fmt: skip
+    made = np.arange(int(size)) < np.asarray(counts)[..., None]
+    return wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype))
+
+
+@strict
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
+    """A list of ``num_partitions`` tensors: the slices of ``data`` whose entry in ``partitions`` is 0, 1, ...
+
+    Differentiable in ``data``. Raises InvalidArgumentError for an entry out of range.
+
+    >>> import minitape as tf
+    >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
+    x, parts = tensor_of(data), tensor_of(partitions)
+    numbers = np.asarray(parts.array)
+    if tuple(x.shape)[: parts.ndim] != numbers.shape:
+        raise invalid("data.shape must start with partitions.shape, got data.shape = "
+                      f"{shown(x.shape)}, partitions.shape = {shown(parts.shape)}", "DynamicPartition")  # fmt: skip
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
+    if wrong.size:
+        at = np.unravel_index(wrong[0], numbers.shape)
+        raise invalid(f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
+    return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
+
+
+@strict
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
+    """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
+
+    Differentiable in ``data``.
+
+    >>> import minitape as tf
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
+    array([10, 20, 30], dtype=int32)
+    """
+    from .arrays import reshape
+    from .joining import concat
+    from .scatter import tensor_scatter_nd_update
+
+    places = [tensor_of(i) for i in indices]
+    values = together(*data)
+    tail = tuple(values[0].shape)[places[0].ndim :]
+    for i, (p, v) in enumerate(zip(places, values, strict=True)):
+        if tuple(v.shape) != (*p.shape, *tail):
+            raise invalid(f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}", "DynamicStitch")
+    flat = concat([reshape(p, [-1]) for p in places], 0)
+    size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
+    empty = wrap(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))
+    return tensor_scatter_nd_update(empty, reshape(flat, [-1, 1]), concat([reshape(v, (-1, *tail)) for v in values], 0))
+
+
+def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
+    """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
+
+    >>> import minitape as tf
+    >>> tf.unravel_index([5, 7], [3, 3]).numpy()
+    array([[1, 2],
+           [2, 1]], dtype=int32)
+    """
+    places, sizes = together(indices, dims)
+    flat, shape = np.asarray(places.array), tuple(int(d) for d in np.asarray(sizes.array))
+    if np.any((flat < 0) | (flat >= _product(shape))):
+        raise invalid("index is out of bound as with dims", "UnravelIndex")
+    return wrap(np.stack(np.unravel_index(flat, shape)).astype(places.array.dtype))

@@ -1,0 +1,197 @@
+"""Primitives that pick elements by index and put them back: gather, gather_nd, scatter, where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+
+
+def _count(shape: Any) -> int:
+    return int(np.prod(tuple(shape), dtype=np.int64))
+
+
+def _moved(x: Any, source: range, target: range) -> Any:
+    return np.moveaxis(x, tuple(source), tuple(target))
+
+
+def _gather(x: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    if not batch_dims:
+        return np.take(x, indices, axis=axis)
+    return _gather_batches(x, indices, axis, batch_dims)
+
+
+def _gather_batches(x: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    """Gathers along ``axis`` separately for each element of the first axes that both have."""
+    batch = x.shape[:batch_dims]
+    flat = np.reshape(indices, (_count(batch), *indices.shape[batch_dims:]))
+    rows = np.reshape(x, (_count(batch), *x.shape[batch_dims:]))
+    parts = [np.take(r, i, axis=axis - batch_dims) for r, i in zip(rows, flat, strict=True)]
+    tail = (*x.shape[batch_dims:axis], *indices.shape[batch_dims:], *x.shape[axis + 1 :])
+    return (np.stack(parts) if parts else np.zeros(0, x.dtype)).reshape((*batch, *tail))
+
+
+def _gather_rule(g: Any, z: Any, x: Any, indices: Any, *, axis: int = 0, batch_dims: int = 0) -> Any:
+    from ..slices import IndexedSlices
+    from ..tensor import Tensor, wrap
+
+    if axis == 0 and not batch_dims:
+        sizes = np.array(x.shape, np.int32)
+        count = _count(indices.shape)
+        values = TABLE["reshape"](g, shape=(count, *tuple(x.shape)[1:]))
+        flat = TABLE["reshape"](indices, shape=(count,))
+        return IndexedSlices(values, flat, wrap(sizes) if isinstance(g, Tensor) else sizes)
+    return TABLE["scatter_axis"](g, indices, axis=axis, batch_dims=batch_dims, shape=tuple(x.shape))
+
+
+def _scatter_axis(g: Any, indices: Any, *, axis: int, shape: tuple[int, ...], batch_dims: int = 0) -> Any:
+    """The adjoint of a gather along ``axis``: adds each slice where it came from."""
+    indices = np.asarray(indices)
+    if batch_dims:
+        batch = shape[:batch_dims]
+        rows = np.reshape(g, (_count(batch), *g.shape[batch_dims:]))
+        flat = np.reshape(indices, (_count(batch), *indices.shape[batch_dims:]))
+        parts = [_scatter_axis(r, i, axis=axis - batch_dims, shape=shape[batch_dims:]) for r, i in zip(rows, flat, strict=True)]
+        return np.reshape(np.stack(parts) if parts else np.zeros(0, g.dtype), shape)
+    k = indices.ndim
+    out = np.zeros((shape[axis], *shape[:axis], *shape[axis + 1 :]), g.dtype)
+    np.add.at(out, indices, _moved(g, range(axis, axis + k), range(k)))
+    return np.moveaxis(out, 0, axis)
+
+
+def _scatter_slices(values: Any, indices: Any, *, shape: tuple[int, ...]) -> Any:
+    """The sum of slices put at their places along the first axis; places outside are left out."""
+    inside = (indices >= 0) & (indices < shape[0]) if shape else np.ones(0, bool)
+    if not np.all(inside):
+        values, indices = values[inside], indices[inside]
+    return _scatter_axis(values, indices, axis=0, shape=shape)
+
+
+def places(indices: Any) -> tuple[Any, ...]:
+    """The NumPy index that the last axis of ``indices`` (..., depth) stands for."""
+    return tuple(np.moveaxis(np.asarray(indices), -1, 0))
+
+
+def _gather_nd(x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
+    if not batch_dims:
+        return x[places(indices)] if indices.shape[-1] else np.broadcast_to(x, (*indices.shape[:-1], *x.shape))
+    return x[_batched(x.shape, indices, batch_dims)]
+
+
+def _batched(shape: Any, indices: Any, batch_dims: int) -> tuple[Any, ...]:
+    """The index for gathering within the first ``batch_dims`` axes."""
+    outer = indices.ndim - 1
+    grid = [np.arange(n).reshape((1,) * i + (-1,) + (1,) * (outer - i - 1)) for i, n in enumerate(shape[:batch_dims])]
+    return (*grid, *places(indices))
+
+
+def _gather_nd_rule(g: Any, z: Any, x: Any, indices: Any, *, batch_dims: int = 0) -> Any:
+    from ..slices import IndexedSlices
+    from ..tensor import Tensor, wrap
+
+    if len(x.shape) and not batch_dims and len(indices.shape) == 2 and indices.shape[-1] == 1:
+        sizes = np.array(x.shape, np.int32)  # whole rows: TensorFlow keeps them as IndexedSlices
+        flat = TABLE["reshape"](indices, shape=(indices.shape[0],))
+        return IndexedSlices(g, flat, wrap(sizes) if isinstance(g, Tensor) else sizes)
+    return TABLE["scatter_places"](g, indices, shape=tuple(x.shape), batch_dims=batch_dims)
+
+
+def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims: int = 0) -> Any:
+    """Adds elements (or slices) into zeros at the places that ``indices`` lists."""
+    out = np.zeros(shape, g.dtype)
+    if not indices.shape[-1] and not batch_dims:
+        return np.sum(g, axis=tuple(range(indices.ndim - 1)), dtype=g.dtype)
+    np.add.at(out, _batched(shape, indices, batch_dims) if batch_dims else places(indices), g)
+    return out
+
+
+def _scatter_update(t: Any, indices: Any, updates: Any) -> Any:
+    out = np.array(t)
+    out[places(indices)] = updates
+    return out
+
+
+def _scatter_by(function: Any) -> Any:
+    def forward(t: Any, indices: Any, updates: Any) -> Any:
+        out = np.array(t)
+        function.at(out, places(indices), updates)
+        return out
+
+    return forward
+
+
+def _zeros_at(g: Any, indices: Any, updates: Any) -> Any:
+    zeros = TABLE["zeros_like"](updates)
+    return TABLE["tensor_scatter_update"](g, indices, zeros)
+
+
+def _pick(g: Any, indices: Any) -> Any:
+    return TABLE["gather_nd"](g, indices)
+
+
+def _extreme_rules(g: Any, z: Any, t: Any, indices: Any, updates: Any) -> tuple[Any, Any, Any]:
+    """The winner takes the adjoint; several winners at one place share it evenly, as in TensorFlow."""
+    like = lambda x: TABLE["cast"](x, dtype=_dtype(g))  # noqa: E731
+    kept, won = like(TABLE["equal"](t, z)), like(TABLE["equal"](updates, _pick(z, indices)))
+    winners = TABLE["tensor_scatter_add"](kept, indices, won)
+    share = g / winners
+    return share * kept, None, _pick(share, indices) * won
+
+
+def _dtype(x: Any) -> Any:
+    from ..dtypes import of_any
+
+    return of_any(x)
+
+
+def _at(rng: Any) -> Any:
+    return rng.permutation(4)[:2].reshape(2, 1)
+
+
+declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
+declare("scatter_axis", _scatter_axis,
+        [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
+        op="GatherGrad", keep="y")  # fmt: skip
+declare("scatter_slices", _scatter_slices,
+        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y")  # fmt: skip
+declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
+declare("scatter_places", _scatter_places,
+        [lambda g, z, v, i, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims), None],
+        op="GatherNdGrad", label="scatter", keep="y")  # fmt: skip
+declare("scatter_nd", lambda indices, updates, *, shape: _scatter_places(updates, indices, shape=shape),
+        [None, lambda g, z, i, u, *, shape: _pick(g, i)], op="ScatterNd", keep="x")  # fmt: skip
+declare("tensor_scatter_update", _scatter_update,
+        [lambda g, z, t, i, u: _zeros_at(g, i, u), None, lambda g, z, t, i, u: _pick(g, i)],
+        op="TensorScatterUpdate", keep="y")  # fmt: skip
+declare("tensor_scatter_add", _scatter_by(np.add),
+        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)], op="TensorScatterAdd", keep="y")  # fmt: skip
+declare("tensor_scatter_sub", _scatter_by(np.subtract),
+        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: -_pick(g, i)], op="TensorScatterSub", keep="y")  # fmt: skip
+declare("tensor_scatter_min", _scatter_by(np.minimum), _extreme_rules, op="TensorScatterMin", keep="all")
+declare("tensor_scatter_max", _scatter_by(np.maximum), _extreme_rules, op="TensorScatterMax", keep="all")
+
+
+def _where(x: Any) -> Any:
+    if x.dtype == object:
+        x = x != b""
+    return np.argwhere(x).astype(np.int64).reshape(-1, x.ndim)
+
+
+def _first_places(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
+    """The different elements in the order of first appearance, each element's number among them, and the counts."""
+    if x.dtype.kind == "f":
+        _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    else:
+        _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    kind = out_idx.as_numpy_dtype
+    return x[first[order]], rank[inverse].astype(kind), count[order].astype(kind)
+
+
+declare("where", _where, [None], op="Where", keep="")
+declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
+declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

@@ -1,0 +1,120 @@
+"""Elements put at listed places: scatter_nd and tensor_scatter_nd_*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import invalid
+from .joining import shown
+from .opdefs import accept_attr
+from .operands import static, strict, tensor_of, together
+from .picking import outside
+from .primitives import TABLE
+from .tensor import apply
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
+    """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
+
+    Places that occur several times add up. Differentiable in ``updates``. Raises InvalidArgumentError for a place
+    outside or for shapes that do not match.
+
+    >>> import minitape as tf
+    >>> tf.scatter_nd([[1], [1], [3]], [10, 1, 5], [4]).numpy()
+    array([ 0, 11,  0,  5], dtype=int32)
+    """
+    places, values = tensor_of(indices), tensor_of(updates)
+    accept_attr("ScatterNd", "Tindices", places.dtype)
+    sizes = tuple(int(n) for n in np.asarray(static(shape)).reshape(-1))
+    _check_scatter(places, values, sizes)
+    return apply(TABLE["scatter_nd"], (places, values), {"shape": sizes})
+
+
+def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
+    op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+    span = f"[0,{len(outer)}) of indices[shape={shown(places.shape)}] must match dimensions [0,{len(outer)}) of updates[shape=" \
+           f"{shown(values.shape)}]"  # fmt: skip
+    if tuple(values.shape)[: len(outer)] != outer:
+        raise invalid(f"Dimensions {span}", op)
+    if tuple(values.shape)[len(outer) :] != sizes[depth:]:
+        raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
+                      f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
+    bad = outside(places.array, sizes[:depth])
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
+
+
+def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> Any:
+    x, values = together(tensor, updates)
+    places, op = tensor_of(indices), TABLE[primitive].op
+    accept_attr(op, "Tindices", places.dtype)
+    outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+    if tuple(values.shape)[: len(outer)] != outer:
+        raise invalid("Outer dimensions of indices and update must match. Indices shape: "
+                      f"{shown(places.shape)}, updates shape:{shown(values.shape)}", op)  # fmt: skip
+    if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
+        raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+                      f"{shown(x.shape)} updates: {shown(values.shape)}", op)  # fmt: skip
+    bad = outside(places.array, tuple(x.shape)[:depth])
+    if bad is not None:
+        raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)
+    return apply(TABLE[primitive], (x, places, values), {})
+
+
+@strict
+def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """A copy of ``tensor`` with ``updates`` at the places that the last axis of ``indices`` lists.
+
+    Differentiable in ``tensor`` and ``updates``. Raises InvalidArgumentError for a place outside.
+
+    >>> import minitape as tf
+    >>> tf.tensor_scatter_nd_update([1, 2, 3], [[0], [2]], [10, 30]).numpy()
+    array([10,  2, 30], dtype=int32)
+    """
+    return _tensor_scatter("tensor_scatter_update", tensor, indices, updates)
+
+
+@strict
+def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """A copy of ``tensor`` with ``updates`` added at the listed places, which may repeat. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 20]).numpy()
+    array([31,  2,  3], dtype=int32)
+    """
+    return _tensor_scatter("tensor_scatter_add", tensor, indices, updates)
+
+
+@strict
+def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """A copy of ``tensor`` with ``updates`` subtracted at the listed places. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.tensor_scatter_nd_sub([1, 2, 3], [[1]], [2]).numpy()
+    array([1, 0, 3], dtype=int32)
+    """
+    return _tensor_scatter("tensor_scatter_sub", tensor, indices, updates)
+
+
+@strict
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """A copy of ``tensor`` with the smaller of element and update at the listed places. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.tensor_scatter_nd_min([1, 2, 3], [[0], [2]], [5, 0]).numpy()
+    array([1, 2, 0], dtype=int32)
+    """
+    return _tensor_scatter("tensor_scatter_min", tensor, indices, updates)
+
+
+@strict
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
+    """A copy of ``tensor`` with the larger of element and update at the listed places. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.tensor_scatter_nd_max([1, 2, 3], [[0], [2]], [5, 0]).numpy()
+    array([5, 2, 3], dtype=int32)
+    """
+    return _tensor_scatter("tensor_scatter_max", tensor, indices, updates)
