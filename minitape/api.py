@@ -48,7 +48,7 @@ ROOT: dict[str, str] = {
     "snapshot": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "compat config python autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "keras compat config python autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}

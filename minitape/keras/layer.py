@@ -1,0 +1,623 @@
+"""``tf.keras.Layer``: an object with weights, built when it first sees an input.
+
+What happens when a layer is called: its inputs become tensors of its float type, ``build(input_shape)`` runs if it has
+not yet, ``training`` is handed down from the layer around it, and ``call`` computes. On a symbolic input
+(``tf.keras.Input``) nothing is computed: the call is noted, for a model to replay (:mod:`minitape.keras.symbolic`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from .. import nest
+from ..errors import OpError
+from ..tensor import Tensor
+from . import backend
+from .backend import current, name_scope, standardize_dtype, standardize_shape
+from .tracking import Store, might_track
+from .variable import Variable
+
+
+class InputSpec:
+    """What a layer expects of an input: its rank, type, or the sizes of some axes."""
+
+    def __init__(self, dtype: Any = None, shape: Any = None, ndim: int | None = None, max_ndim: int | None = None,
+                 min_ndim: int | None = None, axes: dict[int, int] | None = None) -> None:  # fmt: skip
+        self.dtype = None if dtype is None else standardize_dtype(dtype)
+        self.shape = None if shape is None else standardize_shape(shape)
+        self.ndim = ndim if shape is None else len(self.shape or ())
+        self.max_ndim, self.min_ndim = max_ndim, min_ndim
+        self.axes = {int(k): v for k, v in (axes or {}).items()}
+
+    def __repr__(self) -> str:
+        parts = [f"{name}={value}" for name, value in vars(self).items() if value]
+        return f"InputSpec({', '.join(parts)})"
+
+    def check(self, x: Any, layer: str, index: int = 0) -> None:
+        """Raises ValueError when ``x`` is not what the layer expects."""
+        if not hasattr(x, "shape"):
+            raise ValueError(f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer "
+                             f"'{layer}'.")  # fmt: skip
+        shape = standardize_shape(x.shape)
+        found = len(shape)
+        start = f"Input {index} with name 'None' of layer '{layer}' is incompatible with the layer: expected "
+        if self.ndim is not None and found != self.ndim:
+            raise ValueError(f"{start}ndim={self.ndim}, found ndim={found}. Full shape received: {shape}")
+        if self.max_ndim is not None and found > self.max_ndim:
+            raise ValueError(f"{start}max_ndim={self.max_ndim}, found ndim={found}")
+        if self.min_ndim is not None and found < self.min_ndim:
+            raise ValueError(f"{start}min_ndim={self.min_ndim}, found ndim={found}. Full shape received: {shape}")
+        if self.dtype is not None and standardize_dtype(x.dtype) != self.dtype:
+            raise ValueError(f"{start}dtype={self.dtype}, found dtype={standardize_dtype(x.dtype)}")
+        for axis, value in self.axes.items():
+            if value is not None and shape[axis] not in (value, None):
+                raise ValueError(f"{start}axis {axis} of input shape to have value {value}, but received input with "
+                                 f"shape {shape}")  # fmt: skip
+        for expected, size in zip(self.shape or (), shape, strict=False):
+            if expected is not None and size is not None and expected != size:
+                raise ValueError(f"{start}shape={self.shape}, found shape={shape}")
+
+
+class Operation:
+    """What can stand in a symbolic graph: it has a name and a ``call``."""
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is None:
+            name = backend.auto_name(type(self).__name__)
+        if not isinstance(name, str) or "/" in name:
+            raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
+                             f"name={name} (of type {type(name)})")  # fmt: skip
+        self.name = name
+        self._inbound_nodes: list[Any] = []
+
+
+class Layer(Operation):
+    """The base class of layers.
+
+    Subclasses create weights in ``build(input_shape)`` with ``add_weight`` and compute in ``call(inputs)``. Layers that
+    are attributes are part of it. ``call`` may take ``training``. See https://keras.io/api/layers/base_layer/.
+
+    >>> import minitape as tf
+    >>> class Scale(tf.keras.Layer):
+    ...     def build(self, input_shape):
+    ...         self.factor = self.add_weight(shape=(input_shape[-1],), initializer="ones", name="factor")
+    ...     def call(self, x):
+    ...         return x * self.factor
+    >>> layer = Scale()
+    >>> layer.built, layer(tf.constant([[2.0, 3.0]])).numpy(), [w.path for w in layer.weights]
+    (False, array([[2., 3.]], dtype=float32), ['scale/factor'])
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = _wrapped_build(vars(cls)["build"])  # type: ignore[method-assign]
+        if "__init__" in vars(cls):
+            cls.__init__ = _remembered_init(vars(cls)["__init__"])  # type: ignore[misc]
+
+    def __init__(
+        self,
+        *,
+        activity_regularizer: Any = None,
+        trainable: bool = True,
+        dtype: Any = None,
+        autocast: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        from . import regularizers
+
+        object.__setattr__(self, "_store", Store())
+        super().__init__(name)
+        self._dtype = standardize_dtype(dtype)
+        self.autocast = autocast
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        shape = kwargs.pop("input_shape", None)
+        if "input_dim" in kwargs:
+            shape = (kwargs.pop("input_dim"),)
+        if shape is not None:
+            warnings.warn("Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
+                          "prefer using an `Input(shape)` object as the first layer in the model instead.",
+                          stacklevel=2)  # fmt: skip
+            self._input_shape_arg = tuple(shape)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+        if not isinstance(trainable, bool):
+            raise ValueError(f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type {type(trainable)})")
+        self._trainable = trainable
+        self.built = False
+        self._path: str | None = None
+        self._build_shape: Any = None
+        self.input_spec: Any = None
+        self.supports_masking = type(self).compute_mask is not Layer.compute_mask
+        self._added_losses: list[Any] = []
+        self._call_signature = inspect.signature(self.call)
+        self._takes_training = "training" in self._call_signature.parameters
+        self._takes_mask = "mask" in self._call_signature.parameters
+
+    # -- state --------------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if might_track(value):
+            store = self.__dict__.get("_store")
+            if store is None:
+                store = Store()
+                object.__setattr__(self, "_store", store)
+            value = store.track(value)
+        object.__setattr__(self, name, value)
+
+    def _check_super_called(self) -> None:
+        if "_call_signature" not in self.__dict__:
+            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first "
+                               "statement in the `__init__()` method. Go add it!")  # fmt: skip
+
+    def add_weight(
+        self,
+        shape: Any = None,
+        initializer: Any = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        aggregation: str = "none",
+        name: str | None = None,
+    ) -> Variable:
+        """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types."""
+        from . import initializers, regularizers
+
+        self._check_super_called()
+        if isinstance(shape, str):
+            raise ValueError(f"`name` must be passed as a keyword argument. Received: add_weight('{shape}', ...). Use: "
+                             f"add_weight(shape=..., name='{shape}').")  # fmt: skip
+        kind = self._dtype if dtype is None else standardize_dtype(dtype)
+        if initializer is None:
+            initializer = "glorot_uniform" if "float" in kind else "zeros"
+        with name_scope(self.name, caller=self):
+            made = Variable(initializers.get(initializer), () if shape is None else shape, kind, trainable, autocast,
+                            aggregation, name=name)  # fmt: skip
+        made.regularizer = regularizers.get(regularizer)
+        made.constraint = constraint
+        self._store.add(made)
+        if not self.trainable:
+            made.trainable = False
+        return made
+
+    add_variable = add_weight
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes the weights; setting it sets it for all inner layers."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: Any) -> None:
+        self._trainable = bool(value)
+        for variable in self._store.was_trainable:
+            variable.trainable = bool(value)
+        for layer in self._store.layers:
+            layer.trainable = bool(value)
+
+    @property
+    def _layers(self) -> list[Any]:
+        return self._store.layers
+
+    def _flatten_layers(self, include_self: bool = True) -> Iterator[Layer]:
+        """This layer and those inside it, each once."""
+        seen: set[int] = set()
+        waiting: list[Layer] = [self] if include_self else list(self._layers)
+        while waiting:
+            layer = waiting.pop(0)
+            if id(layer) not in seen:
+                seen.add(id(layer))
+                yield layer
+                waiting[:0] = layer._layers
+
+    def _own(self, seeds: bool) -> Iterator[Variable]:
+        store = self._store
+        yield from store.was_trainable
+        yield from store.not_trainable
+        if seeds:
+            yield from (generator.state for generator in store.seeds)
+        for layer in self._layers:
+            yield from layer._own(seeds)
+
+    @property
+    def variables(self) -> list[Variable]:
+        """All weights, those of inner layers and the states of random generators included."""
+        return _once(self._own(True))
+
+    @property
+    def weights(self) -> list[Variable]:
+        """All weights, those of inner layers included."""
+        return _once(self._own(False))
+
+    @property
+    def trainable_variables(self) -> list[Variable]:
+        """The weights that training changes."""
+        return [v for v in self.variables if v.trainable] if self.trainable else []
+
+    @property
+    def non_trainable_variables(self) -> list[Variable]:
+        """The others among ``variables``."""
+        return [v for v in self.variables if not v.trainable] if self.trainable else self.variables
+
+    @property
+    def trainable_weights(self) -> list[Variable]:
+        """The weights that training changes."""
+        return [v for v in self.weights if v.trainable] if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Variable]:
+        """The others among ``weights``."""
+        return [v for v in self.weights if not v.trainable] if self.trainable else self.weights
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that are attributes, those of inner layers included."""
+        return [*self._store.metrics, *[m for layer in self._layers for m in layer.metrics]]
+
+    @property
+    def metrics_variables(self) -> list[Variable]:
+        """The variables of ``metrics``."""
+        return [v for metric in self.metrics for v in metric.variables]
+
+    def get_weights(self) -> list[Any]:
+        """The weights as NumPy arrays."""
+        return [v.numpy() for v in self.weights]
+
+    def set_weights(self, weights: Any) -> None:
+        """Sets the weights from arrays; ValueError when their number or a shape differs."""
+        mine = self.weights
+        if len(mine) != len(weights):
+            raise ValueError(f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
+                             f"{len(weights)}, but the layer was expecting {len(mine)} weights.")  # fmt: skip
+        for variable, value in zip(mine, weights, strict=True):
+            if tuple(variable.shape) != tuple(value.shape):
+                raise ValueError(f"Layer {self.name} weight shape {variable.shape} is not compatible with provided "
+                                 f"weight shape {value.shape}.")  # fmt: skip
+            variable.assign(value)
+
+    def count_params(self) -> int:
+        """The number of numbers in the weights; ValueError before the layer is built."""
+        if not self.built:
+            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
+                             "can build it manually via: `layer.build(input_shape)`.")  # fmt: skip
+        return sum(v.shape.num_elements() for v in self.weights)
+
+    path = property(lambda self: self._path, doc="The names of the layers around it and its own; None before it is built.")
+    dtype = property(lambda self: self._dtype, doc="The name of the type of the weights.")
+    variable_dtype = compute_dtype = input_dtype = dtype
+
+    # -- losses -------------------------------------------------------------------------------------------------------
+
+    def add_loss(self, loss: Any) -> None:
+        """Adds a scalar tensor to ``losses``, until the next call of the outermost layer."""
+        for value in nest.flatten(loss):
+            if not isinstance(value, Tensor):
+                raise ValueError("`add_loss()` expects a tensor or a list of tensors. "
+                                 f"Received: {value} of type {type(value)}")  # fmt: skip
+            self._added_losses.append(value)
+
+    @property
+    def losses(self) -> list[Any]:
+        """The scalars given to ``add_loss`` in the last call, and the penalties of regularizers."""
+        added = [loss for layer in self._flatten_layers() for loss in layer._added_losses]
+        return added + [v.regularizer(v) for v in self.trainable_weights if v.regularizer is not None]
+
+    def _clear_losses(self) -> None:
+        for layer in self._flatten_layers():
+            layer._added_losses.clear()
+
+    # -- what subclasses define ---------------------------------------------------------------------------------------
+
+    def build(self, input_shape: Any) -> None:
+        """Creates the weights; called with the shape of the first input."""
+        self._check_super_called()
+        if type(self).build is Layer.build and any(not layer.built for layer in self._layers):
+            warnings.warn(
+                f"`build()` was called on layer '{self.name}', however the layer does not have a `build()` method "
+                "implemented and it looks like it has unbuilt state. This will cause the layer to be marked as built, "
+                "despite not being actually built, which may cause failures down the line. Make sure to implement a "
+                "proper `build()` method.", stacklevel=2)  # fmt: skip
+        self._built_with(input_shape)
+
+    def _built_with(self, shape: Any) -> None:
+        self._build_shape = shape
+        self.built = True
+        self._store.lock()
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Computes the output."""
+        raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """The mask of the output, given that of the input."""
+        return previous_mask
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for an input of this shape."""
+        from .symbolic import KerasTensor, infer
+
+        return nest.map_structure(lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype),), {}))
+
+    # -- calling ------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from .symbolic import any_symbolic, note_call
+
+        self._check_super_called()
+        given = args, kwargs
+        if self._converts_inputs:
+            args = tuple([self._converted(a) for a in args])
+            kwargs = {name: self._converted(value) for name, value in kwargs.items()}
+        for arg in nest.flatten(args):
+            if arg is not None and not _is_tensor(arg):
+                raise ValueError(
+                    "Only input tensors may be passed as positional arguments. The following argument value should be "
+                    f"passed as a keyword argument: {arg} (of type {type(arg)})"
+                )
+        first = self._first(args, kwargs)
+        self._check_input(first)
+        outermost = current.call is None
+        if outermost:
+            current.call = {}
+            self._clear_losses()
+        around = current.call.get("training")
+        try:
+            with name_scope(self.name, caller=self):
+                if not self.built:
+                    self._build_for(args, kwargs)
+                self._hand_down(args, kwargs, first)
+                if any_symbolic(given):
+                    return note_call(self, *given, args, kwargs)
+                outputs = self._run(args, kwargs)
+            self.built = True
+            self._after(first, outputs)
+            return outputs
+        finally:
+            if outermost:
+                current.call = None
+            else:
+                current.call["training"] = around
+
+    _converts_inputs = True
+
+    def _first(self, args: Any, kwargs: Any) -> Any:
+        return args[0] if args else next(iter(kwargs.values()), None)
+
+    def _converted(self, value: Any) -> Any:
+        return nest.map_structure(self._converted_leaf, value) if nest.is_nested(value) else self._converted_leaf(value)
+
+    def _converted_leaf(self, x: Any) -> Any:
+        """Arrays become tensors, floats of another type are cast; anything else stays."""
+        if hasattr(x, "_composite"):
+            return x
+        mask = None
+        if not _is_tensor(x):
+            if not hasattr(x, "__array__"):
+                return x
+            x = backend.convert(x)
+        else:
+            mask = backend.get_keras_mask(x)
+        kind = standardize_dtype(x.dtype)
+        if self.autocast and "float" in kind and kind != self._dtype and "float" in self._dtype:
+            x = x.cast(self._dtype) if hasattr(x, "_keras_history") else backend.convert(x, self._dtype)
+            if mask is not None:
+                backend.set_keras_mask(x, mask)
+        return x
+
+    def _check_input(self, first: Any) -> None:
+        if isinstance(self.input_spec, InputSpec) and not nest.is_nested(first):
+            self.input_spec.check(first, self.name)
+
+    def _hand_down(self, args: Any, kwargs: dict[str, Any], first: Any) -> None:
+        """Fills in ``training`` (given, else that of the layer around it, else the default) and ``mask``."""
+        parameters = self._call_signature.parameters
+        if "training" in kwargs and not self._takes_training:
+            training = kwargs.pop("training")
+        else:
+            try:
+                training = self._call_signature.bind(*args, **kwargs).arguments.get("training")
+            except TypeError:
+                training = None
+        if training is None:
+            training = current.call.get("training")
+        if training is None and self._takes_training:
+            default = parameters["training"].default
+            training = None if default is inspect.Parameter.empty else default
+        current.call["training"] = training
+        if self._takes_training and training is not None:
+            position = list(parameters).index("training")
+            if position >= len(args):
+                kwargs["training"] = training
+        if self._takes_mask and kwargs.get("mask") is None and list(parameters).index("mask") >= len(args):
+            mask = None if nest.is_nested(first) else backend.get_keras_mask(first)
+            if mask is not None:
+                kwargs["mask"] = mask
+
+    def _build_for(self, args: Any, kwargs: Any) -> None:
+        """Builds the layer for these inputs; without a ``build`` of its own, ``call`` builds what is inside."""
+        if type(self).build is Layer.build:
+            return
+        bound = self._call_signature.bind_partial(*args, **kwargs).arguments
+        shapes = {f"{name}_shape": _shapes_of(value) for name, value in bound.items()
+                  if name not in ("mask", "training") and _all_tensors(value)}  # fmt: skip
+        wanted = list(inspect.signature(self.build).parameters.values())
+        named = [p.name for p in wanted if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY, p.KEYWORD_ONLY)]
+        if len(named) == 1:
+            self.build(next(iter(shapes.values()), None))
+        else:
+            self._check_build_names(named, bound)
+            self.build(**{name: shapes[name] for name in named if name in shapes})
+        self._check_input(self._first(args, kwargs))
+
+    def _check_build_names(self, named: list[str], bound: Any) -> None:
+        start = ("For a `build()` method with more than one argument, all arguments should have a `_shape` suffix and "
+                 "match an argument from `call()`. E.g. `build(self, foo_shape, bar_shape)`  For layer "
+                 f"'{type(self).__name__}', ")  # fmt: skip
+        for name in named:
+            if not name.endswith("_shape"):
+                raise ValueError(f"{start}Received `build()` argument `{name}`, which does not end in `_shape`.")
+            if name.removesuffix("_shape") not in self._call_signature.parameters:
+                raise ValueError(f"{start}received `build()` argument `{name}`, but `call()` does not have argument "
+                                 f"`{name.removesuffix('_shape')}`.")  # fmt: skip
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        """``call``, whose errors are told which layer they come from."""
+        try:
+            return self.call(*args, **kwargs)
+        except Exception as error:
+            told = _with_arguments(error, type(self).__name__, self._call_signature, args, kwargs)
+            if told is error:
+                raise
+            raise told.with_traceback(error.__traceback__) from None
+
+    def _after(self, first: Any, outputs: Any) -> None:
+        """Notes the activity penalty and the mask of the outputs."""
+        if self.activity_regularizer is not None:
+            for output in nest.flatten(outputs):
+                loss = self.activity_regularizer(output)
+                self.add_loss(loss / backend.convert(output.shape[0], loss.dtype.name) if output.ndim else loss)
+        before = None if nest.is_nested(first) else backend.get_keras_mask(first)
+        if self.supports_masking:
+            mask = self.compute_mask(first, before)
+            if mask is not None and not nest.is_nested(outputs) and backend.get_keras_mask(outputs) is None:
+                backend.set_keras_mask(outputs, mask)
+        elif before is not None:
+            warnings.warn(
+                f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "
+                "However, this layer does not support masking and will therefore destroy the mask information. "
+                "Downstream layers will not see the mask.", stacklevel=3)  # fmt: skip
+
+    # -- configuration ------------------------------------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments with which another layer like this can be made."""
+        from .serial import plain
+
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        config.update({name: plain(value) for name, value in self._init_arguments.items()})
+        config["name"] = self.name
+        return config
+
+    _init_arguments: dict[str, Any] = {}  # noqa: RUF012 - replaced by each instance
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Layer:
+        """The layer with these arguments."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+    __str__ = __repr__
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input of the first call; ValueError before one."""
+        return self._node("input").inputs
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output of the first call; ValueError before one."""
+        return self._node("output").outputs
+
+    def _node(self, what: str) -> Any:
+        if not self._inbound_nodes:
+            raise ValueError(f"The layer {self.name} has never been called and thus has no defined {what}.")
+        return self._inbound_nodes[0]
+
+
+def _wrapped_build(build: Any) -> Any:
+    """``build`` inside the layer's name scope; when the outermost one is done the layer is built."""
+
+    @functools.wraps(build)
+    def in_scope(self: Layer, *args: Any, **kwargs: Any) -> Any:
+        if self.__dict__.get("_building"):
+            return build(self, *args, **kwargs)
+        object.__setattr__(self, "_building", True)
+        try:
+            with name_scope(self.name, caller=self):
+                self._path = backend.current_path()
+                build(self, *args, **kwargs)
+        finally:
+            object.__setattr__(self, "_building", False)
+        shapes = inspect.signature(build).bind(self, *args, **kwargs).arguments
+        self._built_with(next((v for name, v in shapes.items() if name != "self"), None))
+        return None
+
+    return in_scope
+
+
+def _remembered_init(init: Any) -> Any:
+    """``__init__`` whose arguments are kept for ``get_config``."""
+
+    @functools.wraps(init)
+    def remembering(self: Layer, *args: Any, **kwargs: Any) -> None:
+        if "_init_arguments" not in self.__dict__:
+            try:
+                bound = inspect.signature(init).bind(self, *args, **kwargs)
+                bound.apply_defaults()
+                found = dict(list(bound.arguments.items())[1:])
+                object.__setattr__(self, "_init_arguments", {**found, **found.pop("kwargs", {})})
+            except TypeError:
+                pass
+        init(self, *args, **kwargs)
+
+    return remembering
+
+
+def _once(variables: Iterator[Variable]) -> list[Variable]:
+    found: dict[int, Variable] = {}
+    for variable in variables:
+        found.setdefault(id(variable), variable)
+    return list(found.values())
+
+
+def _is_tensor(x: Any) -> bool:
+    return isinstance(x, (Tensor, Variable)) or hasattr(x, "_read") or hasattr(x, "_composite") or backend.is_keras_tensor(x)
+
+
+def _all_tensors(value: Any) -> bool:
+    leaves = nest.flatten(value)
+    return bool(leaves) and all(_is_tensor(leaf) for leaf in leaves)
+
+
+def _shapes_of(value: Any) -> Any:
+    return nest.map_structure(lambda x: standardize_shape(x.shape), value)
+
+
+def _with_arguments(error: Exception, class_name: str, signature: Any, args: Any, kwargs: Any) -> Exception:
+    """The error with a text that names the layer and shows its arguments; itself when it has been told already."""
+    if hasattr(error, "_told"):
+        return error
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return error
+    lines = []
+    for parameter in signature.parameters.values():
+        value = nest.map_structure(_shown, bound[parameter.name]) if parameter.name in bound else parameter.default
+        lines.append(f"  • {parameter.name}={value}")
+    if not lines:
+        return error
+    message = error.message if isinstance(error, OpError) else (error.args[0] if error.args else "")
+    text = (f"Exception encountered when calling {class_name}.call().\n\n\x1b[1m{message}\x1b[0m\n\nArguments received by "
+            f"{class_name}.call():\n" + "\n".join(lines))  # fmt: skip
+    try:
+        told = type(error)(None, None, text) if isinstance(error, OpError) else type(error)(text)
+    except TypeError:
+        told = RuntimeError(text)
+    told._told = True  # type: ignore[attr-defined]
+    return told
+
+
+def _shown(value: Any) -> Any:
+    if _is_tensor(value) and not backend.is_keras_tensor(value) and not hasattr(value, "_composite"):
+        return f"tf.Tensor(shape={value.shape}, dtype={standardize_dtype(value.dtype)})"
+    return repr(value)

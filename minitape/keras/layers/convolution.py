@@ -1,0 +1,99 @@
+"""Convolution over images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import activations, initializers, regularizers
+from ..backend import standardize_data_format
+from ..layer import InputSpec, Layer
+
+
+def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
+    """An int or a pair of ints as a pair; ValueError for anything else."""
+    found = (value, value) if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else ()
+    if len(found) != 2 or not all(isinstance(v, int) for v in found):
+        raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}")
+    if any(v < (0 if zero else 1) for v in found):
+        raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}, including values "
+                         f"that do not satisfy `value {'>= 0' if zero else '> 0'}`")  # fmt: skip
+    return found  # type: ignore[return-value]
+
+
+class Conv2D(Layer):
+    """Slides ``filters`` kernels over the two middle axes of (batch, height, width, channels).
+
+    ``padding`` is "valid" or "same". Only data_format "channels_last" and groups 1 are supported; another value raises
+    ValueError.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Conv2D(4, 3, padding="same")(tf.ones([1, 5, 5, 2])).shape
+    TensorShape([1, 5, 5, 4])
+    """
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.data_format = standardize_data_format(data_format)
+        if self.data_format != "channels_last" or groups != 1:
+            raise ValueError("minitape's Conv2D supports data_format='channels_last' and groups=1 only. Received: "
+                             f"data_format={data_format}, groups={groups}")  # fmt: skip
+        if filters is None or filters <= 0:
+            raise ValueError(f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}.")
+        if str(padding).lower() not in ("valid", "same"):
+            raise ValueError("The `padding` argument must be one of {'valid', 'same'}. "
+                             f"Received: padding={padding}")  # fmt: skip
+        self.filters, self.use_bias, self.padding = filters, use_bias, padding.lower()
+        self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
+        self.dilation_rate = pair(dilation_rate, "dilation_rate")
+        self.activation = activations.get(activation)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.input_spec = InputSpec(min_ndim=4)
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``kernel`` and ``bias``."""
+        channels = input_shape[-1]
+        self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
+        self.kernel = self.add_weight(
+            name="kernel", shape=(*self.kernel_size, channels, self.filters), initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias", shape=(self.filters,), initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
+            )  # fmt: skip
+
+    def call(self, inputs: Any) -> Any:
+        """The convolution, the bias and the activation."""
+        import minitape as tf
+
+        out = tf.nn.conv2d(inputs, self.kernel, list(self.strides), self.padding.upper(),
+                           dilations=list(self.dilation_rate))  # fmt: skip
+        return self.activation(out if self.bias is None else out + self.bias)
+
+
+Convolution2D = Conv2D

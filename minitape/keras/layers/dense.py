@@ -1,0 +1,92 @@
+"""The fully connected layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import activations, initializers, regularizers
+from ..layer import InputSpec, Layer
+
+
+class Dense(Layer):
+    """``activation(inputs @ kernel + bias)``, over the last axis of the inputs.
+
+    The weights exist once the layer is built: by ``build(input_shape)`` or by its first call.
+    Raises ValueError when ``units`` is no positive int, or when an input has less than two axes.
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    >>> layer.variables
+    []
+    >>> layer(tf.constant([[1.0, 2.0]])).numpy()
+    array([[3., 3.]], dtype=float32)
+    >>> [(v.path, v.shape) for v in layer.variables]
+    [('dense/kernel', TensorShape([2, 2])), ('dense/bias', TensorShape([2]))]
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(units, int) or units <= 0:
+            raise ValueError(f"Received an invalid value for `units`, expected a positive integer. Received: units={units}")
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.units, self.use_bias = units, use_bias
+        self.activation = activations.get(activation)
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.input_spec = InputSpec(min_ndim=2)
+        self.supports_masking = True
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``kernel`` and ``bias``."""
+        self._kernel = self.add_weight(
+            name="kernel", shape=(input_shape[-1], self.units), initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
+        )  # fmt: skip
+        self.bias = None
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias", shape=(self.units,), initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
+            )  # fmt: skip
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
+
+    @property
+    def kernel(self) -> Any:
+        """The matrix of weights; AttributeError before the layer is built."""
+        if not self.built:
+            raise AttributeError("You must build the layer before accessing `kernel`.")
+        return self._kernel
+
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """The product, the bias and the activation."""
+        import minitape as tf
+
+        kernel = self.kernel
+        if getattr(inputs, "_composite", False):
+            out = tf.sparse.sparse_dense_matmul(tf.cast(inputs, self.dtype), kernel)
+        elif inputs.ndim == 2:
+            out = tf.matmul(inputs, kernel)
+        else:
+            out = tf.tensordot(inputs, kernel, 1)
+        if self.bias is not None:
+            out = out + self.bias
+        return self.activation(out)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with ``units`` as its last size."""
+        return (*input_shape[:-1], self.units)

@@ -1,0 +1,100 @@
+"""Pooling: the largest or the mean of the elements under a window, or of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..backend import standardize_data_format
+from ..layer import InputSpec, Layer
+from .convolution import pair
+
+
+class _Pooling2D(Layer):
+    _pool = ""
+
+    def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: str = "valid",
+                 data_format: str | None = None, **kwargs: Any) -> None:  # fmt: skip
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        if self.data_format != "channels_last":
+            raise ValueError(f"minitape's pooling supports data_format='channels_last' only. Received: data_format={data_format}")
+        self.pool_size = pair(pool_size, "pool_size")
+        self.strides = self.pool_size if strides is None else pair(strides, "strides")
+        self.padding = padding.lower()
+        self.input_spec = InputSpec(ndim=4)
+
+    def call(self, inputs: Any) -> Any:
+        """The pooled inputs."""
+        import minitape as tf
+
+        pool = getattr(tf.nn, self._pool)
+        return pool(inputs, list(self.pool_size), list(self.strides), self.padding.upper())
+
+
+class MaxPooling2D(_Pooling2D):
+    """The largest element under each window of (batch, height, width, channels).
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.MaxPooling2D()(tf.ones([1, 4, 4, 3])).shape
+    TensorShape([1, 2, 2, 3])
+    """
+
+    _pool = "max_pool2d"
+
+
+class AveragePooling2D(_Pooling2D):
+    """The mean of the elements under each window of (batch, height, width, channels)."""
+
+    _pool = "avg_pool2d"
+
+
+class _Global(Layer):
+    _rank, _reduce = 3, "reduce_mean"
+
+    def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format, self.keepdims = standardize_data_format(data_format), keepdims
+        self.input_spec = InputSpec(ndim=self._rank)
+        self.supports_masking = self._rank == 3
+        self.built = True
+
+    def call(self, inputs: Any, mask: Any = None) -> Any:
+        """The pooled inputs; steps that the mask leaves out do not count in a mean."""
+        import minitape as tf
+
+        first = self.data_format == "channels_first"
+        axes = list(range(2, self._rank)) if first else list(range(1, self._rank - 1))
+        if mask is not None and self._reduce == "reduce_mean" and self._rank == 3:
+            weight = tf.expand_dims(tf.cast(mask, inputs.dtype), 1 if first else -1)
+            total = tf.reduce_sum(inputs * weight, axes, keepdims=self.keepdims)
+            return total / tf.reduce_sum(weight, axes, keepdims=self.keepdims)
+        return getattr(tf, self._reduce)(inputs, axes, keepdims=self.keepdims)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """None: the axis of the mask is gone."""
+        return None
+
+
+class GlobalAveragePooling1D(_Global):
+    """The mean over the steps of (batch, steps, features)."""
+
+
+class GlobalAveragePooling2D(_Global):
+    """The mean over height and width of (batch, height, width, channels)."""
+
+    _rank = 4
+
+
+class GlobalMaxPooling1D(_Global):
+    """The largest over the steps of (batch, steps, features)."""
+
+    _reduce = "reduce_max"
+
+
+class GlobalMaxPooling2D(_Global):
+    """The largest over height and width of (batch, height, width, channels)."""
+
+    _rank, _reduce = 4, "reduce_max"
+
+
+MaxPool2D, AvgPool2D = MaxPooling2D, AveragePooling2D

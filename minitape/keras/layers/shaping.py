@@ -1,0 +1,87 @@
+"""Layers that change the shape; none has weights, and the batch stays first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..backend import standardize_data_format
+from ..layer import InputSpec, Layer
+
+
+class Flatten(Layer):
+    """All axes but the batch become one.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
+    TensorShape([2, 12])
+    """
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs: Any) -> Any:
+        """The reshaped inputs."""
+        import minitape as tf
+
+        rank = inputs.ndim
+        if self.data_format == "channels_first" and rank > 1:
+            inputs = tf.transpose(inputs, (0, *range(2, rank), 1))
+        return tf.reshape(inputs, (inputs.shape[0], math.prod(tuple(inputs.shape)[1:])))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """(batch, number of elements)."""
+        rest = tuple(input_shape)[1:]
+        return (input_shape[0], None if None in rest else math.prod(rest))
+
+
+class Reshape(Layer):
+    """Each example in the shape ``target_shape``; one size may be -1."""
+
+    def __init__(self, target_shape: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.target_shape = tuple(target_shape)
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """The reshaped inputs."""
+        import minitape as tf
+
+        return tf.reshape(inputs, (inputs.shape[0], *self.target_shape))
+
+
+class Permute(Layer):
+    """The axes behind the batch in another order; ``dims`` counts from 1."""
+
+    def __init__(self, dims: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.dims = tuple(dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ValueError("Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be "
+                             f"consecutive and start from 1. Received dims={dims}")  # fmt: skip
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+
+    def call(self, inputs: Any) -> Any:
+        """The transposed inputs."""
+        import minitape as tf
+
+        return tf.transpose(inputs, (0, *self.dims))
+
+
+class RepeatVector(Layer):
+    """Each vector ``n`` times: (batch, k) becomes (batch, n, k)."""
+
+    def __init__(self, n: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(n, int):
+            raise TypeError(f"Expected an integer value for `n`, got {type(n)}.")
+        self.n = n
+        self.input_spec = InputSpec(ndim=2)
+
+    def call(self, inputs: Any) -> Any:
+        """The repeated inputs."""
+        import minitape as tf
+
+        return tf.tile(tf.expand_dims(inputs, 1), (1, self.n, 1))

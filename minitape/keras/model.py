@@ -1,0 +1,279 @@
+"""``tf.keras.Model`` and ``Sequential``: layers made of layers that can be trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from . import backend
+from .layer import Layer
+from .symbolic import InputLayer, KerasTensor, nodes_between, replay
+from .training import Trainer
+
+
+class Model(Trainer, Layer):
+    """A layer with ``compile``, ``fit``, ``evaluate`` and ``predict``.
+
+    Subclass it (make layers in ``__init__``, use them in ``call``), or give it symbolic tensors:
+    ``Model(inputs=x, outputs=y)``. See https://keras.io/api/models/model/.
+
+    >>> import minitape as tf
+    >>> class Line(tf.keras.Model):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.dense = tf.keras.layers.Dense(1, kernel_initializer="ones")
+    ...     def call(self, x):
+    ...         return self.dense(x)
+    >>> model = Line()
+    >>> model(tf.constant([[2.0]])).numpy(), len(model.weights)
+    (array([[2.]], dtype=float32), 2)
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is Model and (len(args) in (2, 3) or "outputs" in kwargs):
+            return super().__new__(Functional)
+        return super().__new__(cls)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if len(args) == 2 or "outputs" in kwargs:
+            raise TypeError("minitape makes a model of symbolic tensors only as `tf.keras.Model(inputs, outputs)`, not by "
+                            f"super().__init__(inputs, outputs) in {type(self).__name__}: write a `call()` method.")  # fmt: skip
+        Layer.__init__(self, **kwargs)
+        Trainer.__init__(self)
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Computes the output."""
+        raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
+
+    def build(self, input_shape: Any) -> None:
+        """Creates the weights of all layers, by running the model on zeros of this shape."""
+        from .symbolic import infer
+
+        if type(self).call is Model.call:
+            raise NotImplementedError(f"Model {type(self).__name__} does not have a `call()` method implemented.")
+        infer(self, (KerasTensor(input_shape, self.dtype),), {})
+
+    def _build_for(self, args: Any, kwargs: Any) -> None:
+        if type(self).build is not Model.build:
+            super()._build_for(args, kwargs)
+        else:
+            self._path = backend.current_path()
+            self._build_shape = nest.map_structure(lambda x: backend.standardize_shape(x.shape), args[0]) if args else None
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that are attributes."""
+        return list({id(layer): layer for layer in self._layers}.values())
+
+    def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
+        """The layer of this name or number; ValueError when there is none."""
+        if index is not None and name is not None:
+            raise ValueError(f"Provide only a layer name or a layer index. Received: index={index}, name={name}.")
+        if index is not None:
+            if len(self.layers) <= index:
+                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+            return self.layers[index]
+        if name is None:
+            raise ValueError("Provide either a layer name or layer index at `get_layer`.")
+        for layer in self.layers:
+            if layer.name == name:
+                return layer
+        raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
+
+    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None, expand_nested: bool = False,
+                show_trainable: bool = False, layer_range: Any = None) -> None:  # fmt: skip
+        """Prints a table of the layers: their output shapes and numbers of weights."""
+        from .summary import print_summary
+
+        if layer_range is not None:
+            raise ValueError("minitape's summary() shows all layers: `layer_range` is not supported.")
+        print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable)
+
+    def save(self, filepath: Any, overwrite: bool = True) -> None:
+        """Writes the model to a ``.keras`` file of minitape's own."""
+        from .saving import save_model
+
+        save_model(self, filepath, overwrite)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Writes the weights to a ``.weights.h5`` file of minitape's own."""
+        from .saving import save_weights
+
+        save_weights(self, filepath, overwrite)
+
+    def load_weights(self, filepath: Any) -> None:
+        """Reads weights that ``save_weights`` wrote."""
+        from .saving import load_weights
+
+        load_weights(self, filepath)
+
+
+class Functional(Model):
+    """A model of symbolic tensors: it replays the calls that lead from ``inputs`` to ``outputs``."""
+
+    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any) -> None:
+        super().__init__(name=name or backend.auto_name("functional"), **kwargs)
+        for x in (*nest.flatten(inputs), *nest.flatten(outputs)):
+            if not isinstance(x, KerasTensor):
+                raise ValueError("All `inputs` and `outputs` values must be KerasTensors. Received: "
+                                 f"{x} (of type {type(x)})")  # fmt: skip
+        self._inputs_struct, self._outputs_struct = inputs, outputs
+        self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
+        self._nodes = nodes_between(self.inputs, self.outputs)
+        starts = [x._keras_history.layer for x in self.inputs if isinstance(x._keras_history.layer, InputLayer)]
+        self._operations = list({id(o): o for o in [*starts, *[n.layer for n in self._nodes]]}.values())
+        for operation in self._operations:
+            self._store.add(operation)
+        self._store.lock()
+        self.built = True
+        self._build_shape = nest.map_structure(lambda x: x.shape, inputs)
+
+    layers = property(lambda self: list(self._operations), doc="The layers, inputs first.")
+    input = property(lambda self: self._inputs_struct, doc="The symbolic input, or a structure of them.")
+    output = property(lambda self: self._outputs_struct, doc="The symbolic output, or a structure of them.")
+    input_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._inputs_struct), doc="The shape of the input.")
+    output_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output.")
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Replays the calls on real tensors."""
+        values = self._matched(inputs)
+        return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
+
+    def _matched(self, inputs: Any) -> list[Any]:
+        """The given tensors in the order of the model's inputs; ValueError when they do not fit."""
+        if isinstance(inputs, dict) and not isinstance(self._inputs_struct, dict):
+            inputs = [inputs[x.name] for x in self.inputs]
+        values = nest.flatten(inputs)
+        if len(values) != len(self.inputs):
+            raise ValueError(f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received {len(values)} input '
+                             f"tensors. Inputs received: {values}")  # fmt: skip
+        checked = []
+        for symbol, value in zip(self.inputs, values, strict=True):
+            if len(value.shape) == len(symbol.shape) - 1 and symbol.shape[-1] == 1 and not hasattr(value, "_composite"):
+                import minitape as tf
+
+                value = tf.expand_dims(value, -1)
+            found = backend.standardize_shape(value.shape)
+            if len(found) != len(symbol.shape) or any(None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=False)):
+                raise ValueError(f"Input {len(checked)} with name '{symbol.name}' of layer '{self.name}' is incompatible with "
+                                 f"the layer: expected shape={symbol.shape}, found shape={found}")  # fmt: skip
+            checked.append(value)
+        return checked
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for an input of this shape."""
+        return Layer.compute_output_shape(self, input_shape)
+
+
+class Sequential(Model):
+    """Layers one after the other. Built at once when the first is an ``Input``, else by the first call.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+    >>> model.built, model(tf.constant([[1.0, 2.0]])).numpy()
+    (True, array([[3.]], dtype=float32))
+    """
+
+    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
+        super().__init__(trainable=trainable, name=name)
+        self._stack: tuple[Layer, ...] = ()
+        for layer in layers or []:
+            self.add(layer, rebuild=False)
+        self._rebuild()
+
+    def add(self, layer: Any, rebuild: bool = True) -> None:
+        """Puts a layer on top. Raises ValueError for what is no layer, and for a second one of the same name."""
+        if not self._stack and getattr(layer, "_input_shape_arg", None) is not None:
+            self.add(InputLayer(layer._input_shape_arg), rebuild=False)
+        if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
+            layer = layer._keras_history.layer
+        if not isinstance(layer, Layer):
+            raise ValueError("Only instances of `keras.Layer` can be added to a Sequential model. Received: "
+                             f"{layer} (of type {type(layer)})")  # fmt: skip
+        if any(other.name == layer.name and other is not layer for other in self._stack):
+            raise ValueError("All layers added to a Sequential model should have unique names. Name "
+                             f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument to "
+                             "pass a unique name.")  # fmt: skip
+        if isinstance(layer, InputLayer) and self._stack and isinstance(self._stack[0], InputLayer):
+            raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
+                             f"{self._stack[0].batch_shape}. You cannot add a different Input layer to it.")  # fmt: skip
+        self._set_stack((*self._stack, layer))
+        if rebuild:
+            self._rebuild()
+
+    def pop(self, rebuild: bool = True) -> Layer:
+        """Takes the last layer off and returns it."""
+        last = self._stack[-1]
+        self._set_stack(self._stack[:-1])
+        if rebuild:
+            self._rebuild()
+        return last
+
+    def _set_stack(self, stack: tuple[Layer, ...]) -> None:
+        self._store.unlock()
+        self._store.layers.clear()
+        self._store._known.clear()
+        self._stack = stack
+        self.built, self._functional = False, None
+
+    def _rebuild(self) -> None:
+        self._functional: Any = None
+        self.built = False
+        first = self._stack[0] if self._stack else None
+        shape = getattr(first, "batch_shape", None) or (first.input_shape if isinstance(first, Functional) else None)
+        if shape is not None and len(self._stack) > 1:
+            self.build(shape)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Creates the weights for inputs of this shape."""
+        try:
+            shape = backend.standardize_shape(input_shape)
+        except (ValueError, TypeError):
+            return
+        if not self._stack:
+            raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call `model.add(layer)`.")
+        first = self._stack[0]
+        if isinstance(first, InputLayer):
+            if first.batch_shape != shape:
+                raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
+                                 f"{first.batch_shape}. You cannot build it with input_shape {shape}")  # fmt: skip
+        else:
+            self._set_stack((InputLayer(batch_shape=shape, dtype=first.compute_dtype), *self._stack))
+        x = start = self._stack[0].output
+        for layer in self._stack[1:]:
+            x = layer(x)
+        object.__setattr__(self, "_functional", Functional(start, x, name=self.name))
+        self.built = True
+
+    def _built_with(self, shape: Any) -> None:
+        self._build_shape, self.built = shape, bool(self._functional)  # a Sequential may be changed after it was built
+
+    def _build_for(self, args: Any, kwargs: Any) -> None:
+        if args and not nest.is_nested(args[0]):
+            shape = backend.standardize_shape(args[0].shape)
+            if self._stack and isinstance(self._stack[0], InputLayer):
+                shape = self._stack[0].batch_shape
+            self.build((None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape)
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Applies one layer after the other."""
+        if self._functional is not None:
+            return self._functional.call(inputs, training=training)
+        for layer in self.layers:
+            inputs = layer(inputs, **({"training": training} if layer._takes_training and training is not None else {}))
+        return inputs
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, without the input."""
+        return [layer for i, layer in enumerate(self._stack) if i or not isinstance(layer, InputLayer)]
+
+    def _only_built(self, what: str, word: str) -> Any:
+        if self._functional is None:
+            raise AttributeError(f"Sequential model '{self.name}' has no defined {word} yet.")
+        return getattr(self._functional, what)
+
+    inputs = property(lambda self: self._only_built("inputs", "inputs"), doc="The symbolic input, in a list.")
+    outputs = property(lambda self: self._only_built("outputs", "outputs"), doc="The symbolic output, in a list.")
+    input_shape = property(lambda self: self._only_built("input_shape", "input shape"), doc="The shape of the input.")
+    output_shape = property(lambda self: self._only_built("output_shape", "output shape"), doc="The shape of the output.")

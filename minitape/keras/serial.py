@@ -1,0 +1,48 @@
+"""How Keras finds an object by its name: ``"relu"``, ``"Adam"``, ``{"class_name": ..., "config": ...}``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+
+def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool = True) -> Any:
+    """The object meant by ``identifier``: itself if callable, else what ``table`` holds under that name.
+
+    Classes are instantiated when ``instance`` is set. Raises ValueError for an unknown name.
+    """
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        made = lookup(kind, identifier.get("class_name"), table, instance=False)
+        return made(**identifier.get("config", {})) if inspect.isclass(made) else made
+    found = table.get(identifier) if isinstance(identifier, str) else identifier
+    if isinstance(identifier, str) and found is None:
+        found = registered.get(identifier)
+    if found is None or not callable(found):
+        raise ValueError(f"Could not interpret {kind} identifier: {identifier}")
+    return found() if instance and inspect.isclass(found) else found
+
+
+registered: dict[str, Any] = {}
+
+
+def config_of(instance: Any, names: Any) -> dict[str, Any]:
+    """The attributes in ``names`` as a plain dictionary; functions and objects by their names."""
+    return {name: plain(getattr(instance, name)) for name in names}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if hasattr(value, "get_config"):
+        return {"module": _module_of(value), "class_name": type(value).__name__, "config": value.get_config(),
+                "registered_name": None}  # fmt: skip
+    if callable(value):
+        return getattr(value, "__name__", str(value))
+    return value
+
+
+def _module_of(value: Any) -> str:
+    name = type(value).__module__
+    return "keras." + name.rsplit(".", 1)[-1] if name.startswith("minitape.keras") else name

@@ -1,0 +1,253 @@
+"""Symbolic tensors: what ``tf.keras.Input`` gives, and the graph of layers that a functional model replays.
+
+Calling a layer on one computes nothing: a node is written down, with outputs whose shapes were found by running the
+layer on zeros of two sizes; what differs between the two runs is an unknown size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..tensor import Tensor
+from .backend import auto_name, current, standardize_dtype, standardize_shape
+from .layer import Layer, Operation
+
+
+class KerasTensor:
+    """A tensor without a value: ``shape`` (unknown sizes are None), ``dtype`` (a name), ``name``.
+
+    >>> import minitape as tf
+    >>> tf.keras.Input(shape=(3,), name="x")
+    <KerasTensor shape=(None, 3), dtype=float32, sparse=False, ragged=False, name=x>
+    """
+
+    __array_priority__ = 200
+
+    def __init__(self, shape: Any, dtype: Any = "float32", sparse: bool = False, ragged: bool = False,
+                 name: str | None = None) -> None:  # fmt: skip
+        self.shape, self.dtype = standardize_shape(shape), standardize_dtype(dtype)
+        self.sparse, self.ragged = bool(sparse), bool(ragged)
+        self.name = name or auto_name("KerasTensor")
+        self._keras_history: Any = None
+
+    ndim = property(lambda self: len(self.shape), doc="The number of axes.")
+
+    def __repr__(self) -> str:
+        return (f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse={self.sparse}, ragged={self.ragged}, "
+                f"name={self.name}>")  # fmt: skip
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise ValueError(f"A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
+                         f"actual numerical value. You cannot convert it to a NumPy array.")  # fmt: skip  # noqa: F541
+
+    def __bool__(self) -> bool:
+        raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
+
+    def __iter__(self) -> Any:
+        raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
+
+    def _to_tensor(self, dtype: Any = None) -> Any:
+        raise ValueError(
+            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder for "
+            "a shape and dtype, used when constructing Keras Functional models or Keras Functions. You can only use it "
+            "as input to a Keras layer or a Keras operation (from the namespaces `keras.layers` and `keras.ops`). You "
+            "are likely doing something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you should "
+            "do instead is wrap `tf_fn` in a layer:\n\n```\nclass MyLayer(Layer):\n    def call(self, x):\n        "
+            "return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
+        )
+
+    def cast(self, dtype: str) -> KerasTensor:
+        """The symbolic tensor with its elements in another type."""
+        return Step(lambda x: _cast(x, dtype), "cast")(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return Step(lambda x: x[key], "get_item")(self)
+
+
+def _cast(x: Any, dtype: str) -> Any:
+    from .backend import convert
+
+    return convert(x, dtype)
+
+
+class Step(Layer):
+    """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
+
+    def __init__(self, function: Any, name: str) -> None:
+        super().__init__(name=auto_name(name))
+        self._function = function
+        self.built = True
+
+    def call(self, *inputs: Any) -> Any:
+        """Applies the function."""
+        return self._function(*inputs)
+
+
+def _install_operators() -> None:
+    names = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "pow": "power",
+             "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul"}  # fmt: skip
+    for short, name in names.items():
+        def forward(self: Any, other: Any, method: str = f"__{short}__", name: str = name) -> Any:
+            if isinstance(other, KerasTensor):
+                return Step(lambda x, y: getattr(x, method)(y), name)(self, other)
+            return Step(lambda x: getattr(x, method)(other), name)(self)
+
+        def reflected(self: Any, other: Any, method: str = f"__r{short}__", name: str = name) -> Any:
+            return Step(lambda x: getattr(x, method)(other), name)(self)
+
+        setattr(KerasTensor, f"__{short}__", forward)
+        setattr(KerasTensor, f"__r{short}__", reflected)
+    setattr(KerasTensor, "__neg__", lambda self: Step(lambda x: -x, "negative")(self))  # noqa: B010
+
+
+_install_operators()
+
+
+class Node:
+    """One call of a layer on symbolic tensors."""
+
+    def __init__(self, layer: Operation, args: Any, kwargs: Any, outputs: Any) -> None:
+        self.layer, self.args, self.kwargs, self.outputs = layer, args, kwargs, outputs
+        self.tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
+        self.inputs = self.tensors[0] if len(self.tensors) == 1 else self.tensors
+        layer._inbound_nodes.append(self)
+        for output in nest.flatten(outputs):
+            output._keras_history = self
+
+
+class InputLayer(Layer):
+    """The beginning of a functional model: holds one symbolic tensor."""
+
+    def __init__(self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, sparse: bool | None = None,
+                 ragged: bool | None = None, batch_shape: Any = None, name: str | None = None) -> None:  # fmt: skip
+        super().__init__(name=name)
+        if shape is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
+        if batch_size is not None and batch_shape is not None:
+            raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
+        if shape is None and batch_shape is None:
+            raise ValueError("You must pass a `shape` argument.")
+        if shape is not None:
+            batch_shape = (batch_size, *standardize_shape(shape))
+        self.batch_shape = standardize_shape(batch_shape)
+        self._dtype = standardize_dtype(dtype)
+        self.built = True
+        made = KerasTensor(self.batch_shape, self._dtype, bool(sparse), bool(ragged), name=self.name)
+        Node(self, (), {}, made)
+
+    def call(self, *inputs: Any) -> Any:
+        """An input layer is not called by a user."""
+        raise NotImplementedError("An InputLayer only holds a symbolic tensor; call the model instead.")
+
+
+def Input(  # noqa: N802 - Keras' name
+    shape: Any = None,
+    batch_size: int | None = None,
+    dtype: Any = None,
+    sparse: bool | None = None,
+    ragged: bool | None = None,
+    batch_shape: Any = None,
+    name: str | None = None,
+) -> KerasTensor:
+    """A symbolic tensor to build a model from; ``shape`` is without the batch.
+
+    Raises ValueError when neither ``shape`` nor ``batch_shape`` is given, or both.
+
+    >>> import minitape as tf
+    >>> x = tf.keras.Input((2,))
+    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(1, kernel_initializer="ones")(x))
+    >>> model(tf.constant([[1.0, 2.0]])).numpy()
+    array([[3.]], dtype=float32)
+    """
+    return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, name).output
+
+
+def any_symbolic(given: Any) -> bool:
+    """True when a symbolic tensor is among the arguments."""
+    return any(isinstance(x, KerasTensor) for x in nest.flatten(given))
+
+
+def note_call(layer: Layer, given_args: Any, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
+    """Writes down a call on symbolic tensors and returns its symbolic outputs."""
+    outputs = nest.map_structure(lambda t: KerasTensor(t.shape, t.dtype), infer(layer, args, kwargs))
+    Node(layer, args, {k: v for k, v in kwargs.items() if k != "training" or k in given_kwargs}, outputs)
+    layer.built = True
+    return outputs
+
+
+def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
+    """The shapes and types of a layer's outputs, as symbolic tensors."""
+    if type(layer).compute_output_shape is not Layer.compute_output_shape and len(args) == 1 and isinstance(args[0], KerasTensor):
+        shape = layer.compute_output_shape(args[0].shape)
+        if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
+            kind = layer.compute_dtype if "float" in layer.compute_dtype else args[0].dtype
+            return KerasTensor(tuple(shape), kind)
+    runs = []
+    call, current.call = current.call, {"training": False}
+    try:
+        for batch, other in ((2, 16), (3, 17)):
+            filled = nest.map_structure(lambda x, b=batch, o=other: _zeros(x, b, o), (args, kwargs))
+            runs.append(layer._run(*filled))
+    finally:
+        current.call = call
+    return nest.map_structure(_combined, *runs)
+
+
+def _zeros(x: Any, batch: int, other: int) -> Any:
+    import minitape as tf
+
+    if not isinstance(x, KerasTensor):
+        return x
+    sizes = [(batch if i == 0 else other) if n is None else n for i, n in enumerate(x.shape)]
+    return tf.zeros(sizes, x.dtype)
+
+
+def _combined(a: Any, b: Any) -> Any:
+    shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
+    return KerasTensor(shape, a.dtype)
+
+
+def nodes_between(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> list[Node]:
+    """The calls that lead from the inputs to the outputs, each after those that it needs.
+
+    Raises ValueError when an output does not depend on the inputs alone.
+    """
+    done = {id(x) for x in inputs}
+    order: list[Node] = []
+    waiting = [x._keras_history for x in reversed(outputs) if id(x) not in done]
+    placed: set[int] = set()
+    while waiting:
+        node = waiting[-1]
+        if node is None or (not node.tensors and not all(id(t) in done for t in nest.flatten(node.outputs))):
+            raise ValueError("`inputs` not connected to `outputs`")
+        missing = [t._keras_history for t in node.tensors if id(t) not in done]
+        if missing and id(node) not in placed:
+            waiting += reversed(missing)
+            continue
+        waiting.pop()
+        if id(node) not in placed:
+            placed.add(id(node))
+            order.append(node)
+            done.update(id(t) for t in nest.flatten(node.outputs))
+    return order
+
+
+def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], training: Any) -> Any:
+    """Runs the noted calls on real tensors."""
+    known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
+    for node in nodes:
+        args, kwargs = nest.map_structure(
+            lambda x: known[id(x)] if isinstance(x, KerasTensor) else x, (node.args, node.kwargs)
+        )
+        if training is not None and getattr(node.layer, "_takes_training", False):
+            kwargs = {**kwargs, "training": training}
+        result = node.layer(*args, **kwargs)  # type: ignore[operator]
+        for symbol, value in zip(nest.flatten(node.outputs), nest.flatten(result), strict=True):
+            known[id(symbol)] = value
+    return nest.map_structure(lambda x: known[id(x)], outputs)
+
+
+def is_concrete(x: Any) -> bool:
+    """True for a tensor with a value."""
+    return isinstance(x, Tensor)

@@ -1,0 +1,466 @@
+"""``compile``, ``fit``, ``evaluate`` and ``predict``: the training loop.
+
+A step is what a learner would write: a tape around model and loss, gradients of the trainable weights, one step of the
+optimizer. ``train_step``, ``test_step`` and ``predict_step`` can be overridden.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..tape import GradientTape
+from ..tensor import Tensor
+from . import losses as losses_module
+from . import metrics as metrics_module
+from . import optimizers
+from .backend import convert
+from .callbacks import CallbackList
+from .feeding import Feed, unpack_x_y_sample_weight
+
+
+class Trainer:
+    """What makes a layer a model."""
+
+    def __init__(self) -> None:
+        self.compiled = False
+        self.optimizer: Any = None
+        self.loss: Any = None
+        self._loss_tracker: Any = None
+        self._compiled_loss: Any = None
+        self._compiled_metrics: Any = None
+        self.stop_training = False
+        self.history: Any = None
+        self.run_eagerly = False
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        loss_weights: Any = None,
+        metrics: Any = None,
+        weighted_metrics: Any = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int = 1,
+        jit_compile: Any = "auto",
+        auto_scale_loss: bool = True,
+    ) -> None:
+        """Sets the optimizer, the loss and the metrics, by name or as objects.
+
+        ``run_eagerly``, ``steps_per_execution`` and ``jit_compile`` change nothing: every step runs as it is written.
+        """
+        self.optimizer = optimizers.get(optimizer)
+        self.loss = loss
+        self._compiled_loss = None if loss is None else _Losses(loss, loss_weights)
+        self._compiled_metrics = None
+        if metrics is not None or weighted_metrics is not None:
+            self._compiled_metrics = _Metrics(metrics, weighted_metrics)
+        self._loss_tracker = metrics_module.Mean(name="loss")
+        self.run_eagerly = run_eagerly
+        self.stop_training = False
+        self.compiled = True
+
+    def _needs_compile(self) -> None:
+        if not self.compiled:
+            raise ValueError("You must call `compile()` before using the model.")
+
+    # -- metrics ------------------------------------------------------------------------------------------------------
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The mean loss, the compiled metrics, and the metrics that are attributes."""
+        found: list[Any] = []
+        if self.compiled:
+            found.append(self._loss_tracker)
+            if self._compiled_metrics is not None:
+                found.append(self._compiled_metrics)
+            if self._compiled_loss is not None:
+                found += self._compiled_loss.trackers
+        known = {id(m) for m in found}
+        found += [m for m in self._store.metrics if id(m) not in known]  # type: ignore[attr-defined]
+        return found + [m for layer in self._layers if not isinstance(layer, Trainer) for m in layer.metrics]  # type: ignore[attr-defined]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of the metrics."""
+        return [m.name for m in self.metrics]
+
+    def reset_metrics(self) -> None:
+        """All metrics begin anew."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """The values of the metrics by name."""
+        results: dict[str, Any] = {}
+        for metric in self.metrics:
+            value = metric.result()
+            results.update(value if isinstance(value, dict) else {metric.name: value})
+        return results
+
+    def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
+        """Updates the compiled metrics with a batch and returns all values."""
+        if self._compiled_metrics is not None:
+            self._compiled_metrics.update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
+
+    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True) -> Any:
+        """The compiled loss of a batch plus ``self.losses``; ValueError when there is neither."""
+        found = [] if self._compiled_loss is None else [self._compiled_loss(y, y_pred, sample_weight)]
+        found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]  # type: ignore[attr-defined]
+        if not found:
+            raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
+        total = found[0]
+        for loss in found[1:]:
+            total = total + loss
+        return total
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+
+    def _predicted(self, x: Any, training: bool) -> Any:
+        return self(x, training=training) if self._takes_training else self(x)  # type: ignore[operator, attr-defined]
+
+    def _lossed(self, x: Any, y: Any, y_pred: Any, weight: Any, training: bool) -> Any:
+        loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=training)
+        first = next(part for part in nest.flatten(x) if part is not None)
+        self._loss_tracker.update_state(loss, sample_weight=float(first.shape[0]))
+        return loss
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One step of training on a batch; returns the metrics."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        with GradientTape() as tape:
+            y_pred = self._predicted(x, True)
+            loss = self._lossed(x, y, y_pred, weight, True)
+            loss = self.optimizer.scale_loss(loss)
+        weights = self.trainable_weights  # type: ignore[attr-defined]
+        if weights:
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
+        else:
+            warnings.warn("The model does not have any trainable weights.", stacklevel=2)
+        return self.compute_metrics(x, y, y_pred, sample_weight=weight)
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """One step of evaluation on a batch; returns the metrics."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        y_pred = self._predicted(x, False)
+        self._lossed(x, y, y_pred, weight, False)
+        return self.compute_metrics(x, y, y_pred, sample_weight=weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """The predictions for a batch."""
+        return self._predicted(unpack_x_y_sample_weight(data)[0], False)
+
+    # -- loops --------------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+    ) -> Any:
+        """Trains for some epochs and returns a History. ``x`` is an array, a structure of them, or a dataset.
+
+        Raises ValueError before ``compile``, for arrays of different lengths, and for labels beside a dataset.
+        """
+        self._needs_compile()
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = _split((x, y, sample_weight), validation_split)
+        feed = Feed(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+        if not isinstance(callbacks, CallbackList):
+            callbacks = CallbackList(callbacks, add_history=True, add_progbar=verbose != 0, verbose=verbose, epochs=epochs,
+                                     steps=feed.steps, model=self)  # fmt: skip
+        self.stop_training = False
+        callbacks.on_train_begin()
+        logs: dict[str, Any] = {}
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            callbacks.on_epoch_begin(epoch)
+            for step, batch in feed.epoch():
+                callbacks.on_train_batch_begin(step)
+                logs = self.train_step(batch)
+                callbacks.on_train_batch_end(step, _plain(logs))
+                if self.stop_training:
+                    break
+            results = self.get_metrics_result()
+            logs = _plain(results if results.keys() == logs.keys() else logs)
+            if validation_data is not None and _due(epoch, validation_freq):
+                val_x, val_y, val_weight = unpack_x_y_sample_weight(validation_data)
+                found = self.evaluate(val_x, val_y, validation_batch_size or batch_size, sample_weight=val_weight,
+                                      steps=validation_steps, callbacks=callbacks, return_dict=True)  # fmt: skip
+                logs.update({f"val_{name}": value for name, value in found.items()})
+            callbacks.on_epoch_end(epoch, _sorted(logs))
+            if self.stop_training:
+                break
+        callbacks.on_train_end(_sorted(logs))
+        return self.history
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and the metrics over all data: one float, a list, or a dictionary if ``return_dict``."""
+        self._needs_compile()
+        feed = Feed(x, y, sample_weight, batch_size, steps, False)
+        if not isinstance(callbacks, CallbackList):
+            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self)
+        callbacks.on_test_begin()
+        self.reset_metrics()
+        logs: dict[str, Any] = {}
+        for step, batch in feed.epoch():
+            callbacks.on_test_batch_begin(step)
+            logs = self.test_step(batch)
+            callbacks.on_test_batch_end(step, _plain(logs))
+        results = self.get_metrics_result()
+        logs = _plain(results if results.keys() == logs.keys() else logs)
+        callbacks.on_test_end(_sorted(logs))
+        return logs if return_dict else self._in_order(logs)
+
+    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto", steps: int | None = None, callbacks: Any = None) -> Any:
+        """The predictions for all of ``x`` as NumPy arrays."""
+        feed = Feed(x, None, None, batch_size, steps, False)
+        if not isinstance(callbacks, CallbackList):
+            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self)
+        callbacks.on_predict_begin()
+        outputs = []
+        for step, batch in feed.epoch():
+            callbacks.on_predict_batch_begin(step)
+            outputs.append(self.predict_step(batch))
+            callbacks.on_predict_batch_end(step, {"outputs": outputs[-1]})
+        callbacks.on_predict_end()
+        return nest.map_structure(lambda *parts: np.concatenate([p.numpy() for p in parts]), *outputs)
+
+    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False) -> Any:
+        """One step of training; returns the metrics."""
+        return self._on_batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
+        """One step of evaluation; returns the metrics."""
+        return self._on_batch(self.test_step, x, y, sample_weight, None, return_dict)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The predictions for one batch as NumPy arrays."""
+        return nest.map_structure(lambda t: t.numpy(), self.predict_step(nest.map_structure(convert, x)))
+
+    def _on_batch(self, step: Any, x: Any, y: Any, weight: Any, class_weight: Any, return_dict: bool) -> Any:
+        self._needs_compile()
+        self.reset_metrics()
+        size = len(nest.flatten(x)[0])
+        _, batch = next(Feed(x, y, weight, size, None, False, class_weight).epoch())
+        logs = _plain(step(batch))
+        return logs if return_dict else self._in_order(logs)
+
+    def _in_order(self, logs: dict[str, float]) -> Any:
+        names = [n for m in self.metrics for n in (m.names if isinstance(m, _Metrics) else [m.name])]
+        values = [logs[n] for n in names if n in logs] + [logs[n] for n in sorted(logs) if n not in names]
+        return values[0] if len(values) == 1 else values
+
+
+class _Losses:
+    """The compiled loss: one, or one for each output, with weights."""
+
+    def __init__(self, loss: Any, weights: Any) -> None:
+        if weights is not None and not isinstance(weights, (list, tuple, dict, float)):
+            raise ValueError("Expected `loss_weights` argument to be a float (single output case) or a list, tuple, or dict "
+                             f"(multiple output case). Received instead: loss_weights={weights} of type {type(weights)}")  # fmt: skip
+        self._given, self._weights = loss, weights
+        self._ready: Any = None
+        self.trackers: list[Any] = []
+
+    def _prepare(self, y_pred: Any) -> None:
+        keys = list(y_pred) if isinstance(y_pred, dict) else range(len(nest.flatten(y_pred)))
+        given, weights = self._given, self._weights
+        per_output = [given[k] for k in keys] if isinstance(given, (list, tuple, dict)) else [given] * len(keys)
+        factors = [weights[k] for k in keys] if isinstance(weights, (list, tuple, dict)) else [weights] * len(keys)
+        self._ready = [(None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)]
+        if len(keys) > 1:
+            self.trackers = [metrics_module.Mean(name=f"{k if isinstance(k, str) else loss.name}_loss")
+                             for k, (loss, _) in zip(keys, self._ready, strict=True)]  # fmt: skip
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        if self._ready is None:
+            self._prepare(y_pred)
+        order = _by_keys(y_pred)
+        total = None
+        for i, (loss, factor) in enumerate(self._ready):
+            if loss is None:
+                continue
+            weight = sample_weight if not nest.is_nested(sample_weight) else order(sample_weight)[i]
+            value = loss(order(y_true)[i], order(y_pred)[i], weight)
+            if self.trackers:
+                self.trackers[i].update_state(value, sample_weight=float(order(y_pred)[i].shape[0]))
+            value = value if factor is None else value * factor
+            total = value if total is None else total + value
+        return total
+
+
+def _by_keys(y_pred: Any) -> Any:
+    """Puts what belongs to the outputs into their order."""
+    if isinstance(y_pred, dict):
+        return lambda y: [y[k] for k in y_pred]
+    return nest.flatten
+
+
+def _as_loss(loss: Any) -> losses_module.Loss:
+    found = losses_module.get(loss)
+    return found if isinstance(found, losses_module.Loss) else _Function(found)
+
+
+class _Function(losses_module.Loss):
+    """A plain function as a loss."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(name=getattr(function, "__name__", None))
+        self._function = function
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """One number for each example."""
+        return self._function(*losses_module.squeeze_or_expand(y_true, y_pred))
+
+
+class _Metrics(metrics_module.Metric):
+    """The compiled metrics: resolved when the first labels and predictions are seen."""
+
+    def __init__(self, metrics: Any, weighted: Any) -> None:
+        super().__init__(name="compile_metrics")
+        for name, given in (("metrics", metrics), ("weighted_metrics", weighted)):
+            if given and not isinstance(given, (list, tuple, dict)):
+                raise ValueError(f"Expected `{name}` argument to be a list, tuple, or dict. Received instead: "
+                                 f"{name}={given} of type {type(given)}")  # fmt: skip
+        self._given = (metrics, weighted)
+        self._flat: list[tuple[str, Any, int, bool]] = []  # (name, metric, which output, weighted)
+        self._ready = False
+
+    names = property(lambda self: [name for name, *_ in self._flat], doc="The names of the metrics.")
+    metrics = property(lambda self: [metric for _, metric, *_ in self._flat], doc="The metrics.")
+
+    def _prepare(self, y_true: list[Any], y_pred: list[Any], keys: list[Any]) -> None:
+        self._ready = True
+        for weighted, given in enumerate(self._given):
+            if not given:
+                continue
+            per_output = [nest.flatten(given)] if len(keys) == 1 else [_for_output(given, i, k) for i, k in enumerate(keys)]
+            for i, wanted in enumerate(per_output):
+                for identifier in wanted:
+                    metric = _metric(identifier, y_true[i], y_pred[i])
+                    name = metric.name if len(keys) == 1 or not isinstance(keys[i], str) else f"{keys[i]}_{metric.name}"
+                    taken = [n for n, *_ in self._flat]
+                    if name in taken and weighted:
+                        name = f"weighted_{name}"
+                    elif name in taken:
+                        name = f"{name}_{sum(n.startswith(name) for n in taken)}"
+                    self._flat.append((name, metric, i, bool(weighted)))
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Takes in a batch of labels and predictions."""
+        order = _by_keys(y_pred)
+        true, predicted = order(y_true), order(y_pred)
+        if not self._ready:
+            self._prepare(true, predicted, list(y_pred) if isinstance(y_pred, dict) else list(range(len(predicted))))
+        for _, metric, i, weighted in self._flat:
+            if weighted and sample_weight is not None:
+                metric.update_state(true[i], predicted[i], nest.flatten(sample_weight)[min(i, len(nest.flatten(sample_weight)) - 1)])
+            else:
+                metric.update_state(true[i], predicted[i])
+
+    def result(self) -> dict[str, Any]:
+        """The values by name."""
+        return {name: metric.result() for name, metric, *_ in self._flat}
+
+    def reset_state(self) -> None:
+        """All begin anew."""
+        for _, metric, *_ in self._flat:
+            metric.reset_state()
+
+
+def _for_output(given: Any, index: int, key: Any) -> list[Any]:
+    found = given.get(key) if isinstance(given, dict) else given[index]
+    return [] if found is None else nest.flatten(found)
+
+
+def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
+    """The metric of a name; "accuracy" means the one that fits the shapes."""
+    if str(identifier).lower() in ("accuracy", "acc"):
+        last = y_pred.shape[-1] if len(y_pred.shape) else 1
+        sparse = len(y_true.shape) < len(y_pred.shape) or (y_true.shape[-1] == 1 and last > 1)
+        kind = "BinaryAccuracy" if last == 1 else "SparseCategoricalAccuracy" if sparse else "CategoricalAccuracy"
+        return getattr(metrics_module, kind)(name=str(identifier))
+    found = metrics_module.get(identifier)
+    if isinstance(found, metrics_module.Metric):
+        if isinstance(identifier, str):
+            found.name = identifier
+        return found
+    return metrics_module.MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else found.__name__)
+
+
+def _plain(logs: dict[str, Any]) -> dict[str, float]:
+    return {name: float(value) if isinstance(value, Tensor) and not value.ndim else value for name, value in (logs or {}).items()}
+
+
+def _sorted(logs: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(logs.items()))
+
+
+def _sum(loss: Any) -> Any:
+    import minitape as tf
+
+    return tf.reduce_sum(loss)
+
+
+def _due(epoch: int, every: Any) -> bool:
+    if isinstance(every, int):
+        return (epoch + 1) % every == 0
+    if isinstance(every, list):
+        return epoch + 1 in every
+    raise ValueError(f"Expected `validation_freq` to be a list or int. Received: validation_freq={every} of the type {type(every)}.")
+
+
+def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
+    """The first examples for training, the last ``part`` of them for validation."""
+    if not 0 < part < 1:
+        raise ValueError(f"`validation_split` must be between 0 and 1, received: {part}")
+    count = len(nest.flatten(arrays[0])[0])
+    at = int(np.floor(count * (1.0 - part)))
+    if at in (0, count):
+        raise ValueError(f"Training data contains {count} samples, which is not sufficient to split it into a validation and "
+                         f"training set as specified by `validation_split={part}`. Either provide more data, or a different "
+                         "value for the `validation_split` argument.")  # fmt: skip
+
+    def cut(keep: Any) -> tuple[Any, ...]:
+        return tuple(nest.map_structure(lambda a: None if a is None else a[keep], structure) for structure in arrays)
+
+    return cut(slice(0, at)), cut(slice(at, None))
+
+
+def batches(count: int, size: int) -> Iterator[slice]:
+    """Slices of ``size`` that cover ``count``.
+
+    >>> list(batches(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))
