@@ -40,9 +40,6 @@ _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ")  #
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
 
-_OWN: dict[str, bool] = {}  # file name -> whether it is minitape's or a library's
-
-
 class State(threading.local):
     """What this thread is doing: its open recording, its active tapes, the graph it builds."""
 
@@ -92,32 +89,34 @@ class Event:
         self.kind, self.row, self.subject, self.site = kind, row, subject, site
 
 
+class _Own(dict[str, bool]):
+    """File name -> True for minitape's and libraries' files, False for the user's."""
+
+    def __missing__(self, name: str) -> bool:
+        own = self[name] = name.startswith(_FOREIGN)
+        return own
+
+
+_OWN = _Own()
+
+
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's code."""
-    while frame is not None:
-        name = frame.f_code.co_filename
-        own = _OWN.get(name)
-        if own is None:
-            own = own_file(name)
-        if not own:
-            break
+    while frame is not None and _OWN[frame.f_code.co_filename]:
         frame = frame.f_back
     return frame
 
 
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
-    own = _OWN.get(name)
-    if own is None:
-        own = _OWN[name] = name.startswith(_FOREIGN)
-    return own
+    return _OWN[name]
 
 
 class Record:
     """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
 
     __slots__ = (
-        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "values", "done", "known",
+        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known",
         "calls", "call_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "members", "__weakref__",
     )  # fmt: skip
@@ -131,6 +130,7 @@ class Record:
         self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
         self.frame: FrameType | None = None
         self.constants: dict[float, int] = {}  # row of each Python number used as an operand
+        self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
         self.values: Any = []  # value of each scalar row: a list while short, then an array
         self.done = 0  # rows below this have their values
         self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
@@ -406,8 +406,8 @@ class Record:
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """The last tape was left: operations are no longer recorded."""
+    def close(self) -> Any:
+        """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
         self.open = False
         self.frame = None
         self.renumber()
@@ -458,6 +458,7 @@ class Record:
     def release(self) -> None:
         """No tape is left to ask for a gradient: lets go of everything but the scalar rows."""
         self.arrays.clear()
+        self.numbers.clear()
         self.calls.clear()
         self.leaves.clear()
         self.leaf_of.clear()

@@ -92,7 +92,11 @@ class Sweep:
         marks, record = self.marks, self.record
         if marks is not None and not marks[row]:
             return False
-        op, a, b, _ = record.cell(row)
+        if row >= record.base:
+            at, pending = (row - record.base) << 2, record.pending
+            op, a, b = pending[at], pending[at + 1], pending[at + 2]
+        else:
+            op, a, b, _ = record.cell(row)
         if self.stepwise:
             self.row, self.edges = row, []
         if op >= FIRST_CODE:
@@ -119,8 +123,8 @@ class Sweep:
                 self.waiting.add(call.row)
                 return False
             self._call(call)
-        if not self.stepwise and row not in self.sources:
-            self.adjoints.pop(row, None)
+        if not self.stepwise and row not in self.sources and row in self.adjoints:
+            del self.adjoints[row]
         return True
 
     def _prepare_long(self) -> None:
@@ -209,11 +213,14 @@ class Sweep:
         return g.dense() if type(g) is IndexedSlices else g
 
     def array(self, row: int) -> Any:
-        """The value of a row; where no rule reads it, and so nobody kept it, an array of its shape and dtype."""
-        value = self.record.value(row)
-        if value is None:
-            return Outline(*self.record.meta[row])
-        return value
+        """The value of a row; where no rule reads it, and so nobody kept it, only its shape and dtype."""
+        record = self.record
+        arrays = record.arrays
+        if row in arrays:
+            return arrays[row]
+        if row in record.meta:
+            return Outline(*record.meta[row])
+        return record.values[row] if row < record.done else record.value(row)
 
     def tensor(self, row: int) -> Any:
         """The value of a row as the tensor that an outer tape knows."""

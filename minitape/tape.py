@@ -21,7 +21,7 @@ import numpy as np
 
 from . import nest
 from .evidence import born, stack, told
-from .primitives import _BATCH
+from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state, user_frame
 from .slices import IndexedSlices
@@ -135,8 +135,7 @@ class GradientTape:
         elif self in tapes:
             tapes.remove(self)
         if not tapes and not record.paused:  # type: ignore[union-attr]
-            record.close()  # type: ignore[union-attr]
-            state.record = None
+            state.record = record.close()  # type: ignore[union-attr]
         if record.watchers:  # type: ignore[union-attr]
             record.notify()  # type: ignore[union-attr]
 
@@ -417,7 +416,7 @@ class GradientTape:
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
-        recorded = True if state.tapes else False
+        recorded = True if state.tapes or state.graph is not None else False
         for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
             if rows and target.dtype.differentiable:
                 row, one = rows[-1], _seed(target, seed, recorded)
@@ -442,7 +441,8 @@ class GradientTape:
             starts = {r: s for r, s in starts.items() if marks[r]}
             if not starts:
                 return None
-        sweep = Sweep(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
+        kind = Sweep if type(self._record) is Record else self._record.sweeper  # type: ignore[union-attr] # a graph's own
+        sweep = kind(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
         before, state.by = state.by, self
         site = state.site
         outer = state.record if recorded else None
@@ -527,17 +527,17 @@ class GradientTape:
         """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
         record: Record = self._record  # type: ignore[assignment]
         n = len(record)
-        on, end = None, n
+        on, start, end = None, 0, n
         if self._all_within(sources):
-            end = self.spans[0][1]
-            if not record.calls and n <= LONG and end == n:
+            start, end = self.spans[0]
+            if not record.calls and n <= LONG and (start, end) == (0, n):
                 return None
         else:
             on = self.on_tape()
         marks = bytearray(n)
         for row in sources:
             marks[row] = on is None or on[row]
-        self._spread(marks, min(sources) + 1, end, on)
+        self._spread(marks, max(min(sources) + 1, start), end, on)
         return marks
 
     def _all_within(self, sources: set[int]) -> bool:
@@ -661,6 +661,8 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
         return seed if recorded else seed.array
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
     if type(target) is EagerTensor and target._value is None:
         one = ONE[target._lane.real]
     else:
@@ -675,6 +677,8 @@ def _leaf(value: Any) -> Any:
 
 def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
+    if state.graph is not None and isinstance(source, Tensor):
+        return TABLE["zeros_like"](source)
     return wrap(np.zeros(tuple(source.shape), source.dtype.as_numpy_dtype))
 
 

@@ -432,16 +432,24 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     return apply(primitive, (x, y), {})
 
 
+def _number(x: Tensor, y: float) -> Any:
+    """A Python number as an operand of a float tensor; a recording meets the same number as the same tensor."""
+    dtype, record = x.dtype, state.record
+    if not dtype.differentiable:
+        return y
+    if record is None or y == 0:  # 0.0 and -0.0 are one key
+        return bare(dtype.as_numpy_dtype(y))
+    numbers, key = record.numbers, (y, dtype.name)
+    if key not in numbers:
+        numbers[key] = bare(dtype.as_numpy_dtype(y))
+    return numbers[key]
+
+
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
     kind = type(y)
-    if (kind is float or kind is int) and state.record is not None and y != 0:
-        dtype = x.dtype
-        if dtype.differentiable:
-            numbers, key = state.record.numbers, (y, dtype.name)
-            if key not in numbers:
-                numbers[key] = bare(dtype.as_numpy_dtype(y))
-            return numbers[key]
+    if kind is float or kind is int:
+        y = _number(x, y)
     if isinstance(y, Tensor):
         return y
     if hasattr(y, "_read"):
@@ -535,7 +543,10 @@ def _slow_pair(primitive: Primitive, prepare: Any = None, strict: bool = True) -
     def slow_reversed(a: Any, b: Any) -> Any:
         if hasattr(b, "_composite"):
             return NotImplemented
-        b = b if isinstance(b, Tensor) else convert_to_tensor(b, a.dtype)
+        if type(b) is float or type(b) is int:
+            b = _number(a, b)
+        if not isinstance(b, Tensor):
+            b = convert_to_tensor(b, a.dtype)
         return binary(primitive, b, a) if prepare is None else prepare(primitive, b, a)
 
     return slow, slow_reversed
