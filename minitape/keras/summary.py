@@ -49,15 +49,14 @@ def summary_text(model: Any, line_length: int | None = None, positions: Any = No
 
 
 def _fitted(widths: list[int], length: int) -> list[int]:
-    """The widths of the columns' texts, such that the table with its frame is ``length`` wide."""
+    """The widths of the columns' texts, made smaller evenly until the table with its frame is ``length`` wide."""
     over = sum(widths) + 3 * len(widths) + 1 - length
-    widths = widths[:]
-    while over > 0:  # the widest column gives way first
-        most = max(widths)
-        at = max(i for i, w in enumerate(widths) if w == most)
-        widths[at] -= 1
-        over -= 1
-    return widths
+    fitted = []
+    for left, width in zip(range(len(widths), 0, -1), widths, strict=True):
+        less = round(over / left)
+        over -= less
+        fitted.append(max(width - less, 1))
+    return fitted
 
 
 def _rows_of(layer: Any, model: Any, connected: bool, expand: bool, trainable: bool, depth: int = 0) -> list[list[str]]:

@@ -53,16 +53,15 @@ class Trainer:
 
         ``run_eagerly``, ``steps_per_execution`` and ``jit_compile`` change nothing: every step runs as it is written.
         """
-        self.optimizer = optimizers.get(optimizer)
-        self.loss = loss
-        self._compiled_loss = None if loss is None else _Losses(loss, loss_weights)
-        self._compiled_metrics = None
+        compiled_metrics = None
         if metrics is not None or weighted_metrics is not None:
-            self._compiled_metrics = _Metrics(metrics, weighted_metrics)
-        self._loss_tracker = metrics_module.Mean(name="loss")
-        self.run_eagerly = run_eagerly
-        self.stop_training = False
-        self.compiled = True
+            compiled_metrics = _Metrics(metrics, weighted_metrics)
+        settings = {"optimizer": optimizers.get(optimizer), "loss": loss, "_compiled_metrics": compiled_metrics,
+                    "_compiled_loss": None if loss is None else _Losses(loss, loss_weights),
+                    "_loss_tracker": metrics_module.Mean(name="loss"), "run_eagerly": run_eagerly,
+                    "stop_training": False, "compiled": True}  # fmt: skip
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)  # none of these is state of the layer
 
     def _needs_compile(self) -> None:
         if not self.compiled:
