@@ -1,101 +1,38 @@
-"""``tf.math``: elementwise functions, comparisons, reductions and products."""
+"""``tf.math``: elementwise functions, comparisons, reductions, orderings and segments.
+
+The functions live in other modules; here is who holds which name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from .namespace import lazy
+from .operands import axes_of, tensor_of as _tensor, together  # noqa: F401
 
-from .convert import convert_to_tensor
-from .primitives import TABLE, Primitive
-from .tensor import Tensor, apply, binary, float_quotient
+HOMES = {
+    "elementwise": "abs acos acosh add angle asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc ceil "
+                   "conj cos cosh digamma divide divide_no_nan equal erf erfc erfcinv erfinv exp expm1 floor floordiv floormod "
+                   "greater greater_equal igamma igammac imag is_finite is_inf is_nan lbeta less less_equal lgamma log log1p "
+                   "log_sigmoid logical_and logical_not logical_or logical_xor maximum minimum mod multiply multiply_no_nan "
+                   "ndtri negative nextafter not_equal polygamma polyval pow real reciprocal reciprocal_no_nan rint round rsqrt "
+                   "scalar_mul sigmoid sign sin sinh softplus softsign sqrt square squared_difference subtract tan tanh truediv "
+                   "xdivy xlog1py xlogy zeta",
+    "reductions": "argmax argmin count_nonzero cumprod cumsum cumulative_logsumexp reduce_all reduce_any reduce_euclidean_norm "
+                  "reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std reduce_sum reduce_variance "
+                  "zero_fraction",
+    "sorting": "bincount confusion_matrix in_top_k invert_permutation is_non_decreasing is_strictly_increasing segment_max "
+               "segment_mean segment_min segment_prod segment_sum top_k unsorted_segment_max unsorted_segment_mean "
+               "unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
+    "products": "accumulate_n add_n l2_normalize",
+    "activations": "log_softmax softmax",
+    "namespaces": "special",
+}  # fmt: skip
 
-
-def _tensor(x: Any) -> Any:
-    return x if isinstance(x, Tensor) else x._read() if hasattr(x, "_read") else convert_to_tensor(x)
+__getattr__, __dir__ = lazy("tf.math", HOMES, globals())
 
 
 def _pair(x: Any, y: Any) -> tuple[Any, Any]:
-    if isinstance(x, Tensor) or hasattr(x, "_read"):
-        x = _tensor(x)
-        return x, y if isinstance(y, Tensor) else y._read() if hasattr(y, "_read") else convert_to_tensor(y, x.dtype)
-    y_tensor = isinstance(y, Tensor) or hasattr(y, "_read")
-    if y_tensor:
-        y = _tensor(y)
-        return convert_to_tensor(x, y.dtype), y
-    x = convert_to_tensor(x)
-    return x, convert_to_tensor(y, x.dtype)
-
-
-def _unary(name: str, primitive: Primitive) -> Callable[..., Any]:
-    def function(x: Any, name: str | None = None) -> Any:
-        return apply(primitive, (_tensor(x),), {})
-
-    return _named(function, name, f"Computes {primitive.texts[0]}, elementwise." if primitive.texts else primitive.name)
-
-
-def _binary(name: str, primitive: Primitive, prepare: Any = None) -> Callable[..., Any]:
-    def function(x: Any, y: Any, name: str | None = None) -> Any:
-        x, y = _pair(x, y)
-        if prepare is not None:
-            x, y = prepare(x, y)
-        return binary(primitive, x, y)
-
-    return _named(function, name, f"Computes {primitive.texts[0] if primitive.texts else primitive.label}, elementwise.")
-
-
-def _named(function: Any, name: str, doc: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
-
-
-for _name, _primitive in {
-    "abs": "abs", "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atanh": "atanh",
-    "ceil": "ceil", "cos": "cos", "cosh": "cosh", "exp": "exp", "expm1": "expm1", "floor": "floor", "log": "log",
-    "log1p": "log1p", "negative": "negative", "reciprocal": "reciprocal", "round": "rint", "rsqrt": "rsqrt",
-    "sigmoid": "sigmoid", "sign": "sign", "sin": "sin", "sinh": "sinh", "softplus": "softplus", "sqrt": "sqrt",
-    "square": "square", "tan": "tan", "tanh": "tanh", "logical_not": "logical_not",
-}.items():  # fmt: skip
-    globals()[_name] = _unary(_name, TABLE[_primitive])
-
-for _name, _primitive in {
-    "add": "add", "subtract": "subtract", "multiply": "multiply", "pow": "pow", "floordiv": "floordiv", "mod": "mod",
-    "maximum": "maximum", "minimum": "minimum", "squared_difference": "squared_difference", "atan2": "atan2",
-    "less": "less", "less_equal": "less_equal", "greater": "greater", "greater_equal": "greater_equal",
-    "equal": "equal", "not_equal": "not_equal", "logical_and": "logical_and", "logical_or": "logical_or",
-}.items():  # fmt: skip
-    globals()[_name] = _binary(_name, TABLE[_primitive])
-divide = truediv = _binary("divide", TABLE["divide"], float_quotient)
-
-
-def axes_of(axis: Any) -> tuple[int, ...] | None:
-    """An axis argument (None, an int, a list or a tensor) as a tuple of ints."""
-    if axis is None:
-        return None
-    numbers = np.asarray(axis.array if isinstance(axis, Tensor) else axis)
-    return tuple(int(a) for a in numbers.reshape(-1))
-
-
-def _reduction(name: str, primitive: Primitive) -> Callable[..., Any]:
-    def function(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
-        return apply(primitive, (_tensor(input_tensor),), {"axis": axes_of(axis), "keepdims": bool(keepdims)})
-
-    return _named(function, name, f"The {primitive.label} over the axes in ``axis`` (all for None).")
-
-
-for _name in ("reduce_sum", "reduce_mean", "reduce_max", "reduce_min"):
-    globals()[_name] = _reduction(_name, TABLE[_name])
-
-
-def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, name: str | None = None) -> Any:
-    """The product of matrices (or of batches of them)."""
-    a, b = _pair(a, b)
-    return binary(TABLE["matmul"], _t(a, transpose_a), _t(b, transpose_b)) if False else apply(
-        TABLE["matmul"], (_t(a, transpose_a), _t(b, transpose_b)), {})  # fmt: skip
-
-
-def _t(x: Any, flag: bool) -> Any:
-    rank = x.ndim
-    return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2)) if flag else x
+    """Two operands of one dtype."""
+    x, y = together(x, y)
+    return x, y

@@ -54,6 +54,7 @@ _MATH = {
     "cos": "np.cos", "tan": "np.tan", "asin": "np.arcsin", "acos": "np.arccos", "atan": "np.arctan",
     "sinh": "np.sinh", "cosh": "np.cosh", "tanh": "np.tanh", "asinh": "np.arcsinh", "acosh": "np.arccosh",
     "atanh": "np.arctanh", "floor": "np.floor", "ceil": "np.ceil", "rint": "np.rint",
+    "erf": "math.erf", "erfc": "math.erfc",
 }  # fmt: skip
 _OTHER = {
     "abs(x)": "T(np.fabs(x))",

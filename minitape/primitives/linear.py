@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products, sums of products, and sums of tensors."""
 
 from __future__ import annotations
 
@@ -9,16 +9,126 @@ import numpy as np
 from . import TABLE, declare
 
 
+def swapped(x: Any) -> Any:
+    """The last two axes swapped."""
+    rank = len(x.shape)
+    return TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
+
+
 def adjoint_of(x: Any) -> Any:
     """The last two axes swapped; conjugated for complex numbers."""
-    rank = len(x.shape)
-    x = TABLE["transpose"](x, perm=(*range(rank - 2), rank - 1, rank - 2))
+    x = swapped(x)
     return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iub":  # half floats are added up in float32
+        return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    return np.matmul(x, y)
 
 
 declare(
     "matmul",
-    lambda x, y: np.matmul(x, y),
+    _matmul,
     [lambda g, z, x, y: TABLE["matmul"](g, adjoint_of(y)), lambda g, z, x, y: TABLE["matmul"](adjoint_of(x), g)],
     op="MatMul", label="@", keep="xy",
+    example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), {}),
 )  # fmt: skip
+
+
+# -- einsum -------------------------------------------------------------------------------------------------------------
+
+
+def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
+    """Raises InvalidArgumentError when a label stands for axes of unlike sizes."""
+    from ..errors import invalid
+
+    sizes: dict[str, int] = {}
+    for x, labels in zip(xs, left, strict=True):
+        for axis, (label, n) in enumerate(zip(labels, x.shape, strict=True)):
+            known = sizes.setdefault(label, n)
+            if label >= "α":  # axes of an ellipsis broadcast
+                sizes[label] = max(known, n)
+            elif known != n:
+                shape = ",".join(map(str, x.shape))
+                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped [{shape}] but got dimension {n}",
+                              "Einsum")  # fmt: skip
+
+
+def _einsum(*xs: Any, left: tuple[str, ...], right: str) -> Any:
+    _check_sizes(xs, left)
+    numbers = {label: i for i, label in enumerate(sorted(set("".join(left))))}
+    narrow = xs[0].dtype.itemsize == 2 and xs[0].dtype.kind not in "iub"
+    operands: list[Any] = []
+    for x, labels in zip(xs, left, strict=True):
+        operands += [x.astype(np.float32) if narrow else x, [numbers[c] for c in labels]]
+    out = np.einsum(*operands, [numbers[c] for c in right], optimize=len(xs) > 1)
+    return np.asarray(out).astype(xs[0].dtype) if narrow else np.array(out)
+
+
+def _einsum_rule(g: Any, z: Any, *xs: Any, left: tuple[str, ...], right: str) -> list[Any]:
+    return [_einsum_share(k, g, xs, left, right) for k in range(len(xs))]
+
+
+def _einsum_share(k: int, g: Any, xs: Any, left: tuple[str, ...], right: str) -> Any:
+    """The share of input k: g times the other inputs, with its axes restored.
+
+    A label that only k has was summed: its adjoint is spread by a vector of ones. A label that k repeats took a
+    diagonal: the adjoint is put back onto it by a unit matrix.
+    """
+    labels, x = left[k], xs[k]
+    terms = [right, *[left[i] for i in range(len(xs)) if i != k]]
+    factors = [g, *[_conjugate(xs[i]) for i in range(len(xs)) if i != k]]
+    known, out, fresh = set("".join(terms)), "", iter("ΑΒΓΔΕΖΗΘ")
+    for axis, label in enumerate(labels):
+        n = x.shape[axis]
+        if label in out:
+            twin = next(fresh)
+            terms.append(label + twin)
+            factors.append(_constant(np.eye(n), x, g))
+            label = twin
+        elif label not in known:
+            terms.append(label)
+            factors.append(_constant(np.ones(n), x, g))
+        out += label
+    return TABLE["einsum"](*factors, left=tuple(terms), right=out)
+
+
+def _conjugate(x: Any) -> Any:
+    return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
+
+
+def _constant(array: Any, x: Any, g: Any) -> Any:
+    """A constant array in the dtype of x; a tensor when the sweep works on tensors."""
+    from ..dtypes import of_any
+    from ..tensor import Tensor, wrap
+
+    array = array.astype(of_any(x).as_numpy_dtype)
+    return wrap(array) if isinstance(g, Tensor) else array
+
+
+declare("einsum", _einsum, _einsum_rule, op="Einsum", keep="all",
+        example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 4))), {"left": ("ij", "jk"), "right": "i"}))  # fmt: skip
+
+
+# -- sums of tensors ----------------------------------------------------------------------------------------------------
+
+
+def _add_n(*xs: Any) -> Any:
+    from ..errors import invalid
+
+    total = xs[0]
+    for i, x in enumerate(xs[1:], 1):
+        if x.shape != xs[0].shape:
+            shapes = [f"[{','.join(map(str, s.shape))}]" for s in (xs[0], x)]
+            raise invalid("Inputs to operation AddN of type AddN must have the same size and shape.  Input 0: "
+                          f"{shapes[0]} != input {i}: {shapes[1]}", "AddN")  # fmt: skip
+        total = total + x
+    return total
+
+
+declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="",
+        example=lambda rng: ((rng.normal(size=3), rng.normal(size=3)), {}))  # fmt: skip
+declare("l2_loss", lambda x: (np.sum(np.square(x.astype(np.float32) if x.dtype.itemsize == 2 else x)) / 2).astype(x.dtype),
+        [lambda g, z, x: x * g], op="L2Loss", label="½Σx²", keep="x",
+        example=lambda rng: ((rng.normal(size=3),), {}))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Primitives that reduce axes, and their opposite, broadcasting."""
+"""Primitives that reduce axes, and their opposite, broadcasting; and running totals along an axis."""
 
 from __future__ import annotations
 
@@ -11,11 +11,35 @@ from . import TABLE, declare
 Axes = tuple[int, ...] | None
 
 
+# -- axes ---------------------------------------------------------------------------------------------------------------
+
+
+def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
+    """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
+    from ..errors import invalid
+
+    if axis is None:
+        return None
+    rank, seen = x.ndim, []
+    for a in axis:
+        if not -rank <= a < rank:
+            raise invalid(f"Invalid reduction dimension ({a} for input with {rank} dimension(s)", op)
+        if a % rank in seen:
+            raise invalid(f"Invalid reduction arguments: Axes contains duplicate dimension: {a % rank}", op)
+        seen.append(a % rank)
+    return tuple(seen)
+
+
+def _axis_set(x: Any, axis: Axes) -> set[int]:
+    rank = len(x.shape)
+    return set(range(rank)) if axis is None else {a % rank for a in axis}
+
+
 def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     """An adjoint of a reduction, with the reduced axes put back as axes of size 1."""
     if keepdims or not len(x.shape):
         return g
-    axes = range(len(x.shape)) if axis is None else {a % len(x.shape) for a in axis}
+    axes = _axis_set(x, axis)
     return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
 
 
@@ -24,21 +48,95 @@ def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _count(x: Any, axis: Axes) -> int:
-    axes = range(len(x.shape)) if axis is None else axis
     count = 1
-    for a in axes:
+    for a in _axis_set(x, axis):
         count *= x.shape[a]
     return count
 
 
-def _same_dtype(function: Any) -> Any:
-    return lambda x, *, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+def _dtype(x: Any) -> Any:
+    from ..dtypes import of_any
+
+    return of_any(x)
 
 
-def _mean(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    if x.dtype.kind in "iu":
-        return (np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64) // max(_count(x, axis), 1)).astype(x.dtype)
-    return np.mean(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+def _reducer(op: str, function: Any) -> Any:
+    """A forward function of a reduction, with TensorFlow's checks of the axes."""
+
+    def forward(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+        return function(x, checked_axes(x, axis, op), keepdims)
+
+    return forward
+
+
+# -- forward ------------------------------------------------------------------------------------------------------------
+
+
+def _narrow(x: Any) -> bool:
+    """True for floats that are added up in float32."""
+    return x.dtype.itemsize == 2 and x.dtype.kind not in "iub"
+
+
+def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
+    wide = np.float32 if _narrow(x) else x.dtype
+    return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
+
+
+def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
+    wide = np.float32 if _narrow(x) else x.dtype
+    return np.prod(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
+
+
+def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
+    if x.dtype.kind in "iu":  # integers are divided as C divides them, towards 0
+        total, count = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64), max(_count(x, axis), 1)
+        return (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
+    if x.size == 0:
+        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype) / x.dtype.type(0)
+    wide = np.float32 if _narrow(x) else x.dtype
+    return np.mean(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
+
+
+def _lowest(dtype: Any, sign: int) -> Any:
+    """The neutral element of max (sign -1) or min (sign 1)."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return info.min if sign < 0 else info.max
+    return sign * np.inf
+
+
+def _max(x: Any, axis: Axes, keepdims: bool) -> Any:
+    if x.size:
+        return np.max(x, axis=axis, keepdims=keepdims)
+    return np.full(_reduced_shape(x, axis, keepdims), _lowest(x.dtype, -1), x.dtype)
+
+
+def _min(x: Any, axis: Axes, keepdims: bool) -> Any:
+    if x.size:
+        return np.min(x, axis=axis, keepdims=keepdims)
+    return np.full(_reduced_shape(x, axis, keepdims), _lowest(x.dtype, 1), x.dtype)
+
+
+def _reduced_shape(x: Any, axis: Axes, keepdims: bool) -> tuple[int, ...]:
+    axes = _axis_set(x, axis)
+    return tuple(1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes)
+
+
+def _euclidean(x: Any, axis: Axes, keepdims: bool) -> Any:
+    squares = (x * np.conj(x)) if x.dtype.kind == "c" else x.astype(np.float64 if x.dtype.kind in "iu" else x.dtype) ** 2
+    wide = np.float32 if _narrow(squares) else squares.dtype
+    return np.sqrt(np.sum(squares, axis=axis, keepdims=keepdims, dtype=wide)).astype(x.dtype)
+
+
+# -- rules --------------------------------------------------------------------------------------------------------------
+
+
+def _sum_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    return _spread(g, x, axis, keepdims)
+
+
+def _mean_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    return _spread(g / float(max(_count(x, axis), 1)), x, axis, keepdims)
 
 
 def _extreme_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
@@ -49,26 +147,143 @@ def _extreme_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool =
     return chosen / shares * _expand(g, x, axis, keepdims)
 
 
-def _dtype(x: Any) -> Any:
-    from ..dtypes import of_any
+def _prod_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    """The product of the others: of those before times those after, so that zeros do no harm."""
+    rank = len(x.shape)
+    axes = sorted(_axis_set(x, axis))
+    rest = [i for i in range(rank) if i not in axes]
+    order = (*axes, *rest)
+    moved = TABLE["transpose"](x, perm=order) if rank else x
+    others = tuple(x.shape[i] for i in rest)
+    flat = TABLE["reshape"](moved, shape=(_count(x, axis), *others))
+    before = TABLE["cumprod"](flat, axis=0, exclusive=True, reverse=False)
+    after = TABLE["cumprod"](flat, axis=0, exclusive=True, reverse=True)
+    product = TABLE["reshape"](conjugate(before) * conjugate(after), shape=tuple(x.shape[i] for i in order))
+    back = tuple(int(i) for i in np.argsort(order))
+    return _spread(g, x, axis, keepdims) * (TABLE["transpose"](product, perm=back) if rank else product)
 
-    return of_any(x)
+
+def conjugate(x: Any) -> Any:
+    """The complex conjugate; real arrays and tensors as they are."""
+    return TABLE["conj"](x) if _dtype(x).kind == "c" else x
 
 
-declare("reduce_sum", _same_dtype(np.sum),
-        [lambda g, z, x, *, axis=None, keepdims=False: _spread(g, x, axis, keepdims)], op="Sum", label="Σ", keep="")  # fmt: skip
-declare("reduce_mean", _mean,
-        [lambda g, z, x, *, axis=None, keepdims=False: _spread(g / float(max(_count(x, axis), 1)), x, axis, keepdims)],
-        op="Mean", label="mean", keep="")  # fmt: skip
-declare("reduce_max", lambda x, *, axis=None, keepdims=False: np.max(x, axis=axis, keepdims=keepdims),
-        [_extreme_rule], op="Max", label="max", keep="xz")  # fmt: skip
-declare("reduce_min", lambda x, *, axis=None, keepdims=False: np.min(x, axis=axis, keepdims=keepdims),
-        [_extreme_rule], op="Min", label="min", keep="xz")  # fmt: skip
-declare("broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
-        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="")  # fmt: skip
+def _euclidean_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    return _expand(g, x, axis, keepdims) * (x / _expand(z, x, axis, keepdims))
+
+
+def _matrix(rng: Any) -> Any:
+    return (rng.normal(size=(2, 3)),), {"axis": (1,), "keepdims": False}
+
+
+for _name, _kernel, _label, _forward, _rule, _keep in (
+    ("reduce_sum", "Sum", "Σ", _sum, _sum_rule, ""),
+    ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
+    ("reduce_max", "Max", "max", _max, _extreme_rule, "xz"),
+    ("reduce_min", "Min", "min", _min, _extreme_rule, "xz"),
+    ("reduce_prod", "Prod", "Π", _prod, _prod_rule, "x"),
+    ("reduce_euclidean_norm", "EuclideanNorm", "‖x‖", _euclidean, _euclidean_rule, "xz"),
+    ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims), None, ""),
+    ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims), None, ""),
+):  # fmt: skip
+    declare(_name, _reducer(_kernel, _forward), None if _rule is None else [_rule], op=_kernel, label=_label, keep=_keep,
+            example=_matrix if _rule else None)  # fmt: skip
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     from ..sweep import unbroadcast
 
     return unbroadcast(g, shape)
+
+
+declare("broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
+        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="",
+        example=lambda rng: ((rng.normal(size=(2, 1)),), {"shape": (3, 2, 4)}))  # fmt: skip
+
+
+# -- positions of extremes ----------------------------------------------------------------------------------------------
+
+
+def _position(op: str, best: Any, worst: int) -> Any:
+    def forward(x: Any, *, axis: int, dtype: Any) -> Any:
+        from ..errors import invalid
+
+        if not -x.ndim <= axis < x.ndim:
+            raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
+        if x.shape[axis] == 0:
+            sizes = ",".join(map(str, x.shape))
+            raise invalid(f"Reduction axis {axis % x.ndim} is empty in shape [{sizes}]", op)
+        if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
+            x = np.where(np.isnan(x), x.dtype.type(worst * np.inf), x)
+        return best(x, axis=axis).astype(dtype.as_numpy_dtype)
+
+    return forward
+
+
+declare("argmax", _position("ArgMax", np.argmax, -1), None, op="ArgMax", keep="")
+declare("argmin", _position("ArgMin", np.argmin, 1), None, op="ArgMin", keep="")
+
+
+# -- running totals -----------------------------------------------------------------------------------------------------
+
+
+def _scan(function: Any, empty: float) -> Any:
+    """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
+
+    def forward(x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+        from ..errors import invalid
+
+        if not -x.ndim <= axis < x.ndim:
+            shown = axis if axis >= 0 else axis + x.ndim
+            raise invalid(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
+        values = np.flip(x, axis) if reverse else x
+        total = function(values, axis)
+        if exclusive and total.shape[axis]:
+            head = [slice(None)] * x.ndim
+            first = [slice(None)] * x.ndim
+            head[axis], first[axis] = slice(None, -1), slice(0, 1)
+            edge = np.full_like(total[tuple(first)], empty)
+            total = np.concatenate([edge, total[tuple(head)]], axis)
+        return np.flip(total, axis) if reverse else total
+
+    return forward
+
+
+def _cumsum_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    return TABLE["cumsum"](g, axis=axis, exclusive=exclusive, reverse=not reverse)
+
+
+def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
+    product = TABLE["cumprod"](x, axis=axis, exclusive=exclusive, reverse=reverse)
+    total = TABLE["cumsum"](conjugate(product) * g, axis=axis, exclusive=exclusive, reverse=not reverse)
+    return TABLE["div_no_nan"](total, conjugate(x))
+
+
+def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """The sum over later positions of g * exp(x - z), with the sign of g kept apart from its logarithm."""
+    options = {"axis": axis, "exclusive": exclusive, "reverse": not reverse}
+    log, zero = TABLE["log"], TABLE["zeros_like"](g)
+    lowest = zero - float("inf")
+    parts = []
+    for up in (g, -g):
+        positive = TABLE["greater"](up, zero)
+        log_up = TABLE["select"](positive, log(TABLE["select"](positive, up, zero + 1.0)), lowest)
+        parts.append(TABLE["exp"](TABLE["cumulative_logsumexp"](log_up - z, **options) + x))
+    return parts[0] - parts[1]
+
+
+def _cumsum(x: Any, axis: int) -> Any:
+    wide = np.float32 if _narrow(x) else x.dtype
+    return np.cumsum(x, axis, dtype=wide).astype(x.dtype)
+
+
+def _scan_example(rng: Any) -> Any:
+    return (rng.uniform(0.5, 2.0, size=(3, 2)),), {"axis": 0, "exclusive": False, "reverse": True}
+
+
+declare("cumsum", _scan(_cumsum, 0.0), [_cumsum_rule], op="Cumsum", label="Σ≤", keep="", example=_scan_example)
+declare("cumprod", _scan(lambda x, axis: np.cumprod(x, axis, dtype=x.dtype), 1.0), [_cumprod_rule], op="Cumprod",
+        label="Π≤", keep="x", example=_scan_example)  # fmt: skip
+declare("cumulative_logsumexp", _scan(lambda x, axis: np.logaddexp.accumulate(x, axis), -np.inf), [_logsumexp_rule],
+        op="CumulativeLogsumexp", label="lse≤", keep="xz", example=_scan_example)  # fmt: skip

@@ -1,0 +1,537 @@
+"""Elementwise functions of ``tf.math``: one or two tensors in, one tensor of the broadcast shape out.
+
+``UNARY`` and ``BINARY`` are tables: name, primitive | what it computes | example. The functions are made from them;
+those with rules of their own follow below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .operands import hinted, is_tensor_like, named, pairwise, strict, tensor_of, unary
+from .primitives import TABLE, special  # noqa: F401 - special fills the table
+from .tensor import apply, binary
+
+UNARY = """
+acos acos | inverse cosine, in radians | 1.0 -> 0.0
+acosh acosh | inverse hyperbolic cosine; NaN below 1 | 1.0 -> 0.0
+asin asin | inverse sine, in radians | 0.0 -> 0.0
+asinh asinh | inverse hyperbolic sine | 0.0 -> 0.0
+atan atan | inverse tangent, in radians | 0.0 -> 0.0
+atanh atanh | inverse hyperbolic tangent | 0.0 -> 0.0
+bessel_i0 bessel_i0 | modified Bessel function of order 0 | 0.0 -> 1.0
+bessel_i0e bessel_i0e | modified Bessel function of order 0, times exp(-abs(x)) | 0.0 -> 1.0
+bessel_i1 bessel_i1 | modified Bessel function of order 1 | 0.0 -> 0.0
+bessel_i1e bessel_i1e | modified Bessel function of order 1, times exp(-abs(x)) | 0.0 -> 0.0
+ceil ceil | smallest integer not below x; no gradient | 1.2 -> 2.0
+cos cos | cosine of x in radians | 0.0 -> 1.0
+cosh cosh | hyperbolic cosine | 0.0 -> 1.0
+digamma digamma | derivative of lgamma | 1.0 -> -0.5772157
+erf erf | error function | 0.0 -> 0.0
+erfc erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0
+erfinv erfinv | inverse of erf on (-1, 1) | 0.0 -> 0.0
+exp exp | e to the power x | 0.0 -> 1.0
+expm1 expm1 | exp(x) - 1, accurate near 0 | 0.0 -> 0.0
+floor floor | largest integer not above x; no gradient | 1.8 -> 1.0
+is_finite is_finite | whether x is neither infinite nor NaN | 1.0 -> True
+is_inf is_inf | whether x is infinite | 1.0 -> False
+is_nan is_nan | whether x is NaN | 1.0 -> False
+lgamma lgamma | log of the absolute value of the Gamma function | 3.0 -> 0.6931472
+log log | natural logarithm; the gradient at 0 is infinite | 1.0 -> 0.0
+log1p log1p | log(1 + x), accurate near 0 | 0.0 -> 0.0
+ndtri ndtri | inverse of the normal distribution function | 0.5 -> 0.0
+negative negative | -x | 2.0 -> -2.0
+reciprocal reciprocal | 1 / x | 4.0 -> 0.25
+rint nearest | nearest integer, halves to the even one; no gradient | 2.5 -> 2.0
+rsqrt rsqrt | 1 / sqrt(x) | 4.0 -> 0.5
+sigmoid sigmoid | 1 / (1 + exp(-x)) | 0.0 -> 0.5
+sign sign | -1, 0 or 1; x / abs(x) of complex numbers; the gradient is 0 | -3.0 -> -1.0
+sin sin | sine of x in radians | 0.0 -> 0.0
+sinh sinh | hyperbolic sine | 0.0 -> 0.0
+softplus softplus | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
+softsign softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
+sqrt sqrt | square root; the gradient is 0 where the incoming one is 0 | 9.0 -> 3.0
+square square | x * x | 3.0 -> 9.0
+tan tan | tangent of x in radians | 0.0 -> 0.0
+tanh tanh | hyperbolic tangent | 0.0 -> 0.0
+"""
+
+BINARY = """
+atan2 atan2 y,x | angle of the point (x, y), in radians | 0.0, 1.0 -> 0.0
+equal equal x,y | whether x == y (InvalidArgumentError when the shapes do not broadcast) | 1, 1 -> True
+floordiv floordiv x,y | floor(x / y); no gradient; InvalidArgumentError for integers divided by 0 | 7, 2 -> 3
+floormod mod x,y | remainder of floordiv, with the sign of y | -7, 3 -> 2
+greater greater x,y | whether x > y | 2, 1 -> True
+greater_equal greater_equal x,y | whether x >= y | 2, 2 -> True
+igamma igamma a,x | lower regularised incomplete Gamma function P(a, x) | 1.0, 0.0 -> 0.0
+igammac igammac a,x | upper regularised incomplete Gamma function Q(a, x) | 1.0, 0.0 -> 1.0
+less less x,y | whether x < y | 2, 1 -> False
+less_equal less_equal x,y | whether x <= y | 2, 2 -> True
+maximum maximum x,y | larger one; where they are equal the gradient goes to x | 1.0, 2.0 -> 2.0
+minimum minimum x,y | smaller one; where they are equal the gradient goes to x | 1.0, 2.0 -> 1.0
+mod mod x,y | remainder of floordiv, with the sign of y | -7, 3 -> 2
+multiply multiply x,y | x * y | 2.0, 3.0 -> 6.0
+nextafter nextafter x1,x2 | next representable number after x1 towards x2 | 1.0, 1.0 -> 1.0
+not_equal not_equal x,y | whether x != y | 1, 1 -> False
+polygamma polygamma a,x | derivative of order a of digamma | 1.0, 1.0 -> 1.6449341
+pow pow x,y | x to the power y; InvalidArgumentError for negative integer powers of integers | 2.0, 3.0 -> 8.0
+realdiv divide x,y | x / y for floats | 1.0, 2.0 -> 0.5
+squared_difference squared_difference x,y | (x - y) * (x - y); of complex numbers conj(x - y) * (x - y) | 1.0, 3.0 -> 4.0
+subtract subtract x,y | x - y | 3.0, 1.0 -> 2.0
+truncatediv truncatediv x,y | x / y rounded towards 0; no gradient | -7, 2 -> -3
+truncatemod truncatemod x,y | remainder of truncatediv, with the sign of x | -7, 2 -> -1
+xdivy xdivy x,y | x / y, and 0 where x is 0 | 0.0, 0.0 -> 0.0
+xlog1py xlog1py x,y | x * log(1 + y), and 0 where x is 0 | 0.0, -1.0 -> 0.0
+xlogy xlogy x,y | x * log(y), and 0 where x is 0 | 0.0, 0.0 -> 0.0
+zeta zeta x,q | Hurwitz zeta function | 2.0, 1.0 -> 1.6449341
+"""
+
+_MISSING: Any = object()
+
+
+def _documented(name: str, sentence: str, example: str, arguments: str, rules: str) -> str:
+    call, _, result = example.partition(" -> ")
+    return f"""Computes elementwise: {sentence}.
+
+    Takes {arguments} of any shape (broadcast against each other) and of a dtype that TensorFlow's kernel takes; Python values
+    become tensors of one dtype. {rules} Raises InvalidArgumentError for other dtypes{"" if arguments == "x" else " and for shapes that do not broadcast"}.
+
+    >>> import minitape as tf
+    >>> print(tf.math.{name}({call}).numpy())
+    {result}
+    """
+
+
+def _rules_of(primitive: Any) -> str:
+    if primitive.rules is None or all(r is None for r in primitive.rules):
+        return "Not differentiable."
+    texts = [t for t in primitive.texts[1:] if t != "-"]
+    return f"Differentiable: {'; '.join(texts)}." if texts else "Differentiable."
+
+
+def _too_many(expected: int, extra: Any, odd: Any) -> None:
+    """Raises TensorFlow's TypeError for a call with arguments that do not fit."""
+    if odd:
+        raise TypeError(f"Got an unexpected keyword argument '{next(iter(odd))}'")
+    if extra:
+        raise TypeError(f"Too many arguments were given. Expected {expected} but got {expected + len(extra)}.")
+    raise TypeError("Missing required positional argument")
+
+
+def _make_unary(name: str, primitive: Any) -> Any:
+    from .tensor import EagerTensor
+
+    def function(x: Any = _MISSING, name: Any = None, *extra: Any, **odd: Any) -> Any:
+        if type(x) is EagerTensor and not extra and not odd:
+            return apply(primitive, (x,), {})
+        if x is _MISSING or extra or odd:
+            if "features" in odd and x is _MISSING:  # the argument's name in tf.nn
+                return unary(primitive, odd["features"])
+            _too_many(2, extra, odd)
+        return unary(primitive, x)
+
+    return function
+
+
+def _make_binary(primitive: Any, first: str, second: str) -> Any:
+    space = {"pairwise": pairwise, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
+    text = (f"def function({first}=_MISSING, {second}=_MISSING, name=None, *extra, **odd):\n"
+            f"    if {second} is _MISSING or {first} is _MISSING or extra or odd:\n"
+            f"        _too_many(3, extra, odd)\n"
+            f"    return pairwise(primitive, {first}, {second})\n")  # fmt: skip
+    exec(compile(text, "<tf.math>", "exec"), space)  # noqa: S102 - argument names are TensorFlow's
+    return space["function"]
+
+
+def _make_all() -> None:
+    for line in UNARY.strip().splitlines():
+        head, sentence, example = (part.strip() for part in line.split(" | "))
+        name, primitive = head.split()
+        made = _make_unary(name, TABLE[primitive])
+        doc = _documented(name, sentence, example, "x", _rules_of(TABLE[primitive]))
+        globals()[name] = named(made, name, doc, __name__)
+    for line in BINARY.strip().splitlines():
+        head, sentence, example = (part.strip() for part in line.split(" | "))
+        name, primitive, arguments = head.split()
+        first, second = arguments.split(",")
+        made = _make_binary(TABLE[primitive], first, second)
+        doc = _documented(name, sentence, example, f"{first} and {second}", _rules_of(TABLE[primitive]))
+        globals()[name] = named(made, name, doc, __name__)
+
+
+_make_all()
+
+
+# -- functions that prepare their arguments -----------------------------------------------------------------------------
+
+
+@strict
+def abs(x: Any, name: str | None = None) -> Any:
+    """The absolute value; of complex numbers the modulus, which is real.
+
+    The result has the shape of x and its (real) dtype. Differentiable: the gradient is sign(x), 0 at 0.
+
+    >>> import minitape as tf
+    >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
+    [2. 3.] 5.0
+    """
+    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
+        return x._map_values(abs)
+    x = tensor_of(x)
+    return apply(TABLE["complex_abs" if x.dtype.kind == "c" else "abs"], (x,), {})
+
+
+@strict
+def round(x: Any, name: str | None = None) -> Any:
+    """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
+
+    >>> import minitape as tf
+    >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
+    [0. 2. 2.]
+    """
+    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
+        return x._map_values(round)
+    x = tensor_of(x)
+    return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
+
+
+@strict
+def add(x: Any, y: Any, name: str | None = None) -> Any:
+    """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
+
+    Raises InvalidArgumentError when the dtypes differ or the shapes do not broadcast.
+
+    >>> import minitape as tf
+    >>> print(tf.add([1, 2], 3).numpy())
+    [4 5]
+    """
+    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
+        return x + y
+    x, y = hinted(x, y)
+    if x.dtype is dtypes.string and y.dtype is not dtypes.string:
+        from .operands import mismatch
+
+        raise mismatch("Add", 1, x.dtype, y.dtype)
+    return binary(TABLE["add"], x, y)
+
+
+@strict
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, elementwise: Python's true division, which turns integers into floats.
+
+    Differentiable. Raises TypeError when the dtypes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.divide(1, 2).numpy())
+    0.5
+    """
+    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
+        return x / y
+    if not is_tensor_like(x):
+        x = convert_to_tensor(x, y.dtype if is_tensor_like(y) else None)
+    return x / y
+
+
+@strict
+def truediv(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, elementwise; integers are divided as floats (float32 for 8 and 16 bits, else float64).
+
+    Differentiable. Raises TypeError when the dtypes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.truediv(3, 2))
+    tf.Tensor(1.5, shape=(), dtype=float64)
+    """
+    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
+        return x / y
+    x, y = _quotient(*hinted(x, y))
+    return binary(TABLE["divide"], x, y)
+
+
+def _quotient(x: Any, y: Any) -> tuple[Any, Any]:
+    """The operands of a true division as floats; TypeError when their dtypes differ."""
+    if x.dtype != y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
+    if x.dtype.is_integer:
+        wide = dtypes.float32 if x.dtype.size <= 2 else dtypes.float64
+        return TABLE["cast"](x, dtype=wide), TABLE["cast"](y, dtype=wide)
+    if x.dtype.kind in "bs":
+        raise TypeError(f"Invalid dtype {x.dtype!r} in __truediv__. Expected one of {{{_QUOTIENT_TYPES}}}.")
+    return x, y
+
+
+_QUOTIENT_TYPES = ", ".join(
+    f"tf.{n}" for n in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "bfloat16", "float16",
+                        "float32", "float64", "complex64", "complex128"))  # fmt: skip
+
+
+@strict
+def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
+
+    Raises TypeError when the dtypes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.math.divide_no_nan([1.0, 1.0], [2.0, 0.0]).numpy())
+    [0.5 0. ]
+    """
+    if not is_tensor_like(x) and is_tensor_like(y):
+        x, y = convert_to_tensor(x, y.dtype), tensor_of(y)
+    else:
+        x, y = hinted(x, y)
+    return binary(TABLE["div_no_nan"], *_quotient(x, y))
+
+
+@strict
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
+    """1 / x, and 0 where x is 0. Differentiable, with gradient 0 there.
+
+    >>> import minitape as tf
+    >>> print(tf.math.reciprocal_no_nan([2.0, 0.0]).numpy())
+    [0.5 0. ]
+    """
+    x = tensor_of(x)
+    return binary(TABLE["div_no_nan"], convert_to_tensor(1, x.dtype), x)
+
+
+@strict
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
+    """x * y, and 0 where y is 0 even if x is infinite or NaN. Differentiable.
+
+    Raises TypeError when the dtypes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.math.multiply_no_nan(float("nan"), 0.0).numpy())
+    0.0
+    """
+    x = tensor_of(x)
+    y = tensor_of(y, x.dtype)
+    if x.dtype != y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+    return binary(TABLE["mul_no_nan"], x, y)
+
+
+@strict
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A tensor times a number; IndexedSlices stay sparse. Differentiable.
+
+    Raises ValueError when ``scalar`` has axes, AttributeError when x is no tensor.
+
+    >>> import minitape as tf
+    >>> print(tf.math.scalar_mul(2, tf.constant([1.0, 2.0])).numpy())
+    [2. 4.]
+    """
+    scalar = tensor_of(scalar, x.dtype)
+    if scalar.shape.rank != 0:
+        raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    from .slices import IndexedSlices
+
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(pairwise(TABLE["multiply"], scalar, x.values), x.indices, x.dense_shape)
+    return pairwise(TABLE["multiply"], scalar, x)
+
+
+@strict
+def log_sigmoid(x: Any, name: str | None = None) -> Any:
+    """log(sigmoid(x)), computed as -softplus(-x) without overflow. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.log_sigmoid(0.0).numpy())
+    -0.6931472
+    """
+    x = tensor_of(x)
+    return -apply(TABLE["softplus"], (-x,), {})
+
+
+@strict
+def erfcinv(x: Any, name: str | None = None) -> Any:
+    """The inverse of erfc on (0, 2). Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.erfcinv(1.0).numpy())
+    -0.0
+    """
+    return -apply(TABLE["ndtri"], (0.5 * tensor_of(x),), {}) * 0.5**0.5
+
+
+@strict
+def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
+    """The regularised incomplete beta function of three tensors of one shape (or scalars). Differentiable in x.
+
+    >>> import minitape as tf
+    >>> print(tf.math.betainc(1.0, 2.0, 0.5).numpy())
+    0.75
+    """
+    from .operands import together
+
+    return apply(TABLE["betainc"], tuple(together(a, b, x)), {})
+
+
+@strict
+def lbeta(x: Any, name: str | None = None) -> Any:
+    """log |Beta(x)| along the last axis. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.lbeta([1.0, 2.0]).numpy())
+    -0.6931472
+    """
+    x = tensor_of(x)
+    lgamma, total = TABLE["lgamma"], TABLE["reduce_sum"]
+    return total(lgamma(x), axis=(-1,), keepdims=False) - lgamma(total(x, axis=(-1,), keepdims=False))
+
+
+@strict
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
+    """The polynomial with these coefficients, highest power first, by Horner's scheme. Differentiable in both.
+
+    Raises ValueError unless ``coeffs`` is a list.
+
+    >>> import minitape as tf
+    >>> print(tf.math.polyval([1.0, 0.0, 2.0], 3.0).numpy())
+    11.0
+    """
+    if not isinstance(coeffs, list):
+        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    x = tensor_of(x)
+    if not coeffs:
+        return TABLE["zeros_like"](x)
+    values = [tensor_of(c) for c in coeffs]
+    total = values[0]
+    for c in values[1:]:
+        total = c + total * x
+    return total
+
+
+# -- logic --------------------------------------------------------------------------------------------------------------
+
+
+def _truths(*values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        tensor = tensor_of(v, dtypes.bool)
+        out.append(tensor)
+    return out
+
+
+@strict
+def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
+    """x and y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
+
+    >>> import minitape as tf
+    >>> print(tf.logical_and([True, False], True).numpy())
+    [ True False]
+    """
+    return binary(TABLE["logical_and"], *_truths(x, y))
+
+
+@strict
+def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
+    """x or y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
+
+    >>> import minitape as tf
+    >>> print(tf.logical_or([True, False], False).numpy())
+    [ True False]
+    """
+    return binary(TABLE["logical_or"], *_truths(x, y))
+
+
+@strict
+def logical_not(x: Any, name: str | None = None) -> Any:
+    """not x, elementwise for bools; not differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.logical_not([True, False]).numpy())
+    [False  True]
+    """
+    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
+        return x._map_values(logical_not)
+    return apply(TABLE["logical_not"], tuple(_truths(x)), {})
+
+
+@strict
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Any:
+    """Whether exactly one of x and y is true, elementwise for bools; not differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.logical_xor([True, False], True).numpy())
+    [False  True]
+    """
+    x, y = _truths(x, y)
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)))
+
+
+# -- complex numbers ----------------------------------------------------------------------------------------------------
+
+
+@strict
+def complex(real: Any, imag: Any, name: str | None = None) -> Any:
+    """Complex numbers from their parts: complex64 of float32 tensors, complex128 of float64 ones. Differentiable.
+
+    Raises TypeError for other dtypes.
+
+    >>> import minitape as tf
+    >>> print(tf.complex(1.0, 2.0).numpy())
+    (1+2j)
+    """
+    x, y = tensor_of(real), tensor_of(imag)
+    if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
+        raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They must be "
+                        "consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
+    return binary(TABLE["complex"], x, y)
+
+
+@strict
+def real(input: Any, name: str | None = None) -> Any:
+    """The real part; real tensors come back as they are. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.real(1.0 + 2.0j).numpy())
+    1.0
+    """
+    x = tensor_of(input)
+    return apply(TABLE["real"], (x,), {}) if x.dtype.kind == "c" else x
+
+
+@strict
+def imag(input: Any, name: str | None = None) -> Any:
+    """The imaginary part; zeros for real tensors. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.imag(1.0 + 2.0j).numpy())
+    2.0
+    """
+    x = tensor_of(input)
+    return apply(TABLE["imag"], (x,), {}) if x.dtype.kind == "c" else TABLE["zeros_like"](x)
+
+
+@strict
+def conj(x: Any, name: str | None = None) -> Any:
+    """The complex conjugate; real tensors come back as they are. Differentiable. TypeError for bools and strings.
+
+    >>> import minitape as tf
+    >>> print(tf.math.conj(1.0 + 2.0j).numpy())
+    (1-2j)
+    """
+    x = tensor_of(x)
+    if x.dtype.kind == "c":
+        return apply(TABLE["conj"], (x,), {})
+    if x.dtype.kind in "fiu":
+        return x
+    raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}.")
+
+
+@strict
+def angle(input: Any, name: str | None = None) -> Any:
+    """The argument of complex numbers, in radians; 0 or pi for real floats. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.angle([1.0, -1.0]).numpy())
+    [0.        3.1415927]
+    """
+    x = tensor_of(input)
+    if x.dtype.kind == "c":
+        return apply(TABLE["angle"], (x,), {})
+    half_turn = convert_to_tensor(3.141592653589793, x.dtype) * TABLE["ones_like"](x)
+    return apply(TABLE["select"], (x < convert_to_tensor(0, x.dtype), half_turn, TABLE["zeros_like"](x)), {})

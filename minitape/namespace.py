@@ -1,0 +1,36 @@
+"""Namespaces of ``tf`` whose names live in several modules: each name is loaded when it is first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+
+def lazy(namespace: str, homes: dict[str, str], space: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a module that stands for ``namespace``.
+
+    ``homes`` maps modules of minitape to the names they give; ``space`` is the module's globals, where found names stay.
+    A name that is not there raises AttributeError with the nearest one that is.
+
+    >>> import minitape as tf
+    >>> try:
+    ...     tf.math.reduce_sums
+    ... except AttributeError as error:
+    ...     print(error)
+    minitape has no 'tf.math.reduce_sums' (did you mean 'tf.math.reduce_sum'?)
+    """
+    home = {name: module for module, names in homes.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        module = home.get(name)
+        if module is None:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            from .api import missing
+
+            raise AttributeError(missing(namespace, name, home))
+        space[name] = found = getattr(importlib.import_module(f"minitape.{module}"), name)
+        return found
+
+    return find, lambda: sorted(home)

@@ -1,0 +1,179 @@
+"""Primitives that put rows into segments: sums, means, products and extremes of the rows with one id.
+
+Ids are the second input and carry no gradient. Ids of ``segment_*`` are sorted; ``unsorted_segment_*`` take any order
+and drop rows with a negative id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+
+
+def _refuse(message: str, op: str) -> Exception:
+    from ..errors import invalid
+
+    return invalid(message, op)
+
+
+def _checked(x: Any, ids: Any, op: str) -> None:
+    """Raises what TensorFlow raises for ids that do not fit ``segment_*``."""
+    if ids.ndim != 1:
+        raise _refuse("segment_ids should be a vector.", op)
+    if x.ndim < 1:
+        raise _refuse("input must be at least rank 1", op)
+    if ids.size != x.shape[0]:
+        raise _refuse("segment_ids should be the same size as dimension 0 of input.", op)
+    if ids.size and ids[0] < 0:
+        count = int(ids[-1]) + 1
+        raise _refuse(f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op)
+    if np.any(np.diff(ids) < 0):
+        raise _refuse("segment ids are not increasing", op)
+
+
+def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
+    if count < 0:
+        raise _refuse(f"Input num_segments == {count} must not be negative.", op)
+    if x.shape[: ids.ndim] != ids.shape:
+        shapes = [f"[{','.join(map(str, s))}]" for s in (x.shape, ids.shape)]
+        raise _refuse(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
+    if np.any(ids >= count):
+        at = tuple(int(i[0]) for i in np.nonzero(ids >= count))
+        raise _refuse(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
+
+
+def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
+    """``ufunc`` over the rows of each segment; segments without rows hold ``empty``."""
+    tail = x.shape[ids.ndim :]
+    rows, flat = x.reshape(-1, *tail), ids.reshape(-1)
+    kept = flat >= 0
+    wide = np.float32 if x.dtype.kind == "V" or x.dtype == np.float16 else x.dtype
+    out = np.full((count, *tail), empty, wide)
+    ufunc.at(out, flat[kept], rows[kept].astype(wide))
+    return out.astype(x.dtype)
+
+
+def _bound(x: Any, sign: int) -> Any:
+    info = np.iinfo(x.dtype) if x.dtype.kind in "iu" else np.finfo(x.dtype)
+    return info.max if sign > 0 else info.min
+
+
+_UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+def _sorted(name: str, op: str) -> Any:
+    def forward(x: Any, ids: Any) -> Any:
+        _checked(x, ids, op)
+        count = int(ids[-1]) + 1 if ids.size else 0
+        if name == "mean":
+            sizes = np.maximum(np.bincount(ids, minlength=count), 1).reshape(-1, *[1] * (x.ndim - 1))
+            total = _collect(np.add, x, ids, count, 0)
+            return (total // sizes if x.dtype.kind in "iu" else total / sizes).astype(x.dtype)
+        start = {"sum": 0, "prod": 1, "max": None, "min": None}[name]
+        out = _collect(_UFUNC[name], x, ids, count, _bound(x, -1 if name == "max" else 1) if start is None else start)
+        if start is None:
+            out[np.setdiff1d(np.arange(count), ids)] = 0
+        return out
+
+    return forward
+
+
+def _unsorted(name: str, op: str) -> Any:
+    def forward(x: Any, ids: Any, *, num_segments: int) -> Any:
+        _checked_unsorted(x, ids, num_segments, op)
+        empty = {"sum": 0, "prod": 1}.get(name)
+        if empty is None:
+            empty = _bound(x, -1 if name == "max" else 1)
+        return _collect(_UFUNC[name], x, ids, num_segments, empty)
+
+    return forward
+
+
+# -- rules --------------------------------------------------------------------------------------------------------------
+
+
+def _back(g: Any, ids: Any) -> Any:
+    """The adjoint of each row: that of its segment, 0 for dropped rows."""
+    return TABLE["gather_rows"](g, ids)
+
+
+def _like(g: Any) -> Any:
+    from ..dtypes import of_any
+
+    return of_any(g)
+
+
+def _divided(sizes: Any, g: Any) -> Any:
+    return TABLE["reshape"](sizes, shape=(sizes.shape[0], *[1] * (len(g.shape) - 1)))
+
+
+def _mean_rule(g: Any, z: Any, x: Any, ids: Any) -> Any:
+    ones = TABLE["cast"](TABLE["ones_like"](ids), dtype=_like(g))
+    return _back(g / _divided(TABLE["segment_sum"](ones, ids), g), ids)
+
+
+def _extreme_rule(total: str) -> Any:
+    """Equal extremes of a segment share the adjoint evenly."""
+
+    def rule(g: Any, z: Any, x: Any, ids: Any, **attrs: Any) -> Any:
+        chosen = TABLE["equal"](x, _back(z, ids))
+        shares = TABLE[total](TABLE["cast"](chosen, dtype=_like(g)), ids, **attrs)
+        rows = _back(g / shares, ids)
+        return TABLE["select"](chosen, rows, TABLE["zeros_like"](rows))
+
+    return rule
+
+
+def _prod_rule(total: str, product: str) -> Any:
+    """The product of the other rows, also where one of them is zero."""
+
+    def rule(g: Any, z: Any, x: Any, ids: Any, **attrs: Any) -> Any:
+        zero = TABLE["equal"](x, TABLE["zeros_like"](x))
+        zeros = TABLE[total](TABLE["cast"](zero, dtype=_like(g)), ids, **attrs)
+        g = TABLE["select"](TABLE["greater"](zeros, TABLE["ones_like"](zeros)), TABLE["zeros_like"](g), g)
+        others = TABLE[product](TABLE["select"](zero, TABLE["ones_like"](x), x), ids, **attrs)
+        return _back(g, ids) * TABLE["select"](zero, _back(others, ids), _back(z, ids) / x)
+
+    return rule
+
+
+def _gather_rows(x: Any, ids: Any) -> Any:
+    rows = np.take(x, np.maximum(ids, 0), axis=0, mode="clip") if x.shape[0] else np.zeros(ids.shape + x.shape[1:], x.dtype)
+    return rows * (ids >= 0).reshape(*ids.shape, *[1] * (x.ndim - 1)).astype(x.dtype) if np.any(ids < 0) else rows
+
+
+def _rows(rng: Any) -> tuple[Any, ...]:
+    return rng.uniform(1, 2, size=(4, 2)), np.array([0, 0, 1, 2])
+
+
+def _sorted_example(rng: Any) -> Any:
+    return _rows(rng), {}
+
+
+def _unsorted_example(rng: Any) -> Any:
+    return (rng.uniform(1, 2, size=(4, 2)), np.array([1, 0, -1, 1])), {"num_segments": 3}
+
+
+declare("gather_rows", _gather_rows,
+        [lambda g, z, x, ids: TABLE["unsorted_segment_sum"](g, ids, num_segments=x.shape[0]), None],
+        op="GatherDropNegatives", label="gather", keep="y",
+        example=lambda rng: ((rng.normal(size=(3, 2)), np.array([2, 0, -1, 2])), {}))  # fmt: skip
+
+_RULES = {
+    "sum": lambda g, z, x, ids, **attrs: _back(g, ids), "max": _extreme_rule, "min": _extreme_rule, "prod": _prod_rule,
+}  # fmt: skip
+for _name in ("sum", "mean", "max", "min", "prod"):
+    _kernel = "Segment" + _name.capitalize()
+    _rule: Any = {"sum": _RULES["sum"], "mean": _mean_rule, "prod": _prod_rule("segment_sum", "segment_prod")}.get(
+        _name, _extreme_rule("segment_sum"))  # fmt: skip
+    declare(f"segment_{_name}", _sorted(_name, _kernel), [_rule, None], op=_kernel, keep="y" if _name in ("sum", "mean")
+            else "xyz", example=_sorted_example)  # fmt: skip
+for _name in ("sum", "max", "min", "prod"):
+    _kernel = "UnsortedSegment" + _name.capitalize()
+    _rule = {"sum": _RULES["sum"], "prod": _prod_rule("unsorted_segment_sum", "unsorted_segment_prod")}.get(
+        _name, _extreme_rule("unsorted_segment_sum"))  # fmt: skip
+    declare(f"unsorted_segment_{_name}", _unsorted(_name, _kernel), [_rule, None], op=_kernel,
+            keep="y" if _name == "sum" else "xyz", example=_unsorted_example)  # fmt: skip

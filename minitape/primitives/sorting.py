@@ -1,0 +1,116 @@
+"""Primitives that order elements along the last axis, and the pair of them that moves elements by their positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+
+
+def _refuse(message: str) -> Exception:
+    from ..errors import invalid
+
+    return invalid(message, "TopKV2")
+
+
+def _order(x: Any) -> Any:
+    """Positions from the largest element to the smallest, equal ones as they come; NaN last."""
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        if x.shape[-1] <= 16:
+            return np.apply_along_axis(_order_with_nan, -1, x)
+        x = np.where(np.isnan(x), -np.inf, x)
+    if x.dtype.kind == "u":
+        return np.argsort(np.iinfo(x.dtype).max - x, axis=-1, kind="stable")
+    if x.dtype.kind == "i":
+        return np.argsort(-1 - x, axis=-1, kind="stable")
+    return np.argsort(-x.astype(np.float64), axis=-1, kind="stable")
+
+
+def _order_with_nan(row: Any) -> Any:
+    """TensorFlow sorts short rows by insertion, and NaN compares equal to everything."""
+
+    def before(a: int, b: int) -> bool:
+        return row[b] < row[a] or (not row[b] > row[a] and a < b)
+
+    order: list[int] = []
+    for i in range(len(row)):
+        at = 0
+        if not (order and before(i, order[0])):
+            at = len(order)
+            while at and before(i, order[at - 1]):
+                at -= 1
+        order.insert(at, i)
+    return np.array(order)
+
+
+def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> Any:
+    if x.ndim < 1:
+        raise _refuse("input must be >= 1-D, got shape []")
+    if k < 0:
+        raise _refuse(f"Need k >= 0, got {k}")
+    if x.shape[-1] < k:
+        raise _refuse(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+    positions = _order(x)[..., :k]
+    if not sorted:
+        positions = np.sort(positions, axis=-1)
+    wide = np.int32 if index_type is None else index_type.as_numpy_dtype
+    return np.take_along_axis(x, positions, -1), positions.astype(wide)
+
+
+def _put_along(g: Any, positions: Any, *, size: int) -> Any:
+    """Adds each element of g at its position along a last axis of ``size``."""
+    out = np.zeros((*g.shape[:-1], size), g.dtype)
+    flat, places = out.reshape(-1, size), positions.reshape(-1, positions.shape[-1])
+    np.add.at(flat, (np.arange(flat.shape[0])[:, None], places), g.reshape(places.shape))
+    return out
+
+
+declare("take_along", lambda x, i: np.take_along_axis(x, i, -1),
+        [lambda g, z, x, i: TABLE["put_along"](g, i, size=x.shape[-1]), None], op="GatherAlongLast", label="gather", keep="y",
+        example=lambda rng: ((rng.normal(size=(2, 3)), np.array([[2, 0], [1, 1]])), {}))  # fmt: skip
+declare("put_along", _put_along, [lambda g, z, x, i, *, size: TABLE["take_along"](g, i), None],
+        op="ScatterAlongLast", label="scatter", keep="y",
+        example=lambda rng: ((rng.normal(size=(2, 2)), np.array([[2, 0], [1, 1]])), {"size": 3}))  # fmt: skip
+declare("top_k", _top_k,
+        [lambda g, z, x, *, k, sorted=True, index_type=None: TABLE["put_along"](g[0], z[1], size=x.shape[-1])],
+        op="TopKV2", label="top k", keep="z")  # fmt: skip
+
+
+# -- counting: TensorFlow registers no gradient for these ---------------------------------------------------------------
+
+
+def _bincount(x: Any, size: Any, weights: Any, *, rows: bool, binary: bool) -> Any:
+    wide = weights.dtype.type
+    size = int(size)
+    table = x if rows else x.reshape(1, -1)
+    out = np.zeros((len(table), size), wide)
+    row, kept = np.broadcast_to(np.arange(len(table))[:, None], table.shape), table < size
+    at = (row[kept], table[kept])
+    if binary:
+        out[at] = 1
+    else:
+        np.add.at(out, at, wide(1) if not weights.size else weights.reshape(table.shape)[kept])
+    return out if rows else out[0]
+
+
+def _invert(x: Any) -> Any:
+    from ..errors import invalid
+
+    if x.ndim != 1:
+        raise invalid("invert_permutation expects a 1D vector.", "InvertPermutation")
+    out = np.full(x.shape, -1, x.dtype)
+    for i, place in enumerate(x.tolist()):
+        if not 0 <= place < x.size:
+            raise invalid(f"{place} is not between 0 and {x.size}", "InvertPermutation")
+        if out[place] != -1:
+            raise invalid(f"{place} is duplicated in the input.", "InvertPermutation")
+        out[place] = i
+    return out
+
+
+declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered", keep="")
+declare("histogram", lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype),
+        None, op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
+declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")

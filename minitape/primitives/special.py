@@ -1,0 +1,170 @@
+"""Elementwise primitives beyond the textbook table: special functions, safe divisions, complex parts.
+
+One line each: name, TensorFlow's kernel, label | rule of x | rule of y. The rules are formulas over the primitives of
+the table, so that one compilation serves arrays and recorded sweeps; ``-`` is a rule that passes nothing.
+The forward functions stand in :mod:`minitape.primitives.numerics` or below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare, numerics
+from .formula import compile_text, reads
+
+RULES = """
+lgamma          Lgamma    lnΓ     | g * digamma(x)
+digamma         Digamma   ψ       | g * polygamma(ones_like(x), x)
+polygamma       Polygamma ψn      | -                              | g * polygamma(x + 1, y)
+zeta            Zeta      ζ       | -                              | g * -x * zeta(x + 1, y)
+erfinv          Erfinv    erf⁻¹   | g * (0.8862269254527580 * exp(square(z)))
+ndtri           Ndtri     Φ⁻¹     | g * (2.5066282746310002 * exp(square(z) / 2))
+bessel_i0       BesselI0  I₀      | g * bessel_i1(x)
+bessel_i1       BesselI1  I₁      | g * select(equal(x, 0), ones_like(x), bessel_i0(x) - z / x)
+bessel_i0e      BesselI0e I₀e     | g * (bessel_i1e(x) - sign(x) * z)
+bessel_i1e      BesselI1e I₁e     | g * select(equal(x, 0), 0.5 * ones_like(x), bessel_i0e(x) - z * (sign(x) + reciprocal(x)))
+dawsn           Dawsn     D       | g * (1 - 2 * x * z)
+xlogy           Xlogy     x·lny   | g * xlogy(nonzero(x), y)       | g * xdivy(x, y)
+xlog1py         Xlog1py   x·ln(1+y) | g * xlog1py(nonzero(x), y)   | g * xdivy(x, y + 1)
+xdivy           Xdivy     x÷y     | g * xdivy(nonzero(x), y)       | g * xdivy(-x, y * y)
+div_no_nan      DivNoNan  ÷       | div_no_nan(g, y)               | g * div_no_nan(div_no_nan(-x, y), y)
+nextafter       NextAfter next    | g                              | 0 * g
+truncatediv     TruncateDiv //    | -                              | -
+truncatemod     TruncateMod %     | g                              | -g * truncatediv(x, y)
+softsign        Softsign  softsign | softsign_gate(g, x)
+selu            Selu      selu    | selu_gate(g, z)
+selu_gate       SeluGrad  gate    | selu_gate(g, y)                | select(y < 0, g * x, zeros_like(y))
+nearest         Rint      rint     | -
+is_nan          IsNan     nan?    | -
+is_inf          IsInf     inf?    | -
+is_finite       IsFinite  finite? | -
+"""
+
+SELU_SCALE, SELU_SCALE_ALPHA = 1.0507009873554805, 1.7580993408473768
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    from ..tensor import _select as select
+
+    return select(condition, x, y)
+
+
+def _nonzero(x: Any) -> Any:
+    """1 where x is not 0, else 0, in the dtype of x."""
+    from ..dtypes import of_any
+
+    return TABLE["cast"](TABLE["not_equal"](x, 0), dtype=of_any(x))
+
+
+def _zero_where(x: Any, value: Any) -> Any:
+    return np.where(x == 0, np.zeros_like(value), value)
+
+
+def _truncatediv(x: Any, y: Any) -> Any:
+    if x.dtype.kind not in "iu":
+        return np.trunc(x / y)
+    quotient = np.abs(x) // np.abs(y)
+    return np.where((x < 0) != (y < 0), -quotient, quotient).astype(x.dtype)
+
+
+def _selu(x: Any) -> Any:
+    return np.where(x < 0, SELU_SCALE_ALPHA * np.expm1(np.minimum(x, 0)), SELU_SCALE * x).astype(x.dtype)
+
+
+FORWARD: dict[str, Any] = {
+    "xlogy": lambda x, y: _zero_where(x, x * np.log(y)),
+    "xlog1py": lambda x, y: _zero_where(x, x * np.log1p(y)),
+    "xdivy": lambda x, y: _zero_where(x, x / y),
+    "div_no_nan": lambda x, y: np.where(y == 0, np.zeros_like(x / y), x / y),
+    "nextafter": lambda x, y: np.nextafter(x, y),
+    "truncatediv": _truncatediv,
+    "truncatemod": lambda x, y: np.fmod(x, y),
+    "softsign": lambda x: x / (1 + np.abs(x)),
+    "selu": _selu,
+    "selu_gate": lambda g, z: np.where(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype),
+    "nearest": lambda x: np.rint(x),
+    "is_nan": lambda x: np.isnan(x),
+    "is_inf": lambda x: np.isinf(x),
+    "is_finite": lambda x: np.isfinite(x),
+}
+
+
+def _declare_rule(line: str) -> tuple[Any, list[str]]:
+    head, *texts = (part.strip() for part in line.split("|"))
+    name, kernel, label = head.split()
+    kept = set().union(*(reads(t) for t in texts if t != "-")) - {"g"}
+    primitive = declare(name, FORWARD.get(name) or getattr(numerics, name), [], op=kernel, label=label,
+                        keep="".join(sorted(kept)))  # fmt: skip
+    primitive.texts = ("", *texts)
+    return primitive, texts
+
+
+# TensorFlow registers no gradient for this kernel, so softsign has no second derivative
+declare("softsign_gate", lambda g, x: g / np.square(1 + np.abs(x)), None, op="SoftsignGrad", missing="unregistered", keep="")
+
+_declared = [_declare_rule(line) for line in RULES.strip().splitlines()]
+_functions = {**TABLE, "select": _select, "nonzero": _nonzero}
+for _primitive, _texts in _declared:
+    _primitive.rules = [None if t == "-" else compile_text(t, _functions) for t in _texts]
+
+
+# -- incomplete Gamma and beta functions --------------------------------------------------------------------------------
+
+
+def _igamma_rule(sign: int) -> Any:
+    def of_a(g: Any, z: Any, a: Any, x: Any) -> Any:
+        return g * sign * TABLE["igamma_slope"](a, x)
+
+    def of_x(g: Any, z: Any, a: Any, x: Any) -> Any:
+        return g * sign * TABLE["exp"](-x + (a - 1) * TABLE["log"](x) - TABLE["lgamma"](a))
+
+    return [of_a, of_x]
+
+
+def _betainc_rule(g: Any, z: Any, a: Any, b: Any, x: Any) -> Any:
+    beta = TABLE["lgamma"](a) + TABLE["lgamma"](b) - TABLE["lgamma"](a + b)
+    return g * TABLE["exp"]((b - 1) * TABLE["log1p"](-x) + (a - 1) * TABLE["log"](x) - beta)
+
+
+declare("igamma_slope", numerics.igamma_slope, None, op="IgammaGradA", missing="unregistered", keep="")
+declare("igamma", numerics.igamma, _igamma_rule(1), op="Igamma", label="P", keep="xy")
+declare("igammac", numerics.igammac, _igamma_rule(-1), op="Igammac", label="Q", keep="xy")
+declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", label="I", keep="all",
+        example=lambda rng: ((rng.uniform(1, 3, 4), rng.uniform(1, 3, 4), rng.uniform(0.2, 0.8, 4)), {}))  # fmt: skip
+
+
+# -- complex numbers ----------------------------------------------------------------------------------------------------
+
+
+def _complex_abs_rule(g: Any, z: Any, x: Any) -> Any:
+    up = TABLE["complex"](g, TABLE["zeros_like"](g))
+    size = TABLE["complex"](z, TABLE["zeros_like"](z))
+    return TABLE["div_no_nan"](up * x, size)
+
+
+def _angle_rule(g: Any, z: Any, x: Any) -> Any:
+    turned = TABLE["complex"](TABLE["imag"](x), TABLE["real"](x))
+    return -TABLE["complex"](g, TABLE["zeros_like"](g)) * TABLE["reciprocal"](turned)
+
+
+def _complex(x: Any, y: Any) -> Any:
+    wide = np.complex64 if x.dtype == np.float32 else np.complex128
+    return (x + 1j * y).astype(wide) if np.all(np.isfinite(x)) and np.all(np.isfinite(y)) else _by_parts(x, y, wide)
+
+
+def _by_parts(x: Any, y: Any, wide: type) -> Any:
+    out = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)), wide)
+    out.real, out.imag = x, y
+    return out
+
+
+declare("complex", _complex, [lambda g, z, x, y: TABLE["real"](g), lambda g, z, x, y: TABLE["imag"](g)],
+        op="Complex", label="x+iy", keep="")  # fmt: skip
+declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g, TABLE["zeros_like"](g))],
+        op="Real", label="Re", keep="")  # fmt: skip
+declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](TABLE["zeros_like"](g), g)],
+        op="Imag", label="Im", keep="")  # fmt: skip
+declare("complex_abs", lambda x: np.abs(x), [_complex_abs_rule], op="ComplexAbs", label="abs", keep="xz")
+declare("angle", lambda x: np.angle(x), [_angle_rule], op="Angle", label="arg", keep="x")

@@ -1,0 +1,500 @@
+"""Products of tensors: matmul, matvec, tensordot, einsum; norms and clipping by them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .errors import invalid
+from .opdefs import accept
+from .operands import axes_of, call, hinted, pairwise, static, strict, tensor_of
+from .primitives import TABLE
+from .reductions import reduce_max, reduce_sum
+from .slices import IndexedSlices
+from .tensor import apply, wrap
+
+
+def swapped(x: Any, conjugate: bool = False) -> Any:
+    """The last two axes swapped; conjugated on demand."""
+    rank = x.ndim
+    out = call("transpose", x, perm=(*range(rank - 2), rank - 1, rank - 2))
+    return call("conj", out) if conjugate and x.dtype.kind == "c" else out
+
+
+@strict
+def matmul(
+    a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False, adjoint_a: bool = False,
+    adjoint_b: bool = False, a_is_sparse: bool = False, b_is_sparse: bool = False, output_type: Any = None,
+    grad_a: bool = False, grad_b: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The product of two matrices, or of batches of them (whose other axes broadcast).
+
+    ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
+    dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
+    ``transpose_a`` together with ``adjoint_a``.
+    ``a_is_sparse`` and ``b_is_sparse`` are hints that change nothing; ``output_type`` must be None.
+
+    >>> import minitape as tf
+    >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
+    [[11]]
+    """
+    if transpose_a and adjoint_a:
+        raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.")
+    if transpose_b and adjoint_b:
+        raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
+    if output_type is not None:
+        raise NotImplementedError("matmul: output_type is not supported; cast the result instead.")
+    if hasattr(a, "_matmul"):
+        return a._matmul(b, transpose_a, transpose_b, adjoint_a, adjoint_b)
+    a, b = hinted(a, b)
+    return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b)
+
+
+def _product(a: Any, b: Any, turn_a: bool, turn_b: bool, conj_a: bool = False, conj_b: bool = False) -> Any:
+    op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
+    accept(op, a.dtype)
+    if a.dtype is not b.dtype:
+        raise invalid(f"cannot compute {_oneDNN(op, a)} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
+                      f"a {b.dtype.kernel_name} tensor", op)  # fmt: skip
+    check_product(op, a, b, turn_a, turn_b)
+    a = swapped(a, conj_a) if turn_a else a
+    b = swapped(b, conj_b) if turn_b else b
+    return apply(TABLE["matmul"], (a, b), {})
+
+
+def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
+    """Raises what TensorFlow's kernel raises for shapes that can not be multiplied."""
+    x, y = list(a.shape), list(b.shape)
+    for i, shape in enumerate((x, y)):
+        if len(shape) < 2:
+            raise invalid(f"In[{i}] ndims must be >= 2" + ("" if op == "MatMul" else f": {len(shape)}"), op)
+    inner = (x[-2] if turn_a else x[-1], y[-1] if turn_b else y[-2])
+    if None not in inner and inner[0] != inner[1]:
+        flags = "" if op == "MatMul" else f" {turn_a:d} {turn_b:d}"
+        raise invalid(f"Matrix size-incompatible: In[0]: {_sizes(x)}, In[1]: {_sizes(y)}{flags}", op)
+    for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
+        if None not in (m, n) and m != n and 1 not in (m, n):
+            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {_sizes(x)} vs. {_sizes(y)}", op)
+
+
+def _sizes(shape: Any) -> str:
+    return f"[{','.join(map(str, shape))}]"
+
+
+@strict
+def matvec(
+    a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
+    b_is_sparse: bool = False, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The product of a matrix and a vector, or of batches of them. Differentiable; errors as for ``matmul``.
+
+    >>> import minitape as tf
+    >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [1, 10]).numpy())
+    [21 43]
+    """
+    b = tensor_of(b)
+    column = call("reshape", b, shape=(*b.shape, 1))
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    return call("reshape", out, shape=tuple(out.shape)[:-1])
+
+
+# -- tensordot ----------------------------------------------------------------------------------------------------------
+
+
+def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
+    """The axes of a and of b that tensordot sums over."""
+    axes = static(axes)
+    if isinstance(axes, int):
+        if axes < 0:
+            raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
+        if axes > a.ndim:
+            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a.array}.  Received {axes}, vs "
+                             f"tensor dimensions {a.ndim}.")  # fmt: skip
+        return list(range(a.ndim - axes, a.ndim)), list(range(axes))
+    if len(axes) != 2:
+        raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+    first, second = ([static(x)] if isinstance(static(x), int) else list(static(x)) for x in axes)
+    if len(first) != len(second):
+        raise ValueError(f"Different number of contraction axes `a` and `b`, {len(first)} != {len(second)}.")
+    return first, second
+
+
+def _as_matrix(x: Any, axes: list[int], last: bool) -> tuple[Any, list[int]]:
+    """x with the contracted axes moved to one end and flattened; and its free sizes."""
+    shape = [int(n) for n in x.shape]
+    for a in axes:
+        shape[a]  # raises IndexError, as TensorFlow does
+    axes = [a % len(shape) for a in axes]
+    free = [i for i in range(len(shape)) if i not in axes]
+    rows, columns = (int(np.prod([shape[i] for i in part])) for part in (free, axes))
+    order = (*free, *axes) if last else (*axes, *free)
+    moved = x if order == tuple(range(len(shape))) else call("transpose", x, perm=order)
+    return call("reshape", moved, shape=(rows, columns) if last else (columns, rows)), [shape[i] for i in free]
+
+
+@strict
+def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
+    """Sums the products of a and b over pairs of axes.
+
+    ``axes`` is a number n (the last n axes of a with the first n of b; 0 for the outer product) or a pair of lists.
+    Differentiable. Raises ValueError for lists of unlike lengths, InvalidArgumentError for sizes that do not fit.
+
+    >>> import minitape as tf
+    >>> print(tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy())
+    11.0
+    """
+    a, b = tensor_of(a), tensor_of(b)
+    first, second = _contracted(a, axes)
+    left, free_left = _as_matrix(a, first, True)
+    right, free_right = _as_matrix(b, second, False)
+    out = matmul(left, right)
+    return call("reshape", out, shape=(*free_left, *free_right))
+
+
+# -- einsum -------------------------------------------------------------------------------------------------------------
+
+
+@strict
+def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
+    """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
+
+    Repeated labels of one tensor take its diagonal, labels missing in the output are summed, ``...`` stands for axes
+    that broadcast; without ``->`` the labels that occur once come out in alphabetical order. The inputs must be tensors
+    or arrays. Differentiable. Raises ValueError for a malformed equation, InvalidArgumentError for sizes that do not fit.
+    The options ``optimize`` and ``name`` of TensorFlow are accepted.
+
+    >>> import minitape as tf
+    >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> print(tf.einsum("ij->j", x).numpy(), tf.einsum("ii", x).numpy())
+    [4. 6.] 5.0
+    """
+    for key in kwargs:
+        if key not in ("optimize", "name"):
+            raise TypeError(f"Invalid keyword arguments for this function: {[key]}. Expected: name.")
+    text = equation.replace(" ", "")
+    left, right = parse_equation(text, [len(x.shape) for x in inputs])
+    tensors = [tensor_of(x) for x in inputs]
+    for i, t in enumerate(tensors):
+        if t.dtype is not tensors[0].dtype:
+            raise invalid(f"cannot compute {_oneDNN('Einsum', tensors[0])} as input #{i}(zero-based) was expected to be a "
+                          f"{tensors[0].dtype.kernel_name} tensor but is a {t.dtype.kernel_name} tensor", "Einsum")  # fmt: skip
+    return apply(TABLE["einsum"], tuple(tensors), {"left": left, "right": right})
+
+
+def _oneDNN(op: str, x: Any) -> str:
+    """The kernel's name in messages: float32 and bfloat16 products run in another library's kernels."""
+    return f"_Mkl{op}" if x.dtype.name in ("float32", "bfloat16") else op
+
+
+def parse_equation(text: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], str]:
+    """The labels of each input and of the output; the axes of an ellipsis get labels of their own.
+
+    >>> parse_equation("...ij,jk->...ik", [3, 2])
+    (('αij', 'jk'), 'αik')
+    """
+    import re
+
+    found = re.fullmatch(r"((?:[a-zA-Z]|\.\.\.|,)*)(?:->((?:[a-zA-Z]|\.\.\.)*))?", text)
+    if found is None or "." in text.replace("...", ""):
+        raise ValueError(f"Subscripts have incorrect format: {text}")
+    terms = found[1].split(",")
+    if len(terms) != len(ranks):
+        raise ValueError(f'Got {len(ranks)} inputs for equation "{text}", expecting {len(terms)}')
+    output = found[2]
+    letters = "".join(terms)
+    if output is None:
+        once = sorted(c for c in set(letters.replace(".", "")) if letters.count(c) == 1)
+        output = ("..." if "..." in letters else "") + "".join(once)
+    plain = output.replace(".", "")
+    if len(set(plain)) != len(plain):
+        raise ValueError(f"Output subscripts contain a label appearing more than once: {text}")
+    for c in plain:
+        if c not in letters:
+            raise ValueError(f"Output subscripts contain the label {c} not present in the input subscripts.")
+    return _without_ellipsis(terms, output, ranks)
+
+
+def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], str]:
+    extra = []
+    for i, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
+        named_axes = len(term.replace("...", ""))
+        if ("..." in term and rank < named_axes) or ("..." not in term and rank != named_axes):
+            raise invalid(f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but got: {rank}",
+                          "Einsum")  # fmt: skip
+        extra.append(rank - named_axes)
+    most = max(extra, default=0)
+    if most and "..." not in output:
+        raise invalid(f"Output contains {most} broadcasting dimension(s) but no ellipsis (...) was found in the output "
+                      "subscripts.", "Einsum")  # fmt: skip
+    greek = "".join(chr(ord("α") + i) for i in range(most))
+    left = tuple(term.replace("...", greek[most - n :]) for term, n in zip(terms, extra, strict=True))
+    return left, output.replace("...", greek)
+
+
+# -- norms and clipping -------------------------------------------------------------------------------------------------
+
+
+@strict
+def norm(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None
+) -> Any:
+    """The norm of vectors or matrices.
+
+    ``axis=None`` takes all elements as one vector, an int the vectors along that axis, a pair of ints the matrices on
+    those axes. ``ord`` is "euclidean", 1, 2, a positive number or infinity for vectors, and "euclidean", "fro", 1, 2 or
+    infinity for matrices. Differentiable (the gradient at 0 is NaN). Floats only; ValueError for another ``ord``.
+
+    >>> import minitape as tf
+    >>> print(tf.norm([3.0, 4.0]).numpy(), tf.norm([3.0, 4.0], ord=1).numpy())
+    5.0 7.0
+    """
+    keepdims = bool(keepdims)
+    is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+    if isinstance(axis, (list, tuple)):
+        unique = axis[0] != axis[1] if is_matrix else len(axis) == 1
+        if len(axis) not in (1, 2) or not unique:
+            shown = tuple(axis) if len(axis) == 2 else axis
+            raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {shown}")
+        axis = tuple(axis) if is_matrix else axis[0]
+    _check_order(ord, is_matrix)
+    x = tensor_of(tensor)
+    if ord in ("fro", "euclidean", 2, 2.0):
+        if is_matrix and ord in (2, 2.0):
+            return _spectral(x, axis, keepdims)
+        squares = x * (call("conj", x) if x.dtype.kind == "c" else x)
+        return apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}) if keepdims else _squeezed_root(squares, axis)
+    from .elementwise import abs as absolute
+
+    size = absolute(x)
+    if ord == 1:
+        total = reduce_sum(size, None if axis is None else axis[0] if is_matrix else axis, True)
+        total = reduce_max(total, axis[-1], True) if is_matrix else total
+    elif ord == np.inf:
+        total = reduce_sum(size, axis[1], True) if is_matrix else size
+        total = reduce_max(total, axis[0] if is_matrix else axis, True)
+    else:
+        powers = pairwise(TABLE["pow"], size, ord)
+        total = pairwise(TABLE["pow"], reduce_sum(powers, axis, True), 1.0 / ord)
+    return total if keepdims else _squeeze(total, axis)
+
+
+def _check_order(ord: Any, is_matrix: bool) -> None:
+    if is_matrix:
+        allowed = ["euclidean", "fro", 1, 2, np.inf]
+        if ord not in allowed:
+            raise ValueError(f"'ord' must be a supported matrix norm in {allowed}, got {ord}")
+    elif ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+
+
+def _squeeze(x: Any, axis: Any) -> Any:
+    """Drops the reduced axes, which have size 1."""
+    rank = x.ndim
+    gone = set(range(rank)) if axis is None else {a % rank for a in (axis_tuple(axis))}
+    return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
+
+
+def axis_tuple(axis: Any) -> tuple[int, ...]:
+    """An int or a sequence of ints as a tuple."""
+    return axes_of(axis) or ()
+
+
+def _squeezed_root(squares: Any, axis: Any) -> Any:
+    return _squeeze(apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}), axis)
+
+
+def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
+    """The largest singular value of the matrices on two axes."""
+    from .decompositions import svd
+
+    rank = x.ndim
+    places = [a % rank for a in axis]
+    rest = [i for i in range(rank) if i not in places]
+    moved = call("transpose", x, perm=(*rest, *places))
+    out = reduce_max(svd(moved, compute_uv=False), -1)
+    return call("reshape", out, shape=tuple(1 if i in places else n for i, n in enumerate(x.shape))) if keepdims else out
+
+
+@strict
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> Any:
+    """A pair: the tensor divided by its norm, and that norm with the reduced axes kept. Differentiable; see ``norm``.
+
+    >>> import minitape as tf
+    >>> x, size = tf.linalg.normalize([3.0, 4.0])
+    >>> print(x.numpy(), size.numpy())
+    [0.6 0.8] [5.]
+    """
+    tensor = tensor_of(tensor)
+    size = norm(tensor, ord, axis, True)
+    return tensor / size, size
+
+
+@strict
+def l2_normalize(
+    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+) -> Any:
+    """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.l2_normalize([3.0, 4.0]).numpy())
+    [0.6 0.8]
+    """
+    axis = dim if axis is None else axis
+    x = tensor_of(x)
+    if x.dtype.kind == "c":
+        parts = [apply(TABLE["square"], (TABLE[name](x),), {}) for name in ("real", "imag")]
+        total = reduce_sum(parts[0] + parts[1], axis, True)
+        scale = apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})
+        return TABLE["complex"](TABLE["real"](x) * scale, TABLE["imag"](x) * scale)
+    total = reduce_sum(apply(TABLE["square"], (x,), {}), axis, True)
+    return x * apply(TABLE["rsqrt"], (pairwise(TABLE["maximum"], total, epsilon),), {})
+
+
+def _slices_or_tensor(t: Any) -> Any:
+    return tensor_of(t.values if isinstance(t, IndexedSlices) else t)
+
+
+def _like_input(values: Any, t: Any) -> Any:
+    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+
+
+@strict
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
+
+    The limits broadcast to the shape of t (ValueError if t would have to grow). Differentiable: 1 inside the range and
+    at its ends, 0 outside.
+
+    >>> import minitape as tf
+    >>> print(tf.clip_by_value([-2.0, 0.5, 3.0], -1.0, 1.0).numpy())
+    [-1.   0.5  1. ]
+    """
+    values = _slices_or_tensor(t)
+    low = pairwise(TABLE["minimum"], values, clip_value_max)
+    values.shape.assert_is_compatible_with(low.shape)
+    out = pairwise(TABLE["maximum"], low, clip_value_min)
+    values.shape.assert_is_compatible_with(out.shape)
+    return _like_input(out, t)
+
+
+@strict
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """t scaled down so that its euclidean norm, over ``axes``, is at most ``clip_norm``. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
+    [0.6 0.8]
+    """
+    values = _slices_or_tensor(t)
+    total = reduce_sum(values * values, axes, True)
+    positive = total > 0
+    safe = apply(TABLE["select"], (positive, total, TABLE["ones_like"](total)), {})
+    size = apply(TABLE["select"], (positive, apply(TABLE["sqrt"], (safe,), {}), total), {})
+    scaled = values * clip_norm
+    values.shape.assert_is_compatible_with(scaled.shape)
+    return _like_input(apply(TABLE["identity"], (scaled / pairwise(TABLE["maximum"], size, clip_norm),), {}), t)
+
+
+def _check_list(t_list: Any) -> None:
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+
+
+@strict
+def global_norm(t_list: Any, name: str | None = None) -> Any:
+    """The euclidean norm of all elements of all tensors of a list together; None entries are left out. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant([4.0])]).numpy())
+    5.0
+    """
+    _check_list(t_list)
+    halves = [apply(TABLE["l2_loss"], (_slices_or_tensor(t),), {}) for t in t_list if t is not None]
+    if not halves:
+        return apply(TABLE["sqrt"], (wrap(np.float32(0)),), {})
+    total = reduce_sum(call("stack", *halves, axis=0))
+    return apply(TABLE["sqrt"], (total * 2.0,), {})
+
+
+@strict
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:
+    """A pair: the tensors scaled so that their common norm is at most ``clip_norm``, and that norm (or ``use_norm``).
+
+    None entries stay None. An infinite norm gives NaN. Differentiable. Raises TypeError unless ``t_list`` is a sequence.
+
+    >>> import minitape as tf
+    >>> clipped, size = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)
+    >>> print([c.numpy().tolist() for c in clipped], size.numpy())
+    [[0.6000000238418579], [0.800000011920929]] 5.0
+    """
+    _check_list(t_list)
+    if use_norm is None:
+        use_norm = global_norm(t_list)
+    one = convert_to_tensor(1.0, use_norm.dtype)
+    scale = clip_norm * pairwise(TABLE["minimum"], 1.0 / use_norm, one / clip_norm)
+    scale = scale + (use_norm - use_norm)  # NaN where the norm is not finite
+    clipped = []
+    for t in t_list:
+        if t is None:
+            clipped.append(None)
+            continue
+        values = apply(TABLE["identity"], (_slices_or_tensor(t) * scale,), {})
+        clipped.append(_like_input(values, t))
+    return clipped, use_norm
+
+
+@strict
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of a list of tensors of one shape and dtype. Differentiable.
+
+    Raises ValueError for an empty list, InvalidArgumentError for unlike shapes or dtypes.
+
+    >>> import minitape as tf
+    >>> print(tf.add_n([[1.0, 2.0], [3.0, 4.0]]).numpy())
+    [4. 6.]
+    """
+    if isinstance(inputs, IndexedSlices):
+        return inputs._to_tensor()
+    if not hasattr(inputs, "dtype"):
+        inputs = list(inputs)
+    elif inputs.ndim == 0:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    values = [tensor_of(x) for x in inputs]
+    if not values:
+        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.")
+    for i, v in enumerate(values):
+        if v.dtype is not values[0].dtype:
+            raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a {values[0].dtype.kernel_name} "
+                          f"tensor but is a {v.dtype.kernel_name} tensor", "AddN")  # fmt: skip
+    if len(values) == 1:
+        return apply(TABLE["identity"], (values[0],), {})
+    return apply(TABLE["add_n"], tuple(values), {})
+
+
+@strict
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+    """The sum of a list of tensors of one shape and dtype; the old name of ``add_n``.
+
+    Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another dtype.
+
+    >>> import minitape as tf
+    >>> print(tf.math.accumulate_n([[1.0], [2.0]]).numpy())
+    [3.]
+    """
+    values = [tensor_of(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
+    if not values or any(v.dtype is not values[0].dtype for v in values):
+        raise ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
+    merged = values[0].shape
+    for v in values[1:]:
+        merged = merged.merge_with(v.shape)
+    if shape is not None and not merged.is_compatible_with(shape):
+        raise ValueError(f"Shapes {merged} and {shape} are not compatible")
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != values[0].dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {values[0].dtype}")
+    return add_n(values)
+
+

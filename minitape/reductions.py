@@ -1,0 +1,228 @@
+"""Reductions of ``tf.math``: sums, means, extremes, norms and counts over axes; running totals along one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import invalid
+from .operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
+from .primitives import TABLE
+from .tensor import apply
+
+
+def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
+    """The axis argument as ints; the kernel's refusal of other numbers and of text."""
+    if axis is None or type(axis) is int:
+        return None if axis is None else (axis,)
+    if isinstance(axis, (list, tuple)) and not axis:
+        return ()
+    if like and (type(axis) is float or isinstance(axis, np.floating)):  # then the axis is converted to int32
+        axis = tensor_of(axis, dtypes.int32)
+    indices = tensor_of(axis)
+    if indices.dtype.kind not in "iu" and indices.dtype.kind != "b":
+        from .opdefs import accept
+
+        accept(op, x.dtype, indices.dtype)
+        raise invalid(f"Value for attr 'Tidx' of {indices.dtype.kernel_name} is not in the list of allowed values: int32, "
+                      "int64", op)  # fmt: skip
+    return axes_of(indices)
+
+
+def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any:
+    primitive = TABLE[name]
+
+    @strict
+    def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Any:
+        if getattr(input_tensor, "_composite", False) and hasattr(input_tensor, "_reduce"):
+            return input_tensor._reduce(primitive.name, axis, bool(keepdims))
+        x = tensor_of(input_tensor, dtype)
+        return apply(primitive, (x,), {"axis": _axes(axis, primitive.op, x, is_tensor_like(input_tensor)), "keepdims": bool(keepdims)})
+
+    differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
+    argument, _, result = example.partition(" -> ")
+    doc = f"""{sentence} over the axes in ``axis`` (all of them for None).
+
+    ``axis`` is an int, a list of ints or a tensor; ``keepdims`` keeps the reduced axes with size 1. The result has the
+    dtype of ``input_tensor``. {differentiable}
+    Raises InvalidArgumentError for an axis that is not there or twice, and for dtypes that have no such reduction.
+
+    >>> import minitape as tf
+    >>> print(tf.math.{name}({argument}).numpy())
+    {result}
+    """
+    return named(function, name, doc, __name__)
+
+
+reduce_sum = _reduction("reduce_sum", "The sum", "[[1, 2], [3, 4]], axis=0 -> [4 6]")
+reduce_mean = _reduction("reduce_mean", "The mean (of ints an int)", "[[1.0, 2.0], [3.0, 4.0]], axis=1 -> [1.5 3.5]")
+reduce_max = _reduction("reduce_max", "The largest element; its gradient is shared by equal ones", "[1, 5, 3] -> 5")
+reduce_min = _reduction("reduce_min", "The smallest element; its gradient is shared by equal ones", "[1, 5, 3] -> 1")
+reduce_prod = _reduction("reduce_prod", "The product", "[2, 3, 4] -> 24")
+reduce_all = _reduction("reduce_all", "Whether all are true", "[True, False] -> False", dtypes.bool)
+reduce_any = _reduction("reduce_any", "Whether any is true", "[True, False] -> True", dtypes.bool)
+reduce_euclidean_norm = _reduction("reduce_euclidean_norm", "The square root of the sum of squares", "[3.0, 4.0] -> 5.0")
+
+
+@strict
+def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """log(sum(exp(x))) over the axes in ``axis``, without overflow. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> print(tf.reduce_logsumexp([1000.0, 1000.0]).numpy())
+    1000.6931
+    """
+    x = tensor_of(input_tensor)
+    raw = reduce_max(x, axis, True)
+    largest = apply(TABLE["select"], (apply(TABLE["is_finite"], (raw,), {}), raw, TABLE["zeros_like"](raw)), {})
+    largest = apply(TABLE["stop_gradient"], (largest,), {})
+    total = apply(TABLE["log"], (reduce_sum(apply(TABLE["exp"], (x - largest,), {}), axis, keepdims),), {})
+    if not keepdims:
+        largest = TABLE["reshape"](largest, shape=tuple(total.shape))
+    return total + largest
+
+
+@strict
+def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The mean squared distance from the mean over the axes in ``axis``; real for complex tensors. Differentiable.
+
+    Raises TypeError for integers.
+
+    >>> import minitape as tf
+    >>> print(tf.math.reduce_variance([1.0, 3.0]).numpy())
+    1.0
+    """
+    x = tensor_of(input_tensor)
+    means = reduce_mean(x, axis, True)
+    if means.dtype.is_integer:
+        raise TypeError(f"Input must be either real or complex. Received integer type {means.dtype}.")
+    away = x - means
+    squares = TABLE["real"](TABLE["conj"](away) * away) if x.dtype.kind == "c" else apply(TABLE["square"], (away,), {})
+    return reduce_mean(squares, axis, keepdims)
+
+
+@strict
+def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """The standard deviation over the axes in ``axis``. Differentiable; the gradient of constants is NaN.
+
+    Raises TypeError for integers.
+
+    >>> import minitape as tf
+    >>> print(tf.math.reduce_std([1.0, 3.0]).numpy())
+    1.0
+    """
+    return apply(TABLE["sqrt"], (reduce_variance(input_tensor, axis, keepdims),), {})
+
+
+@strict
+def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None) -> Any:
+    """How many elements are not zero (not empty, for strings) along the axes in ``axis``. Not differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.math.count_nonzero([[0, 1, 0], [1, 1, 0]], axis=0).numpy())
+    [1 2 0]
+    """
+    x = tensor_of(input)
+    zero = tensor_of(b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0))
+    found = TABLE["cast"](apply(TABLE["not_equal"], (x, zero), {}), dtype=dtypes.int64)
+    return TABLE["cast"](reduce_sum(found, axis, bool(keepdims)), dtype=dtypes.as_dtype(dtype))
+
+
+@strict
+def zero_fraction(value: Any, name: str | None = None) -> Any:
+    """The share of zeros among the elements, as a float32; NaN when there are none.
+
+    >>> import minitape as tf
+    >>> print(tf.math.zero_fraction([0, 1, 0, 2]).numpy())
+    0.5
+    """
+    x = tensor_of(value)
+    count = count_nonzero(x)
+    size = tensor_of(np.float32(x.shape.num_elements()))
+    return (size - TABLE["cast"](count, dtype=dtypes.float32)) / size
+
+
+def _position(name: str, sentence: str, result: int) -> Any:
+    @strict
+    def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
+        from .opdefs import accept_attr
+
+        dtype = dtypes.as_dtype(output_type)
+        place = 0 if axis is None else static(axis)
+        if not isinstance(place, int) or isinstance(place, bool):
+            raise TypeError("axis must be int or Tensor with integer datatype")
+        accept_attr("ArgMax" if made == "argmax" else "ArgMin", "output_type", dtype)
+        return call(made, tensor_of(input), axis=place, dtype=dtype)
+
+    made = name
+    doc = f"""The position of the {sentence} element along ``axis`` (the first axis for None); the first of equal ones.
+
+    The result has ``output_type`` (int64 or int32). NaN is passed over. Not differentiable. Raises InvalidArgumentError
+    for an axis that is not there or empty.
+
+    >>> import minitape as tf
+    >>> print(tf.{name}([3.0, 9.0, 1.0]).numpy())
+    {result}
+    """
+    return named(function, name, doc, __name__)
+
+
+argmax = _position("argmax", "largest", 1)
+argmin = _position("argmin", "smallest", 2)
+
+
+# -- running totals -----------------------------------------------------------------------------------------------------
+
+
+def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
+    x = tensor_of(x)
+    place = tensor_of(axis, dtypes.int32)
+    if place.ndim:
+        raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
+    for key, flag in (("exclusive", exclusive), ("reverse", reverse)):
+        if not isinstance(flag, bool):
+            raise TypeError(f"Expected bool for argument '{key}' not {flag!r}.")
+    return call(name, x, axis=int(place.array), exclusive=exclusive, reverse=reverse)
+
+
+@strict
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+    """The running sum along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
+
+    Same shape and dtype as x. Differentiable. Raises InvalidArgumentError for an axis that is not there.
+
+    >>> import minitape as tf
+    >>> print(tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy())
+    [1 3 6] [0 1 3]
+    """
+    return _scan("cumsum", x, axis, exclusive, reverse)
+
+
+@strict
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Any:
+    """The running product along ``axis``; ``exclusive`` leaves the own element out, ``reverse`` starts at the end.
+
+    Same shape and dtype as x. Differentiable; the gradient at a zero is NaN. InvalidArgumentError for a bad axis.
+
+    >>> import minitape as tf
+    >>> print(tf.math.cumprod([1, 2, 3]).numpy())
+    [1 2 6]
+    """
+    return _scan("cumprod", x, axis, exclusive, reverse)
+
+
+@strict
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Any:
+    """log of the running sum of exp(x) along ``axis``, without overflow. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> print(tf.math.cumulative_logsumexp([0.0, 0.0]).numpy())
+    [0.        0.6931472]
+    """
+    return _scan("cumulative_logsumexp", x, axis, exclusive, reverse)
+
+
