@@ -1,0 +1,106 @@
+"""What keeps the engine fast, counted instead of timed: rows, bytes, kernel calls, arrays, imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape import kernels
+
+
+def python(code):
+    """Runs a program in a process of its own and returns what it prints."""
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_import_loads_neither_numba_nor_widgets():
+    heavy = ["numba", "ipywidgets", "anywidget", "IPython", "graphviz", "rich", "click", "minitape.keras", "minitape.nn",
+             "minitape.ragged", "minitape.sparse", "minitape.strings", "minitape.draw", "minitape.explain"]  # fmt: skip
+    out = python(f"import sys, minitape; print([m for m in {heavy} if m in sys.modules])")
+    assert out.strip() == "[]"
+
+
+def test_short_tapes_do_not_load_numba():
+    out = python("""
+        import sys
+        import minitape as tf
+        x = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = tf.sin(x) * x + 2.0
+        tape.gradient(y, x).numpy()
+        print("numba" in sys.modules)
+    """)
+    assert out.strip() == "False"
+
+
+def test_a_scalar_operation_is_one_row():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+        before = len(tape._record)
+        for _ in range(100):
+            y = y * 2.0 + x
+        assert len(tape._record) - before == 200
+
+
+def test_an_array_operation_is_one_row_and_one_call():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+        before = len(tape._record), len(tape._record.calls)
+        for _ in range(10):
+            y = y * 2.0 + x
+        assert (len(tape._record) - before[0], len(tape._record.calls) - before[1]) == (20, 20)
+
+
+@pytest.mark.parametrize("rows", [1_000, 40_000])
+def test_kernel_calls_of_a_gradient(rows, monkeypatch):
+    """One call for each block of rows and pass, however long the tape is; no kernel is called while recording."""
+    x = tf.Variable(0.5)
+    loaded = kernels.load(np.float32)
+    calls = []
+    for name in ("forward", "backward", "spread"):
+        kernel = getattr(loaded, name)
+        monkeypatch.setattr(loaded, name, lambda *a, kernel=kernel, name=name: calls.append(name) or kernel(*a))
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(rows):
+            y = y * x
+        assert calls == []
+    tape.gradient(y, x)
+    blocks = len(tape._record.blocks)
+    assert blocks == rows // 16384 + 1
+    assert len(calls) <= 3 * blocks
+
+
+def test_views_are_not_copies():
+    x = tf.constant(np.zeros((100, 100), np.float32))
+    for view in (tf.reshape(x, [10_000]), tf.transpose(x), x[10:20], tf.broadcast_to(x[0], [50, 100])):
+        assert np.shares_memory(view.array, x.array)
+
+
+def test_an_embedding_gradient_is_not_made_dense():
+    table = tf.Variable(np.zeros((100_000, 4), np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(table, [1, 5, 1]))
+    g = tape.gradient(y, table)
+    assert isinstance(g, tf.IndexedSlices) and g.values.shape == (3, 4)
+
+
+def test_a_sweep_visits_only_rows_that_matter():
+    x, unused = tf.Variable(np.ones(3)), tf.Variable(np.ones(3))
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * 2.0
+        z = unused
+        for _ in range(50):
+            z = tf.sin(z)
+        total = tf.reduce_sum(y) + tf.reduce_sum(z)
+    marks = tape.reach(set(tape._rows_of(x)))
+    assert sum(marks) <= 5, "only what depends on x is marked"
+    assert tape.gradient(total, x).numpy().tolist() == [2.0, 2.0, 2.0]
