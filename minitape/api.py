@@ -14,6 +14,7 @@ ROOT: dict[str, str] = {
     "tensor": "Tensor",
     "convert": "constant convert_to_tensor",
     "variable": "Variable",
+    "distribution": "VariableAggregation VariableSynchronization",
     "tape": "GradientTape UnconnectedGradients",
     "slices": "IndexedSlices",
     "module": "Module",

@@ -25,8 +25,10 @@ _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) an
           "valid indices")  # fmt: skip
 
 
-def getitem(tensor: Any, key: Any, assign: Any = None) -> Any:
+def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     """The slice of a tensor that an index selects; a boolean tensor or array selects elements.
+
+    ``variable`` is the one whose state ``tensor`` is: the slice can then be assigned to.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1, 2, 3], [4, 5, 6]])
@@ -41,7 +43,18 @@ def getitem(tensor: Any, key: Any, assign: Any = None) -> Any:
         from . import graph
 
         return graph.getitem(tensor, key)
-    return apply(TABLE["slice"], (tensor,), {"spec": spec_of(tensor.shape, key)})
+    spec = spec_of(tensor.shape, key)
+    out = apply(TABLE["slice"], (tensor,), {"spec": spec})
+    if variable is not None:
+        attach(out, variable, spec)
+    return out
+
+
+def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:
+    """Gives a slice of a variable its ``assign``."""
+    from .updates import attach as attach_assign
+
+    attach_assign(out, variable, spec)
 
 
 def _is_mask(key: Any) -> bool:
@@ -216,9 +229,7 @@ def strided_slice(
     spec = _resolved(entries, tuple(x.shape), "")
     out = apply(TABLE["slice"], (x,), {"spec": spec})
     if var is not None:
-        from .variable import SlicedAssign
-
-        SlicedAssign.attach(out, var, spec)
+        attach(out, var, spec)
     return out
 
 

@@ -48,11 +48,12 @@ def gather(
         if x.shape[i] != places.shape[i]:
             raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
     if isinstance(places, Tensor) and hasattr(places, "array"):
-        _check_places(places.array, x.shape[axis])
+        check_places(places.array, x.shape[axis])
     return apply(TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis})
 
 
-def _check_places(places: Any, size: int, op: str = "GatherV2") -> None:
+def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
+    """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
     wrong = np.flatnonzero((np.asarray(places) < 0) | (np.asarray(places) >= size))
     if wrong.size:
         at = np.unravel_index(wrong[0], np.shape(places))

@@ -75,6 +75,12 @@ class EagerTensor(Tensor, metaclass=_Named):
         # slots that were never set: a scalar row has no value yet, a plain value no place in a recording
         if name in ("_value", "_home", "_made"):
             return None
+        if name == "assign":
+            from .updates import sliced
+
+            found = sliced(self)
+            if found is not None:
+                return found
         if name in _NUMPY_ONLY:
             raise AttributeError(
                 f"{type(self).__name__} object has no attribute '{name}'.\n        If you are looking for numpy-related "
@@ -579,9 +585,9 @@ def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
-    from .math import matmul
+    from . import api
 
-    return matmul(a, b)
+    return api.find("matmul")(a, b)
 
 
 def _install_operators() -> None:

@@ -16,11 +16,12 @@ from .primitives import TABLE
 from .record import Leaf, state
 from .shape import TensorShape
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
+from .updates import Updates, deprecated
 
 _numbers = itertools.count()
 
 
-class ResourceVariable:
+class ResourceVariable(Updates):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -53,24 +54,31 @@ class ResourceVariable:
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
-            raise ValueError("Argument `initial_value` must be specified.")
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+                             "`variable_def`. You provided neither.")  # fmt: skip
+        _check_arguments(name, constraint, variable_def, import_scope, caching_device)
+        if state.graph is not None:
+            from .graphs.variables import create
+
+            create(self, initial_value, trainable, name, dtype, constraint, shape)
+            return
         if callable(initial_value):
             initial_value = initial_value()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        if isinstance(initial_value, Tensor) or hasattr(initial_value, "_to_tensor"):
-            tensor = convert_to_tensor(initial_value, wanted)
-            array = np.array(tensor.array)
-        else:
-            tensor = convert_to_tensor(initial_value, wanted)
-            array = np.asarray(tensor.array)
+        if isinstance(initial_value, Tensor) and wanted is not None and wanted != initial_value.dtype:
+            raise ValueError(f"initial_value: Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                             f"{initial_value.dtype.name}: {initial_value!r}")  # fmt: skip
+        tensor = convert_to_tensor(initial_value, wanted)
+        array = tensor.array
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
             raise ValueError(
                 f"In this `tf.Variable` creation, the initial value's shape ({TensorShape(array.shape)}) is not "
-                f"compatible with the explicitly supplied `shape` argument ({self._shape})."
+                f"compatible with the explicitly supplied `shape` argument ({shape})."
             )
         self._trainable = True if trainable is None else trainable
         self._name = _scoped("Variable" if name is None else name)
+        self._synchronization, self._aggregation = synchronization, aggregation
         self._number = next(_numbers)
         self._version = 0
         self.constraint = constraint
@@ -136,9 +144,8 @@ class ResourceVariable:
     def _to_tensor(self, dtype: Any = None) -> Any:
         tensor = self.value()
         if dtype is not None and tensor.dtype != dtype:
-            raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: {self!r}"
-            )
+            raise ValueError(f"Incompatible type conversion requested to type {dtype.name} for `tf.Variable of type "
+                             f"{tensor.dtype.name}. (Variable: {self!r})")  # fmt: skip
         return tensor
 
     def value(self) -> Any:
@@ -176,10 +183,15 @@ class ResourceVariable:
 
     def _assign_sum(self, delta: Any, how: str, read_value: bool) -> Any:
         delta = convert_to_tensor(delta, self.dtype)
+        op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
+        if self.dtype.kind in "bs":
+            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these attrs: "
+                          f"[dtype=DT_{self.dtype.name.upper()}]", op)  # fmt: skip
+        if state.graph is not None:
+            return state.graph.assign(self, None, how, delta)
         old = self._state.array
         change = delta.array
         if np.shape(change) != np.shape(old):
-            op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
             show = [",".join(map(str, np.shape(v))) for v in (old, change)]
             raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
                           "shapes must be equal.", op)  # fmt: skip
@@ -200,7 +212,7 @@ class ResourceVariable:
         if not read_value:
             return None
         self._read()  # TensorFlow counts this as an access
-        return UnreadVariable(self)
+        return _UnreadVariable(self)
 
     # -- what it looks like -------------------------------------------------------------------------------------------
 
@@ -230,6 +242,61 @@ class ResourceVariable:
         """The same as ``shape``."""
         return self._shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Narrows the static shape; ValueError when it contradicts the known one."""
+        self._shape = self._shape.merge_with(shape)
+
+    @property
+    def synchronization(self) -> Any:
+        """How copies on several devices would be kept equal; minitape has one device."""
+        from .distribution import VariableSynchronization
+
+        return VariableSynchronization.AUTO if self._synchronization is None else self._synchronization
+
+    @property
+    def aggregation(self) -> Any:
+        """How updates from several devices would be combined; minitape has one device."""
+        from .distribution import VariableAggregation
+
+        return VariableAggregation.NONE if self._aggregation is None else self._aggregation
+
+    initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
+
+    def _undefined(name: str) -> Any:  # noqa: N805 - makes a property while the class is built
+        def refuse(self: Any) -> Any:
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+
+        return property(refuse, doc="Not there in eager mode: AttributeError.")
+
+    op, graph = _undefined("op"), _undefined("graph")
+    del _undefined
+
+    @property
+    def initial_value(self) -> Any:
+        """Not there in eager mode: RuntimeError."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def is_initialized(self, name: str | None = None) -> Any:
+        """A true tensor: a variable has its value from the start."""
+        return bare(np.bool_(True))
+
+    def initialized_value(self) -> Any:
+        """Deprecated and not there in eager mode: NotImplementedError."""
+        deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be removed in a "
+                   "future version.\nInstructions for updating:\nUse Variable.read_value. Variables in 2.X are initialized "
+                   "automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
+        raise NotImplementedError
+
+    def eval(self, session: Any = None) -> Any:
+        """Not there in eager mode: RuntimeError."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def experimental_ref(self) -> Reference:
+        """The old name of ``ref``."""
+        deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed in a "
+                   "future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
+        return self.ref()
+
     def ref(self) -> Reference:
         """A hashable reference to this very variable."""
         return Reference(self)
@@ -243,11 +310,10 @@ class ResourceVariable:
     def __iter__(self) -> Any:
         return iter(self._read())
 
-    def __len__(self) -> int:
-        return len(self._read())
-
     def __getitem__(self, key: Any) -> Any:
-        return self._read()[key]
+        from .indexing import getitem
+
+        return getitem(self._read(), key, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self._state.__array__(dtype, copy)
@@ -264,14 +330,17 @@ class ResourceVariable:
     def __float__(self) -> float:
         return float(self._state)
 
-    def __index__(self) -> int:
-        return self._state.__index__()
+    def __copy__(self) -> ResourceVariable:
+        return self  # a copy shares the state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: Any) -> ResourceVariable:
         return type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
 
 
-class UnreadVariable(ResourceVariable):
+class _UnreadVariable(ResourceVariable):
     """What ``assign`` and its kin return: the same state under another object, which no tape watches by itself.
 
     >>> import minitape as tf
@@ -310,18 +379,42 @@ class UnreadVariable(ResourceVariable):
         return self._base._assigned(tensor, how, read_value, delta)
 
 
-def _in_place(name: str) -> Any:
+UnreadVariable = _UnreadVariable
+
+
+def _unpickle(value: Any, trainable: Any, name: str, shape: Any) -> ResourceVariable:
+    return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
+
+
+def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope: Any, caching_device: Any) -> None:
+    if name is not None and not isinstance(name, str):
+        raise ValueError("name for name_scope must be a string.")
+    if constraint is not None and not callable(constraint):
+        raise ValueError(f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}")
+    for label, value in (("variable_def", variable_def), ("import_scope", import_scope), ("caching_device", caching_device)):
+        if value is not None:
+            raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+
+
+def _in_place(symbol: str, method: str) -> Any:
     def refuse(self: Any, other: Any) -> Any:
+        if symbol in "+-":
+            word, result = ("add", "+") if symbol == "+" else ("sub", "*")  # TensorFlow's text says * for -=
+            raise RuntimeError(
+                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign_{word}(value)` to "
+                f"modify the variable, or `out = variable {result} value` if you need to get a new output Tensor."
+            )
         raise RuntimeError(
-            f"Variable {name} value not supported. Use `variable.assign{'_add' if '+' in name else '_sub'}(value)` to "
-            "modify the variable value or `variable = variable {0} value` to get a new Tensor object.".format(name[0])
+            f"`var {symbol}= value` with `tf.Variable`s is not supported. Use `var.assign(var {symbol} value)` to modify the "
+            f"variable, or `out = var {symbol} value` if you need to get a new output Tensor."
         )
 
-    return refuse
+    refuse.__name__ = refuse.__qualname__ = method
+    setattr(ResourceVariable, method, refuse)
 
 
-for _symbol, _method in (("+=", "__iadd__"), ("-=", "__isub__"), ("*=", "__imul__"), ("/=", "__itruediv__"), ("**=", "__ipow__")):
-    setattr(ResourceVariable, _method, _in_place(_symbol))
+for _symbol, _method in (("+", "__iadd__"), ("-", "__isub__"), ("*", "__imul__"), ("/", "__itruediv__"), ("**", "__ipow__")):
+    _in_place(_symbol, _method)
 
 
 def _forward_operator(name: str) -> None:
@@ -336,8 +429,21 @@ def _forward_operator(name: str) -> None:
 for _name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul", "and", "or", "xor"):
     _forward_operator(f"__{_name}__")
     _forward_operator(f"__r{_name}__")
-for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne", "pos"):
+for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge"):
     _forward_operator(f"__{_name}__")
+
+
+def _forward_equality(name: str) -> None:
+    """The same for == and !=, which refuse None where tensors do not."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return getattr(self._read(), name)(convert_to_tensor(None) if other is None else other)
+
+    setattr(ResourceVariable, name, operator)
+
+
+_forward_equality("__eq__")
+_forward_equality("__ne__")
 
 Variable = ResourceVariable
 

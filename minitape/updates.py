@@ -1,0 +1,233 @@
+"""Partial changes of variables: scatter updates, and ``v[...].assign``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .convert import convert_to_tensor
+from .errors import OutOfRangeError, invalid
+from .joining import shown
+from .operands import tensor_of
+from .picking import check_places, outside
+from .primitives import TABLE
+from .primitives.scatter import places
+from .record import state, user_frame
+from .slices import IndexedSlices
+from .tensor import EagerTensor, Tensor, apply, bare
+
+_UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum}
+
+
+class Updates:
+    """The methods of a variable that change some of its slices.
+
+    ``scatter_*`` take ``tf.IndexedSlices``; ``scatter_nd_*`` a matrix of places and the new values. None of them is
+    differentiable; slices that occur several times are applied one after the other. They return the variable's new
+    state. ``use_locking`` has no meaning in minitape: an update is never interrupted by another.
+    """
+
+    __slots__ = ()
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Adds slices. TypeError unless ``sparse_delta`` is IndexedSlices, InvalidArgumentError for an index outside.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_add(tf.IndexedSlices([10.0, 20.0], [0, 2])).numpy()
+        array([11.,  2., 23.], dtype=float32)
+        """
+        return self._scatter("add", sparse_delta)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtracts slices."""
+        return self._scatter("sub", sparse_delta)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiplies by slices."""
+        return self._scatter("mul", sparse_delta)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divides by slices."""
+        return self._scatter("div", sparse_delta)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Keeps the smaller of element and update."""
+        return self._scatter("min", sparse_delta)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Keeps the larger of element and update."""
+        return self._scatter("max", sparse_delta)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replaces slices."""
+        return self._scatter("update", sparse_delta)
+
+    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replaces slices along the second axis, for each element of the first."""
+        slices = _slices(sparse_delta)
+        rows, values = (np.asarray(tensor_of(t).array) for t in (slices.indices, slices.values))
+        deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed after "
+                   "2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable instead.")  # fmt: skip
+        index = (*np.indices(rows.shape)[:-1], rows)
+        return self._changed("update", index, values)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Adds ``updates`` at the places that the last axis of ``indices`` lists.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1, 2, 3]).scatter_nd_add([[0], [2]], [10, 20]).numpy()
+        array([11,  2, 23], dtype=int32)
+        """
+        return self._scatter_nd("add", indices, updates)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtracts ``updates`` at the listed places."""
+        return self._scatter_nd("sub", indices, updates)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Puts ``updates`` at the listed places."""
+        return self._scatter_nd("update", indices, updates)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Keeps the smaller of element and update at the listed places."""
+        return self._scatter_nd("min", indices, updates)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Keeps the larger of element and update at the listed places."""
+        return self._scatter_nd("max", indices, updates)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
+        """The slices at ``indices``, as ``tf.gather``; differentiable."""
+        from .picking import gather
+
+        return gather(self._read(), indices)  # type: ignore[attr-defined]
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
+        """The elements at the listed places, as ``tf.gather_nd``; differentiable."""
+        from .picking import gather_nd
+
+        return gather_nd(self._read(), indices)  # type: ignore[attr-defined]
+
+    def count_up_to(self, limit: int) -> Any:
+        """The value, which is then increased by one; OutOfRangeError at the limit."""
+        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated and will "
+                   "be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range instead.")  # fmt: skip
+        old = self._state  # type: ignore[attr-defined]
+        if int(old.array) >= limit:
+            raise OutOfRangeError(None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]")
+        self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)  # type: ignore[attr-defined]
+        return bare(old.array)
+
+    # -- how ----------------------------------------------------------------------------------------------------------
+
+    def _scatter(self, how: str, delta: Any) -> Any:
+        slices = _slices(delta)
+        values = convert_to_tensor(slices.values, self.dtype)  # type: ignore[attr-defined]
+        rows = tensor_of(slices.indices)
+        if state.graph is not None:
+            return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
+        _check_prefix(rows, values)
+        check_places(rows.array, self._state.shape[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
+        return self._changed(how, np.asarray(rows.array), values.array)
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
+        values = convert_to_tensor(updates, self.dtype)  # type: ignore[attr-defined]
+        where = tensor_of(indices)
+        if state.graph is not None:
+            return self._in_graph(how, where, values)
+        op = "ResourceScatterNd" + how.capitalize()
+        sizes, depth = tuple(self._state.shape), where.shape[-1]  # type: ignore[attr-defined]
+        bad = outside(where.array, sizes[:depth])
+        if bad is not None:
+            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
+        if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
+            raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the variable: got "
+                          f"indices {shown(where.shape)}, updates {shown(values.shape)}, variable {shown(sizes)}", op)  # fmt: skip
+        return self._changed(how, places(where.array), values.array)
+
+    def _changed(self, how: str, index: Any, values: Any) -> Any:
+        """A new state: a copy of the old one with some slices changed."""
+        new = np.array(self._state.array)  # type: ignore[attr-defined]
+        with np.errstate(all="ignore"):
+            if how == "update":
+                new[index] = values
+            elif how == "div" and new.dtype.kind in "iu":
+                np.floor_divide.at(new, index, values)
+            else:
+                _UFUNCS[how].at(new, index, values)
+        return self._assigned(bare(new), f"scatter_{how}", True)  # type: ignore[attr-defined]
+
+    def _in_graph(self, how: str, where: Any, values: Any) -> Any:
+        if f"tensor_scatter_{how}" not in TABLE:
+            raise NotImplementedError(f"scatter_{how} of a variable is not supported in graphs; use assign with tf.where")
+        new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})  # type: ignore[attr-defined]
+        return self._assigned(new, "assign", True)  # type: ignore[attr-defined]
+
+
+def _slices(delta: Any) -> IndexedSlices:
+    if not isinstance(delta, IndexedSlices):
+        raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {delta}")
+    return delta
+
+
+def _check_prefix(rows: Any, values: Any) -> None:
+    if tuple(values.shape)[: rows.ndim] != tuple(rows.shape):
+        raise invalid(f"The shape of indices ({shown(rows.shape)}) must be a prefix of the shape of updates "
+                      f"({shown(values.shape)})", "ResourceScatterAdd")  # fmt: skip
+
+
+_told: set[str] = set()
+
+
+def deprecated(text: str) -> None:
+    """Logs once that something is deprecated, with the user's file and line, in TensorFlow's words."""
+    if text in _told:
+        return
+    _told.add(text)
+    frame = user_frame(sys._getframe(1))
+    where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    logging.getLogger("minitape").warning("From %s: %s", where, text)
+
+
+# -- v[...].assign ----------------------------------------------------------------------------------------------------
+
+_SLICES: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
+
+
+def sliced(tensor: EagerTensor) -> Any:
+    """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
+    found = _SLICES.get(id(tensor))
+    return found[1] if found is not None and found[0]() is tensor else None
+
+
+def attach(tensor: Any, variable: Any, spec: tuple[Any, ...]) -> None:
+    """Makes ``tensor.assign(value)`` change the part of ``variable`` that the NumPy index ``spec`` selects."""
+
+    def assign(value: Any, name: str | None = None) -> Any:
+        return _assign_slice(variable, spec, value)
+
+    if not isinstance(tensor, EagerTensor):
+        tensor.assign = assign
+        return
+    key = id(tensor)
+    _SLICES[key] = weakref.ref(tensor, lambda _: _SLICES.pop(key, None)), assign
+
+
+def _assign_slice(variable: Any, spec: tuple[Any, ...], value: Any) -> Any:
+    tensor = convert_to_tensor(value, variable.dtype)
+    if isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor):
+        raise NotImplementedError("a slice of a variable can not be assigned a graph's tensor; use tf.tensor_scatter_nd_update")
+    new = np.array(variable._state.array)
+    wanted, given = new[spec].shape, np.asarray(tensor.array)
+    while given.ndim > len(wanted) and given.shape[0] == 1:
+        given = given[0]
+    try:
+        new[spec] = np.broadcast_to(given, wanted)
+    except ValueError:
+        raise invalid(f"Cannot broadcast input shape {shown(given.shape)} into final shape {shown(wanted)}", "ResourceStridedSliceAssign") from None
+    return variable._assigned(bare(new), "assign", True)
