@@ -22,6 +22,7 @@ from .record import _OWN, own_file, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
+GRAVES, BONES = 8, 512  # skeletons of released recordings: how many, and how many calls or leaves at most
 STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
@@ -34,8 +35,8 @@ class Origin(NamedTuple):
     ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
     "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
     it was made of, if known), "variable", "assign", "assign_add", "assign_sub" (``detail`` a weak reference to the
-    variable) or "gradient". ``stack`` holds the user's frames, innermost first. ``inputs`` are the values it was
-    computed from, each a :class:`Ref`.
+    variable), "gradient", or "row" (a row of a recording that was released). ``stack`` holds the user's frames,
+    innermost first. ``inputs`` are the values it was computed from, each a :class:`Ref`.
     """
 
     when: int
@@ -160,6 +161,38 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
+
+
+def bury(record: Any) -> None:
+    """Keeps the skeleton of a released recording as long as it is among the last few of this thread."""
+    if len(record.calls) > BONES or len(record.leaves) > BONES:
+        record.forget()
+        return
+    for call in record.calls:
+        call.attrs = {}
+    for leaf in record.leaves.values():
+        if leaf.tensor is not None:
+            leaf.ref = ref(leaf.tensor)
+            leaf.tensor = None
+        if leaf.variable is not None:
+            leaf.variable = weakref.ref(leaf.variable)
+    graves = state.graves
+    if graves is None:
+        graves = state.graves = deque()
+    graves.append(record)
+    if len(graves) > GRAVES:
+        graves.popleft().forget()
+
+
+def moved(tensor: Any, old: Any) -> Origin:
+    """The origin of a tensor that leaves a released recording for another one: its row there."""
+    site = old.site(tensor._row)
+    row = _new(Ref, (_nothing, None, weakref.ref(old), tensor._row))
+    return _new(Origin, (clock(), "row", () if site is None else (site,), (row,), None, 0))
+
+
+def _nothing() -> None:
+    """A weak reference to nothing."""
 
 
 def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:

@@ -48,6 +48,7 @@ class State(threading.local):
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
     scope: tuple[str, ...] = ()  # tf.name_scope
+    graves: Any = None  # skeletons of released recordings, see minitape.evidence
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
 
@@ -74,7 +75,7 @@ class Call:
 class Leaf:
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
 
-    __slots__ = ("tensor", "variable", "version", "number")
+    __slots__ = ("tensor", "variable", "version", "number", "ref")
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
@@ -226,6 +227,11 @@ class Record:
 
     def place(self, row: int) -> tuple[str, int, CodeType] | None:
         """(file name, line, code) of the user's statement that wrote ``row``."""
+        site = self.site(row)
+        return None if site is None else place_of(*site)
+
+    def site(self, row: int) -> tuple[CodeType, int] | None:
+        """(code, bytecode offset) of the user's statement that wrote ``row``."""
         low, high = 0, len(self.segments)
         if not high or row < self.segments[0][0]:
             return None
@@ -233,7 +239,7 @@ class Record:
             middle = (low + high) >> 1
             low, high = (middle, high) if self.segments[middle][0] <= row else (low, middle)
         _, code, fixed = self.segments[low]
-        return place_of(code, self.cell(row)[3] if fixed is None else fixed)
+        return code, self.cell(row)[3] if fixed is None else fixed
 
     def note(self, kind: str, subject: Any = None) -> None:
         """Writes down an event, with the user's statement."""
@@ -265,6 +271,10 @@ class Record:
         self.cold.add(row)
         old = tensor._lane or tensor._home
         if old is None or old.tapes <= 0 or tensor._row in old.leaves:
+            if old is not None and tensor._made is None:
+                from .evidence import moved
+
+                tensor._made = moved(tensor, old)
             tensor._row = row
             tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (None, self)
         self._set(row, value)
@@ -456,14 +466,23 @@ class Record:
         return shift
 
     def release(self) -> None:
-        """No tape is left to ask for a gradient: lets go of everything but the scalar rows."""
+        """No tape is left to ask for a gradient: lets go of everything but the scalar rows.
+
+        Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
+        """
+        from .evidence import bury
+
         self.arrays.clear()
         self.numbers.clear()
-        self.calls.clear()
-        self.leaves.clear()
         self.leaf_of.clear()
         self.variables.clear()
         self.events.clear()
+        bury(self)
+
+    def forget(self) -> None:
+        """Lets go of the skeleton, too."""
+        self.calls.clear()
+        self.leaves.clear()
         self.segments.clear()
 
     def notify(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .evidence import born, stack, told
+from .evidence import born, clock, stack, told
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state, user_frame
@@ -88,7 +88,7 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        self.notes.append(("enter", 0 if self._record is None else len(self._record), None, stack()))
+        self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), stack()))
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -380,7 +380,8 @@ class GradientTape:
         """
         from .jacobian import batch_jacobian
 
-        return batch_jacobian(self, target, source, wants_zeros(unconnected_gradients), experimental_use_pfor)
+        wants_zeros(unconnected_gradients)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
+        return batch_jacobian(self, target, source, parallel_iterations, experimental_use_pfor)
 
     def _begin(self) -> None:
         if self._used:

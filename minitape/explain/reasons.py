@@ -13,7 +13,7 @@ from ..record import CALL, LEAF
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .source import Flow, Statement, source_of
-from .trace import COPIES, Break, Node, Place, Trace
+from .trace import COPIES, STATE, Break, Node, Place, Trace
 
 Path = list[tuple[Node, Node, Break | None]]
 
@@ -224,7 +224,7 @@ class Inquiry:
 
     def after_tape(self, origin: Origin) -> bool:
         """Whether something was made after this tape had begun to record."""
-        return False
+        return any(what == "enter" and when < origin.when for what, _, when, _ in self.tape.notes)
 
     def rebinding(self, value: Any) -> tuple[Statement, Place] | None:
         """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
@@ -239,7 +239,7 @@ class Inquiry:
             if statement.reads_itself() or not all(t.isidentifier() for t in statement.binds()):
                 if roots is None:
                     roots = [n for n in self.trace.ancestors([node]).values() if n is not node]
-                if any(n.variable is not None or self.was_watched(n) for n in roots):
+                if any(is_state(n) or self.was_watched(n) for n in roots):
                     return statement, where
             if any(self.was_bound_to_watched(statement, t) for t in statement.binds()):
                 return statement, where
@@ -435,19 +435,13 @@ class Inquiry:
                 other = node.origin
                 if other is None or (type(source) is not EagerTensor) != (node.variable is not None):
                     continue
-                if type(source) is not EagerTensor and self.record is not None and not self.after_block(origin):
+                if type(source) is not EagerTensor and not self.after_tape(origin):
                     continue
                 if origin.when > other.when:
                     return Finding("wrong_object", Place(origin.stack) if origin.stack else None, subject=source)
                 if self.was_watched(self.trace.of(source)[0]):
                     return Finding("wrong_object", Place(other.stack) if other.stack else None, subject=source)
         return None
-
-    def after_block(self, origin: Origin) -> bool:
-        """Whether a value was made after the variables that the tape saw."""
-        return all(
-            n.origin is None or n.origin.when < origin.when for n in self.ancestors().values() if n.variable is not None
-        )
 
     def used_at_all(self, source: Any) -> bool:
         if type(source) is EagerTensor:
@@ -489,6 +483,11 @@ class Inquiry:
         frames = getattr(owner, "_made", None)
         place = Place(frames.stack) if frames is not None and frames.stack else self.made(source)
         return Finding("unused_layer", place, getattr(owner, "name", type(owner).__name__), subject=source)
+
+
+def is_state(node: Node) -> bool:
+    """Whether a node is the state of a variable, also of one that is gone."""
+    return node.variable is not None or (node.origin is not None and node.origin.kind in STATE)
 
 
 def operations(record: Any, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:

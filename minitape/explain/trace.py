@@ -23,7 +23,7 @@ from ..tensor import EagerTensor
 LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
-_STATE = {"variable", "assign", "assign_add", "assign_sub"}
+STATE = {"variable", "assign", "assign_add", "assign_sub"}
 
 
 class Place:
@@ -107,9 +107,14 @@ class Trace:
         node = self.nodes.get(key)
         if node is None:
             leaf = record.leaves.get(row)
-            tensor = None if leaf is None else leaf.tensor
-            node = self.nodes[key] = Node(key, record, row, None if tensor is None else tensor._made, tensor,
-                                          None if leaf is None else leaf.variable)  # fmt: skip
+            tensor = origin = variable = None
+            if leaf is not None:
+                tensor, variable = leaf.tensor, leaf.variable
+                origin = None if tensor is None else tensor._made
+                if tensor is None and hasattr(leaf, "ref"):  # the recording was released
+                    tensor, origin = leaf.ref.tensor(), leaf.ref.origin
+                    variable = variable and variable()
+            node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
     def of_ref(self, ref: Ref) -> Node:
@@ -215,12 +220,15 @@ class Trace:
                 exit = origin.detail
                 yield self.of_ref(exit.value), Break("left_through_numpy", Place(exit.stack) if exit.stack else place, exit.how, exit)
             return
-        if origin.kind in _STATE:
+        if origin.kind in STATE:
             cause, what = "state", origin.kind
         else:
             cause, what = "outside_tape", origin.detail.name if origin.kind == "op" else origin.kind
         for ref in origin.inputs:
             parent = self.of_ref(ref)
+            if origin.kind == "row":
+                yield parent, None
+                continue
             if origin.kind == "op" and what in ("stop_gradient",):
                 yield parent, Break("stop_gradient", place, what, origin)
             else:
@@ -231,13 +239,10 @@ class Trace:
     def place(self, node: Node) -> Place | None:
         """The user's statement that made a value (of a leaf: where it was first used)."""
         if node.record is not None:
-            found = node.record.place(node.row)
+            found = node.record.site(node.row)
             if found is None:
                 return None
-            place = Place.__new__(Place)
-            place.filename, place.line, code = found
-            place.frames = ((code, _offset(code, found[1])),)
-            return place
+            return Place((found,))
         return self.birth(node)
 
     def birth(self, node: Node) -> Place | None:
@@ -324,11 +329,4 @@ _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
 
 
 def _variable(origin: Origin | None) -> Any:
-    return origin.detail() if origin is not None and origin.kind in _STATE and origin.detail is not None else None
-
-
-def _offset(code: CodeType, line: int) -> int:
-    for start, _, number in code.co_lines():
-        if number == line:
-            return start
-    return 0
+    return origin.detail() if origin is not None and origin.kind in STATE and origin.detail is not None else None
