@@ -12,19 +12,17 @@ from .primitives import TABLE
 from .record import state
 from .tensor import Tensor, wrap
 
-PFOR_NEEDS_PERSISTENT = (
-    "GradientTape must be created with persistent=True to compute the jacobian with eager execution enabled and with  "
-    "experimental_use_pfor set to False."
-)
+NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
+WITHOUT_PFOR = " with eager execution enabled and with  experimental_use_pfor set to False."
 
 
 def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -> Any:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
+    tape._begin()
     flat = nest.flatten(sources)
     shape = tuple(target.shape)
     if not use_pfor and not tape._persistent:
-        raise RuntimeError(PFOR_NEEDS_PERSISTENT)
-    tape._begin()
+        raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
     count = int(np.prod(shape))
     seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
     found = rows_of_jacobian(tape, target, flat, seeds)
@@ -38,8 +36,9 @@ def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -
     return nest.pack_sequence_as(sources, results)
 
 
-def batch_jacobian(tape: Any, target: Any, source: Any, zero: bool, use_pfor: bool) -> Any:
+def batch_jacobian(tape: Any, target: Any, source: Any, parallel: int | None, use_pfor: bool) -> Any:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
+    tape._begin("used to")  # TensorFlow's wording here lacks a space
     size = target.shape.as_list()[0]
     if not (
         target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]
@@ -48,8 +47,9 @@ def batch_jacobian(tape: Any, target: Any, source: Any, zero: bool, use_pfor: bo
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
     if not use_pfor and not tape._persistent:
-        raise RuntimeError(PFOR_NEEDS_PERSISTENT)
-    tape._begin()
+        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian" + WITHOUT_PFOR)
+    if parallel is not None and not tape._persistent:
+        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations.")
     inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
@@ -64,7 +64,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, zero: bool, use_pfor: bo
 
 def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarray) -> list[Any]:
     """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
-    if not state.tapes and len(seeds):
+    if not state.tapes and state.graph is None and len(seeds):
         return tape._gradients([target], sources, [Batch(seeds)])
     each = [tape._gradients([target], sources, [wrap(seed)]) for seed in seeds]
     if not each:

@@ -383,11 +383,11 @@ class GradientTape:
         wants_zeros(unconnected_gradients)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
         return batch_jacobian(self, target, source, parallel_iterations, experimental_use_pfor)
 
-    def _begin(self) -> None:
+    def _begin(self, used_to: str = "used to ") -> None:
         if self._used:
             raise told(
                 RuntimeError(
-                    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+                    f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
                 ), "The tape was used up", self.notes, "gradient",
             )  # fmt: skip
         if self._recording:
