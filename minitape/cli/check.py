@@ -58,8 +58,8 @@ class Result:
         return 2 if self.broken else int(bool(self.findings))
 
 
-Progress = Callable[[Path, str], None]
-"""Called as `progress(notebook, variant)` each time a code cell has run."""
+Progress = Callable[[Path], None]
+"""Called as `progress(notebook)` each time a code cell has run."""
 
 
 def find_notebooks(given: Sequence[Path]) -> list[Path]:
@@ -88,12 +88,20 @@ def find_notebooks(given: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def count_code_cells(path: Path) -> int:
-    """How many code cells a notebook has; 0 if it can not be read."""
+def count_runs(path: Path, variants: Sequence[str]) -> int:
+    """How many code cells will run when a notebook is checked; 0 if it can not be read."""
     try:
-        return sum(cell.cell_type == "code" for cell in nbformat.read(path, as_version=4).cells)
+        notebook = nbformat.read(path, as_version=4)
     except Exception:
         return 0
+    return sum(cell.cell_type == "code" for cell in notebook.cells) * len(_variants_of(notebook, variants))
+
+
+def _variants_of(notebook: Any, variants: Sequence[str]) -> Sequence[str]:
+    """The variants worth running: none without code, and of several only the blank one without exercises."""
+    if not any(cell.cell_type == "code" for cell in notebook.cells):
+        return ()
+    return variants if any(is_exercise(cell) for cell in notebook.cells) else variants[:1]
 
 
 def check_notebooks(
@@ -115,7 +123,7 @@ def check_notebooks(
 
 def _places_to_run(paths: Sequence[Path], scratch: Path) -> list[Path]:
     """Where each notebook is run: the course's own from a copy, so that an installed package stays as it is."""
-    own = [path for path in paths if path.parent in (IN_WHEEL, IN_REPOSITORY)]
+    own = [path for path in paths if path.absolute().parent in (IN_WHEEL, IN_REPOSITORY)]
     if own:
         copy_missing(scratch / "lessons")
     return [scratch / "lessons" / path.name if path in own else path for path in paths]
@@ -143,15 +151,11 @@ def check_notebook(
         return result
     result.sources = {place: cell.source for place, cell in enumerate(notebook.cells)}
     result.findings.extend(saved_findings(notebook))
-    has_code = any(cell.cell_type == "code" for cell in notebook.cells)
-    has_exercises = any(is_exercise(cell) for cell in notebook.cells)
-    for variant in variants if has_code else ():
-        if variant == "blank" or has_exercises or len(variants) == 1:
-            records = _records(run_at or path, variant, timeout, result)
-            for record in records:
-                _take_in(record, notebook, variant, result)
-                if progress is not None:
-                    progress(path, variant)
+    for variant in _variants_of(notebook, variants):
+        for record in _records(run_at or path, variant, timeout, result):
+            _take_in(record, notebook, variant, result)
+            if progress is not None:
+                progress(path)
     result.seconds = time.perf_counter() - begin
     return result
 
@@ -176,11 +180,10 @@ def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterat
         settings.write_text("[pytest]\n", encoding="utf-8")
         environment = kernel_environment(scratch)
         environment.update({VARIANT_VARIABLE: variant, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
-        command = [sys.executable, "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
+        command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
         command += [f"--nbval-cell-timeout={timeout}", str(path.absolute())]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, encoding="utf-8"
-        )
+        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+        process = subprocess.Popen(command, env=environment, errors="replace", **streams)
         assert process.stdout is not None
         try:
             for line in process.stdout:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from .check import Result, check_notebooks, count_code_cells
+from .check import Result, check_notebooks, count_runs
 from .rules import Finding
 
 LONGEST_LINE = 200
@@ -29,12 +29,12 @@ def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, tim
     """Check notebooks with a progress bar on stderr (none where stderr is no terminal)."""
     console = Console(stderr=True)
     with _bar(console) as bar:
-        tasks = {
-            (path, variant): bar.add_task(f"{path.name} ({variant})", total=count_code_cells(path))
-            for path in paths
-            for variant in variants
-        }
-        return check_notebooks(paths, variants, jobs, timeout, lambda path, variant: bar.advance(tasks[path, variant]))
+        task = bar.add_task("checking", total=sum(count_runs(path, variants) for path in paths))
+
+        def ran_one(path: Path) -> None:
+            bar.update(task, advance=1, description=path.name)
+
+        return check_notebooks(paths, variants, jobs, timeout, ran_one)
 
 
 def warm_up() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import nbformat
 import pytest
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_output
 
 from minitape.cli import report
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
@@ -55,27 +56,49 @@ def test_one_changed_digit_is_found_and_its_cell_is_named(spoiled):
     assert "+[0.5, 1.5]" in done.stdout
 
 
+DEFECTS = {
+    "unknown line magic": ("%nosuch", "unknown-magic"),
+    "unknown cell magic": ("%%nosuch\nx", "unknown-magic"),
+    "failing command": ("!exit 3", "failing-command"),
+    "failing command, assigned": ("x = !ls /nosuch/folder", "failing-command"),
+    "failing command, for its lines": ("!!exit 3", "failing-command"),
+    "stderr, even when it is saved": ("import sys\nprint('oops', file=sys.stderr)", "stderr"),
+    "an error that is not meant": ("nothing", "error"),
+}
+
+
+@pytest.fixture(scope="module")
+def shown_by_running(saved_notebook, tmp_path_factory):
+    """Per cell, what is found in a notebook that ends with all the defects, run once."""
+    notebook = nbformat.read(saved_notebook, as_version=4)
+    for count, (name, (source, _)) in enumerate(DEFECTS.items(), 9):
+        cell = new_code_cell(source, execution_count=count, metadata={"defect": name})
+        if "stderr" in name:
+            cell.outputs = [new_output("stream", name="stderr", text="oops\n")]
+        notebook.cells.append(cell)
+    path = tmp_path_factory.mktemp("defects") / "defects.ipynb"
+    nbformat.write(notebook, path)
+    rules = {name: [] for name in DEFECTS}
+    for finding in check_notebook(path, ["blank"]).findings:
+        rules[notebook.cells[finding.cell].metadata["defect"]].append(finding.rule)
+    return rules
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_what_nbval_lets_pass_is_found(shown_by_running, name):
+    assert DEFECTS[name][1] in shown_by_running[name]
+
+
 @pytest.mark.parametrize(
-    ("edits", "expected"),
+    ("edit", "expected"),
     [
-        pytest.param([code(LAST, "%nosuch")], ("unknown-magic", LAST), id="line magic"),
-        pytest.param([code(LAST, "%%nosuch\nx")], ("unknown-magic", LAST), id="cell magic"),
-        pytest.param([code(LAST, "!exit 3")], ("failing-command", LAST), id="command"),
-        pytest.param([code(COMMAND, "x = !ls /nosuch/folder")], ("failing-command", COMMAND), id="assigned command"),
-        pytest.param([code(LAST, "!!exit 3")], ("failing-command", LAST), id="command for its lines"),
-        pytest.param(
-            [code(LAST, "import sys\nprint('oops', file=sys.stderr)"), stream(LAST, "oops\n", "stderr")],
-            ("stderr", LAST),
-            id="stderr, even when it is saved",
-        ),
-        pytest.param([code(LAST, "nothing")], ("error", LAST), id="an error that is not meant"),
-        pytest.param([code(RAISES, "1 / 1")], ("outputs-differ", RAISES), id="a meant error that does not come"),
-        pytest.param([code(LAST, "import os\nos._exit(1)")], ("not-runnable", LAST), id="the kernel dies"),
-        pytest.param([code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)")], ("exercise", EXERCISE), id="answered"),
+        pytest.param(code(RAISES, "1 / 1"), ("outputs-differ", RAISES), id="a meant error that does not come"),
+        pytest.param(code(LAST, "import os\nos._exit(1)"), ("not-runnable", LAST), id="the kernel dies"),
+        pytest.param(code(EXERCISE, "answer = 6.0\ncheck('t.1', answer)"), ("exercise", EXERCISE), id="answered"),
     ],
 )
-def test_what_running_shows(spoiled, edits, expected):
-    assert expected in found(spoiled(*edits))
+def test_what_running_shows(spoiled, edit, expected):
+    assert expected in found(spoiled(edit))
 
 
 def test_what_is_saved_is_looked_at(spoiled):
@@ -138,7 +161,7 @@ def test_the_solution_belongs_to_the_exercise_right_before_it():
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):
     bad = spoiled(stream(DIGITS, "[0.5, 1.6]\n"))
     seen = []
-    results = check_notebooks([bad, saved_notebook], ["blank"], progress=lambda path, variant: seen.append(path))
+    results = check_notebooks([bad, saved_notebook], ["blank"], progress=seen.append)
     assert [result.exit_code for result in results] == [1, 0]
     assert seen.count(bad) == seen.count(saved_notebook) == 8
 
