@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .placement import FAR, Placement
-from .reading import Reader
+from .reading import Reader, spaces
 from .stepping import sweep_steps
 
 WIDTH, HEIGHT, COLUMN, HALF = 112, 52, 174, 35  # of a node; distance of columns and of half-slots
@@ -55,8 +55,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     """
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
         raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    frame = sys._getframe(1)
-    reader = Reader(tape, [frame.f_globals, frame.f_locals])
+    reader = Reader(tape, spaces(sys._getframe(1)))
     rows = reader.read()
     reader.name_rows(rows)
     snapshot = reader.frame_of(rows, 0)

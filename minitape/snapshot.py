@@ -53,7 +53,7 @@ from typing import Any
 
 import numpy as np
 
-from .reading import Reader
+from .reading import Reader, spaces
 from .stepping import sweep_steps
 
 
@@ -76,8 +76,7 @@ def snapshot(tape: Any, target: Any = None, sources: Any = None, *, since: int =
     """
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
         raise TypeError(f"snapshot() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-    frame = sys._getframe(1)
-    reader = Reader(tape, [frame.f_globals, frame.f_locals])
+    reader = Reader(tape, spaces(sys._getframe(1)))
     rows = reader.read()
     reader.name_rows(rows)
     result = reader.frame_of(rows[since:], since)

@@ -13,9 +13,9 @@ import weakref
 from typing import Any
 
 TURN = 0.04  # seconds between two looks
-SOME = 300  # rows in a turn while the tape is recording
+SOME = 100  # rows in a turn while the tape is recording
 MANY = 5000  # rows in a turn afterwards
-REST = 2.0  # after a turn of t seconds, at least REST * t seconds of rest
+REST = 3.0  # after a turn of t seconds, at least REST * t seconds of rest
 IDLE = 50  # turns without news before the thread ends; the next event starts it again
 
 _views: weakref.WeakSet[Any] = weakref.WeakSet()

@@ -10,8 +10,8 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from minitape.draw import draw
-from minitape.reading import Reader
+from minitape.draw import Picture
+from minitape.reading import Reader, spaces
 from minitape.stepping import sweep_steps
 
 from .engine import LOADER, engine
@@ -43,9 +43,8 @@ class TapeView(anywidget.AnyWidget):
     def __init__(self, tape: Any, target: Any = None, sources: Any = None) -> None:
         if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
             raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
-        frame = sys._getframe(1)
         self._tape, self._target, self._sources = tape, target, sources
-        self._reader = Reader(tape, [frame.f_globals] if frame.f_globals is frame.f_locals else [frame.f_globals, frame.f_locals])
+        self._reader = Reader(tape, spaces(sys._getframe(1)))
         self._rows: list[dict[str, Any]] = []
         self._sweep: dict[str, Any] | None = None
         self._swept: Any = None
@@ -148,7 +147,7 @@ class TapeView(anywidget.AnyWidget):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page(self._fresh()))
         else:
-            draw(self._tape).save(path)
+            Picture(self._fresh()).save(path)
 
     def _fresh(self) -> dict[str, Any]:
         with self._lock:
@@ -170,5 +169,5 @@ class TapeView(anywidget.AnyWidget):
         data = dict(data)
         data["text/plain"] = repr(self)
         if self._rows:
-            data["text/html"] = draw(self._tape).html()
+            data["text/html"] = Picture(self._whole()).html()
         return data, metadata

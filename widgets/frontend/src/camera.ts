@@ -1,7 +1,7 @@
 // Pan and zoom: which part of the graph the pane shows.
 import { reducedMotion } from "./dom";
 
-export const MIN_SCALE = 0.02;
+export const MIN_SCALE = 0.005;
 export const MAX_SCALE = 3;
 
 export interface Box {
@@ -17,6 +17,7 @@ export class Camera {
   scale = 1;
   width = 0;
   height = 0;
+  touched = false; // the reader moved it: it stays where it is
   private frame = 0;
 
   constructor(private moved: () => void) {}
@@ -37,6 +38,7 @@ export class Camera {
   }
 
   zoom(factor: number, px = this.width / 2, py = this.height / 2): void {
+    this.touched = true;
     const scale = Math.max(MIN_SCALE, Math.min(MAX_SCALE, this.scale * factor));
     this.x += px / this.scale - px / scale;
     this.y += py / this.scale - py / scale;
@@ -46,6 +48,7 @@ export class Camera {
   }
 
   pan(dx: number, dy: number): void {
+    this.touched = true;
     this.x -= dx / this.scale;
     this.y -= dy / this.scale;
     this.stop();

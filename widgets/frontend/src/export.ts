@@ -1,1 +1,179 @@
-export async function exportAs(_kind: string, _view: unknown, _bundle: () => Promise<string>, _note: (text: string) => void): Promise<void> {}
+// Saving what is seen: SVG, PNG, DOT, a page of its own, an animated GIF of the steps.
+import { Camera } from "./camera";
+import { h } from "./dom";
+import { encodeGif } from "./gif";
+import { COLUMN, NODE_H, NODE_W, PAD, type Graph } from "./graph";
+import { pageText } from "./page";
+import { Scene, type Marks } from "./scene";
+import type { Store } from "./store";
+import { Timeline } from "./timeline";
+import { brief, title } from "./value";
+
+const FRAMES = 300; // most frames of an animation
+const [MOVIE_W, MOVIE_H] = [900, 420];
+
+interface Source {
+  el: HTMLElement;
+  store: Store;
+  timeline: Timeline;
+  graph: Graph | null;
+}
+
+/** Makes the file and hands it to the browser as a download. */
+export async function exportAs(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<void> {
+  const file = await makeFile(kind, view, bundle, note);
+  if (!file) return;
+  const url = URL.createObjectURL(file);
+  h("a", { href: url, download: `tape.${kind}` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/** The file's content; null for a kind that is not known. */
+export async function makeFile(kind: string, view: Source, bundle: () => Promise<string>, note: (text: string) => void): Promise<Blob | null> {
+  if (kind === "dot") return new Blob([dotText(view.store)], { type: "text/vnd.graphviz" });
+  if (kind === "html") return new Blob([pageText(view.store.snapshot(), await bundle())], { type: "text/html" });
+  if (!view.graph) return null;
+  const studio = new Studio(view, view.graph);
+  try {
+    if (kind === "svg") return new Blob([studio.whole(view.timeline.position).text], { type: "image/svg+xml" });
+    if (kind === "png") return await studio.png();
+    if (kind === "gif") return await studio.gif(note);
+    return null;
+  } finally {
+    studio.close();
+  }
+}
+
+interface Shot {
+  text: string;
+  width: number;
+  height: number;
+}
+
+/** A second scene, out of sight, that takes pictures without disturbing what the reader sees. */
+class Studio {
+  private timeline: Timeline;
+  private camera = new Camera(() => undefined);
+  private scene: Scene;
+  private home = h("div", { class: "mt-studio", "aria-hidden": "true" });
+
+  constructor(
+    private view: Source,
+    private graph: Graph,
+  ) {
+    const marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
+    const nothing = { pick: () => undefined, open: () => undefined, hover: () => undefined, close: () => undefined };
+    this.timeline = new Timeline(view.store);
+    this.scene = new Scene(view.store, this.timeline, this.camera, marks, nothing);
+    this.home.append(this.scene.svg);
+    view.el.append(this.home);
+  }
+
+  close(): void {
+    this.home.remove();
+  }
+
+  private box() {
+    const { top, bottom, columns } = this.graph;
+    const room = PAD + 22; // above and below, for the products on the edges
+    return { x: -PAD - 8, y: top - room, w: (columns - 1) * COLUMN + NODE_W + 2 * PAD + 16, h: bottom - top + 2 * room };
+  }
+
+  /** All of the graph at natural size. */
+  whole(position: number): Shot {
+    const box = this.box();
+    this.camera.resize(box.w, box.h);
+    [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, 1];
+    return this.shoot(position);
+  }
+
+  private shoot(position: number): Shot {
+    this.timeline.go(position);
+    this.scene.setGraph(this.graph);
+    const { width, height } = this.camera;
+    const svg = inlineStyles(this.scene.svg, width, height);
+    return { text: new XMLSerializer().serializeToString(svg), width, height };
+  }
+
+  private async paint(shot: Shot, scale: number): Promise<HTMLCanvasElement> {
+    const image = new Image();
+    const url = URL.createObjectURL(new Blob([shot.text], { type: "image/svg+xml" }));
+    try {
+      image.src = url;
+      await image.decode();
+      const canvas = h("canvas", { width: Math.round(shot.width * scale), height: Math.round(shot.height * scale) });
+      const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+      context.drawImage(image, 0, 0, canvas.width, canvas.height);
+      return canvas;
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+  }
+
+  async png(): Promise<Blob | null> {
+    const shot = this.whole(this.view.timeline.position);
+    const scale = Math.min(2, 16000 / shot.width, 16000 / shot.height);
+    const canvas = await this.paint(shot, scale);
+    return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  }
+
+  /** One frame for each step, forward and backward, following the current row. */
+  async gif(note: (text: string) => void): Promise<Blob> {
+    const box = this.box();
+    const scale = Math.max(0.7, Math.min(1, MOVIE_W / box.w, MOVIE_H / box.h));
+    this.camera.resize(Math.min(MOVIE_W, Math.ceil(box.w * scale)), Math.min(MOVIE_H, Math.ceil(box.h * scale)));
+    [this.camera.x, this.camera.y, this.camera.scale] = [box.x, box.y, scale];
+    const stride = Math.max(1, Math.ceil(this.timeline.length / FRAMES));
+    const frames: ImageData[] = [];
+    for (let position = 0; position <= this.timeline.length; position += stride) {
+      this.timeline.go(position);
+      const node = this.graph.nodeOf(this.timeline.current);
+      if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
+      const canvas = await this.paint(this.shoot(position), 1);
+      const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
+      frames.push(context.getImageData(0, 0, canvas.width, canvas.height));
+      note(`frame ${frames.length} of ${Math.floor(this.timeline.length / stride) + 1}`);
+    }
+    return new Blob([encodeGif(frames, 60, 250) as BlobPart], { type: "image/gif" });
+  }
+}
+
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linecap", "stroke-linejoin", "opacity", "font-family", "font-size", "font-weight", "font-style"];
+
+/** A copy that looks the same anywhere: classes become attributes, and the background is painted. */
+function inlineStyles(svg: SVGSVGElement, width: number, height: number): SVGSVGElement {
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  const from = svg.querySelectorAll<SVGElement>("path, rect, text, g");
+  const to = copy.querySelectorAll<SVGElement>("path, rect, text, g");
+  from.forEach((el, i) => {
+    const style = getComputedStyle(el);
+    for (const name of el.tagName === "g" ? ["opacity"] : STYLES) {
+      const value = style.getPropertyValue(name);
+      if (value && !(name === "opacity" && value === "1")) to[i].setAttribute(name, value);
+    }
+    to[i].removeAttribute("class");
+    to[i].removeAttribute("role");
+    to[i].removeAttribute("aria-label");
+    to[i].removeAttribute("aria-hidden");
+  });
+  const background = getComputedStyle(svg.closest(".mt-view") ?? svg).backgroundColor;
+  const paint = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [name, value] of Object.entries({ width, height, fill: background })) paint.setAttribute(name, String(value));
+  copy.prepend(paint);
+  for (const [name, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` })) copy.setAttribute(name, String(value));
+  copy.removeAttribute("class");
+  return copy;
+}
+
+/** The graph as DOT text. */
+export function dotText(store: Store): string {
+  const quote = (text: string): string => `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
+  const shapes = { source: "ellipse", variable: "box", constant: "plaintext", operation: "box" };
+  const lines = ["digraph tape {", "  rankdir=LR;", '  node [fontname="Helvetica" fontsize=11];'];
+  for (const row of store.rows) {
+    const extra = `${row.kind === "variable" ? " peripheries=2" : ""}${row.status === "ghost" ? " style=dashed" : ""}`;
+    lines.push(`  r${row.row} [label=${quote(`${title(row)}\n${brief(row.value, row)}`.trim())} shape=${shapes[row.kind]}${extra}];`);
+    for (const input of row.inputs) lines.push(`  r${input} -> r${row.row}${row.cut ? " [style=dashed]" : ""};`);
+  }
+  return `${lines.join("\n")}\n}\n`;
+}

@@ -188,6 +188,12 @@ function finish(
     bottom = Math.max(bottom, node.y + NODE_H);
   }
   for (let c = 0; c < byColumn.length; c++) byColumn[c] ??= [];
+  for (const edges of placement.edges)
+    for (const edge of edges)
+      for (const [, slot] of edge.via) {
+        top = Math.min(top, slot * HALF);
+        bottom = Math.max(bottom, (slot + 1) * HALF);
+      }
   const nodeOf = (row: number): Node | null => {
     if (row < 0 || row >= shown.length) return null;
     if (shown[row] >= 0) return nodes[shown[row]];

@@ -1,7 +1,7 @@
 // The whole graph in a corner, with the part in view; click or drag to move there.
 import type { Camera } from "./camera";
 import { h } from "./dom";
-import { NODE_H, NODE_W, type Graph } from "./graph";
+import { COLUMN, NODE_H, NODE_W, type Graph } from "./graph";
 
 const [WIDTH, HEIGHT] = [150, 56];
 
@@ -35,7 +35,7 @@ export class Minimap {
     const graph = this.graph;
     const context = this.el.getContext("2d");
     if (!graph || !context) return;
-    const whole = { w: graph.columns * (NODE_W + 78), h: graph.bottom - graph.top };
+    const whole = { w: graph.columns * COLUMN, h: graph.bottom - graph.top };
     const { camera } = this;
     const needed = whole.w * camera.scale > camera.width * 1.15 || whole.h * camera.scale > camera.height * 1.25;
     this.el.hidden = !needed;

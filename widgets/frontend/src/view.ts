@@ -3,7 +3,7 @@ import { Camera } from "./camera";
 import { h, setText } from "./dom";
 import { exportAs } from "./export";
 import { foldTree, type FoldTree, type Group } from "./fold";
-import { buildGraph, buildGraphNow, NODE_H, NODE_W, PAD, type Cancel, type Graph, type Node } from "./graph";
+import { buildGraph, buildGraphNow, COLUMN, NODE_H, NODE_W, PAD, type Cancel, type Graph, type Node } from "./graph";
 import { Inspector } from "./inspector";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
@@ -128,7 +128,13 @@ export class View {
       if (!this.sameGraph()) this.place();
       else this.scene.setGraph(this.graph as Graph);
     } else this.place();
-    if (atEnd && backward === 0) this.timeline.position = this.timeline.forward;
+    if (atEnd && backward === 0) {
+      this.timeline.position = this.timeline.forward;
+      if (this.camera.touched) return this.schedule("all");
+      if (this.store.tapes.some((tape) => tape.state === "recording")) this.revealRow(this.timeline.current);
+      else this.firstFit();
+      this.table.reveal(this.timeline.current);
+    }
     this.schedule("all");
   }
 
@@ -250,7 +256,7 @@ export class View {
 
   // --- folding, focus, search ----------------------------------------------------------------------------------------
 
-  private fold(mode: FoldMode): void {
+  fold(mode: FoldMode): void {
     this.mode = mode;
     this.toggled.clear();
     this.fitted = false;
@@ -320,14 +326,14 @@ export class View {
 
   private box() {
     const graph = this.graph as Graph;
-    return { x: -PAD - 8, y: graph.top - PAD, w: (graph.columns - 1) * 190 + NODE_W + 2 * PAD + 16, h: graph.bottom - graph.top + 2 * PAD };
+    return { x: -PAD - 8, y: graph.top - PAD, w: (graph.columns - 1) * COLUMN + NODE_W + 2 * PAD + 16, h: graph.bottom - graph.top + 2 * PAD };
   }
 
   /** At first everything is shown if it stays readable, else the part around the current row. */
   private firstFit(): void {
-    if (!this.graph || !this.graph.nodes.length) return;
+    if (!this.graph || !this.graph.nodes.length || !this.camera.width) return; // no size yet: resized() comes back
     this.fitted = true;
-    this.camera.fit(this.box(), 0.62);
+    this.camera.fit(this.box(), 0.75);
     const node = this.graph.nodeOf(this.timeline.current);
     if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
   }
