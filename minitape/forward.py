@@ -7,6 +7,7 @@ rule: the gradient, with respect to ``g``, of what the rule returns.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from . import nest
 from .convert import convert_to_tensor
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .primitives.formula import reads
 from .record import CALL
 from .sweep import Sweep, recorded_rules
 from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
@@ -89,7 +91,8 @@ class ForwardAccumulator:
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
             rows = self._tape._rows_of(value)
             if rows and self._tape._record is not None and value.dtype.differentiable:
-                found = push(self._tape, dict(self._starts()), rows[-1])
+                with self._tape.stop_recording() if self._tape._recording else contextlib.nullcontext():
+                    found = push(self._tape, dict(self._starts()), rows[-1])
         if found is None and zero:
             found = zeros_of(value)
         return found
@@ -119,7 +122,7 @@ def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
         op, a, b, _ = record.cell(row)  # type: ignore[union-attr]
         if op >= FIRST_CODE:
             inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
-            known_here = _elementwise(recorded_rules(op), inputs, known, values, row)
+            known_here = _elementwise(op, inputs, known, values, row)
             if known_here is not None:
                 known[row] = known_here
         elif op == CALL:
@@ -127,11 +130,12 @@ def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
     return known.get(target)
 
 
-def _elementwise(rules: Any, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
+def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
+    rules, texts = recorded_rules(code), BY_CODE[code - FIRST_CODE].texts[1:]
     z, arguments = values.tensor(row), [values.tensor(i) for i in inputs]
     total = None
-    for i, rule in zip(inputs, rules, strict=False):
-        if rule is not None and i in known:
+    for i, rule, text in zip(inputs, rules, texts, strict=False):
+        if rule is not None and i in known and "g" in reads(text):
             part = rule(known[i], z, arguments[0], arguments[-1])
             total = part if total is None else total + part
     if total is not None and tuple(total.shape) != tuple(z.shape):
@@ -144,7 +148,7 @@ def _call(call: Any, known: dict[int, Any], values: Sweep) -> None:
     if not any(i in known for i in call.inputs) or primitive.rules is None:
         return
     if primitive.code:
-        found = _elementwise(recorded_rules(primitive.code), call.inputs, known, values, call.row)
+        found = _elementwise(primitive.code, call.inputs, known, values, call.row)
         if found is not None:
             known[call.row] = found
         return

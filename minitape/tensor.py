@@ -666,7 +666,7 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     if isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor):
         condition = condition if isinstance(condition, Tensor) else wrap(condition)
         return recorded_select(condition, x, y)
-    return np.where(condition, x, y)
+    return TABLE["select"](condition, x, y)
 
 
 def _boolean(name: str, kernel: str, label: str, forward: Any) -> Primitive:
