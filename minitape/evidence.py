@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import _OWN, own_file, state
+from .record import _OWN, HOOKS, own_file, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
@@ -193,6 +193,32 @@ def moved(tensor: Any, old: Any) -> Origin:
 
 def _nothing() -> None:
     """A weak reference to nothing."""
+
+
+HOOKS["bury"], HOOKS["moved"] = bury, moved
+
+_births: weakref.WeakKeyDictionary[Any, Stack] = weakref.WeakKeyDictionary()
+
+
+def birth(thing: Any) -> None:
+    """Notes where a layer or a module is made: the user's statement around its constructors."""
+    frame: Any = _getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not own_file(code.co_filename):
+            if code.co_name != "__init__" or frame.f_locals.get(code.co_varnames[0] if code.co_varnames else "") is not thing:
+                break
+        frame = frame.f_back
+    if frame is not None:
+        _births[thing] = ((frame.f_code, frame.f_lasti),)
+
+
+def birth_of(thing: Any) -> Stack:
+    """Where a layer or a module was made; empty when nobody knows."""
+    try:
+        return _births.get(thing, ())
+    except TypeError:
+        return ()
 
 
 def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import nest
+from .evidence import birth
 from .record import state
 from .variable import ResourceVariable
 
@@ -75,6 +76,7 @@ class Module:
             raise ValueError(f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
                              "(e.g. a valid class name).")  # fmt: skip
         self._name = name
+        birth(self)
         self._name_scope = ModuleScope((*state.scope, name))
 
     @property

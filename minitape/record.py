@@ -58,6 +58,7 @@ class State(threading.local):
 
 
 state = State()
+HOOKS: dict[str, Any] = {}  # functions of minitape.evidence, which needs this module first
 
 
 class Call:
@@ -272,9 +273,7 @@ class Record:
         old = tensor._lane or tensor._home
         if old is None or old.tapes <= 0 or tensor._row in old.leaves:
             if old is not None and tensor._made is None:
-                from .evidence import moved
-
-                tensor._made = moved(tensor, old)
+                tensor._made = HOOKS["moved"](tensor, old)
             tensor._row = row
             tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (None, self)
         self._set(row, value)
@@ -470,14 +469,12 @@ class Record:
 
         Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
         """
-        from .evidence import bury
-
         self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()
         self.variables.clear()
         self.events.clear()
-        bury(self)
+        HOOKS["bury"](self)
 
     def forget(self) -> None:
         """Lets go of the skeleton, too."""

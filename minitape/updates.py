@@ -133,7 +133,7 @@ class Updates:
             return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
         _check_prefix(rows, values)
         check_places(rows.array, self._state.shape[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
-        return self._changed(how, np.asarray(rows.array), values.array)
+        return self._changed(how, np.asarray(rows.array), values)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
         values = convert_to_tensor(updates, self.dtype)  # type: ignore[attr-defined]
@@ -148,10 +148,11 @@ class Updates:
         if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
             raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the variable: got "
                           f"indices {shown(where.shape)}, updates {shown(values.shape)}, variable {shown(sizes)}", op)  # fmt: skip
-        return self._changed(how, places(where.array), values.array)
+        return self._changed(how, places(where.array), values)
 
-    def _changed(self, how: str, index: Any, values: Any) -> Any:
+    def _changed(self, how: str, index: Any, delta: Any) -> Any:
         """A new state: a copy of the old one with some slices changed."""
+        values = delta.array
         new = np.array(self._state.array)  # type: ignore[attr-defined]
         with np.errstate(all="ignore"):
             if how == "update":
@@ -160,7 +161,7 @@ class Updates:
                 np.floor_divide.at(new, index, values)
             else:
                 _UFUNCS[how].at(new, index, values)
-        return self._assigned(bare(new), f"scatter_{how}", True)  # type: ignore[attr-defined]
+        return self._assigned(bare(new), f"scatter_{how}", True, delta)  # type: ignore[attr-defined]
 
     def _in_graph(self, how: str, where: Any, values: Any) -> Any:
         if f"tensor_scatter_{how}" not in TABLE:
@@ -230,4 +231,4 @@ def _assign_slice(variable: Any, spec: tuple[Any, ...], value: Any) -> Any:
         new[spec] = np.broadcast_to(given, wanted)
     except ValueError:
         raise invalid(f"Cannot broadcast input shape {shown(given.shape)} into final shape {shown(wanted)}", "ResourceStridedSliceAssign") from None
-    return variable._assigned(bare(new), "assign", True)
+    return variable._assigned(bare(new), "assign", True, tensor)

@@ -337,7 +337,9 @@ class ResourceVariable(Updates):
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: Any) -> ResourceVariable:
-        return type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+        copy._born = copy._state._made = born("variable", (self,), weakref.ref(copy))
+        return copy
 
 
 class _UnreadVariable(ResourceVariable):

@@ -13,7 +13,7 @@ from ..record import CALL, LEAF
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .source import Flow, Statement, source_of
-from .trace import COPIES, STATE, Break, Node, Place, Trace
+from .trace import COPIES, Break, Node, Place, Trace, is_state
 
 Path = list[tuple[Node, Node, Break | None]]
 
@@ -181,6 +181,10 @@ class Inquiry:
                 return Break("wrong_object", Place(frames), "watch", other)
         return None
 
+    def derived(self, value: Any, source: Any) -> bool:
+        """Whether a tensor was made from the source."""
+        return self.trace.path([self.trace.of_tensor(value)], source) is not None
+
     def used(self, tensor: Any) -> bool:
         """Whether any operation of the tape's recording read this tensor."""
         row = None if self.record is None else self.record.find(tensor)
@@ -239,7 +243,7 @@ class Inquiry:
             if statement.reads_itself() or not all(t.isidentifier() for t in statement.binds()):
                 if roots is None:
                     roots = [n for n in self.trace.ancestors([node]).values() if n is not node]
-                if any(is_state(n) or self.was_watched(n) for n in roots):
+                if any(holds_state(n) or self.was_watched(n) for n in roots):
                     return statement, where
             if any(self.was_bound_to_watched(statement, t) for t in statement.binds()):
                 return statement, where
@@ -485,9 +489,9 @@ class Inquiry:
         return Finding("unused_layer", place, getattr(owner, "name", type(owner).__name__), subject=source)
 
 
-def is_state(node: Node) -> bool:
+def holds_state(node: Node) -> bool:
     """Whether a node is the state of a variable, also of one that is gone."""
-    return node.variable is not None or (node.origin is not None and node.origin.kind in STATE)
+    return node.variable is not None or is_state(node.origin)
 
 
 def operations(record: Any, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -23,7 +23,6 @@ from ..tensor import EagerTensor
 LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
-STATE = {"variable", "assign", "assign_add", "assign_sub"}
 
 
 class Place:
@@ -220,7 +219,7 @@ class Trace:
                 exit = origin.detail
                 yield self.of_ref(exit.value), Break("left_through_numpy", Place(exit.stack) if exit.stack else place, exit.how, exit)
             return
-        if origin.kind in STATE:
+        if is_state(origin):
             cause, what = "state", origin.kind
         else:
             cause, what = "outside_tape", origin.detail.name if origin.kind == "op" else origin.kind
@@ -329,4 +328,9 @@ _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
 
 
 def _variable(origin: Origin | None) -> Any:
-    return origin.detail() if origin is not None and origin.kind in STATE and origin.detail is not None else None
+    return origin.detail() if is_state(origin) and origin.detail is not None else None  # type: ignore[union-attr]
+
+
+def is_state(origin: Origin | None) -> bool:
+    """Whether an origin is the state of a variable."""
+    return origin is not None and origin.kind.startswith(("variable", "assign", "scatter"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import nest
 from ..errors import OpError
+from ..evidence import birth
 from ..tensor import Tensor
 from . import backend
 from .backend import current, name_scope, standardize_dtype, standardize_shape
@@ -72,6 +73,7 @@ class Operation:
             raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
                              f"name={name} (of type {type(name)})")  # fmt: skip
         self.name = name
+        birth(self)
         self._inbound_nodes: list[Any] = []
 
 
