@@ -246,6 +246,8 @@ class Sweep:
             shape = () if meta is None else meta[0]
             if share.shape != shape:
                 share = unbroadcast(share, shape)
+            if meta is not None and share.dtype is not meta[1] and isinstance(share, (np.ndarray, np.generic)):
+                share = share.astype(meta[1])  # NumPy computes some of the half types in float32
             if meta is None and self.long is not None:
                 self.long[row] += share
                 self.reach[row] |= 2

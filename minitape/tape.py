@@ -419,7 +419,7 @@ class GradientTape:
         starts: dict[int, Any] = {}
         recorded = True if state.tapes or state.graph is not None else False
         for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
-            if rows and target.dtype.differentiable:
+            if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
                 row, one = rows[-1], _seed(target, seed, recorded)
                 starts[row] = starts[row] + one if row in starts else one
         wanted = set()

@@ -83,10 +83,10 @@ class EagerTensor(Tensor, metaclass=_Named):
                 return found
         if name in _NUMPY_ONLY:
             raise AttributeError(
-                f"{type(self).__name__} object has no attribute '{name}'.\n        If you are looking for numpy-related "
-                "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()"
+                f"{type(self).__name__} object has no attribute '{name}'. \n        If you are looking for numpy-related "
+                "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
             )
-        if name in ("name", "op", "graph"):
+        if name in ("name", "op", "graph", "value_index"):
             raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
         raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute '{name}'")
 
@@ -406,8 +406,11 @@ _TENSOR[:] = [Tensor, apply, operand_tensors]
 
 
 def check_same_dtype(op: str, x: Any, y: Any) -> None:
-    """Raises InvalidArgumentError when two operands have different dtypes."""
+    """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
     if x.dtype is not y.dtype:
+        from .opdefs import accept
+
+        accept(op, x.dtype, y.dtype)
         raise invalid(
             f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
             f"but is a {y.dtype.kernel_name} tensor", op,
@@ -427,14 +430,14 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
         a, b = x._value, y._value
+        if a is not None and a.dtype == object and primitive.op == "AddV2":
+            primitive = TABLE["string_add"]
         if a is None or b is None or a.dtype is not b.dtype:
             check_same_dtype(primitive.op, x, y)
         if a is not None and b is not None and a.shape != b.shape and a.ndim and b.ndim:
             check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)
-        if a is not None and a.dtype == object and primitive.op == "AddV2":
-            primitive = TABLE["string_add"]
     return apply(primitive, (x, y), {})
 
 
@@ -541,7 +544,7 @@ def _slow_pair(primitive: Primitive, prepare: Any = None, strict: bool = True) -
     from .convert import convert_to_tensor
 
     def slow(a: Any, b: Any) -> Any:
-        b = _other(a, b, strict)
+        b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
         if b is NotImplemented:
             return b
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
@@ -581,7 +584,10 @@ def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
 
 
 def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
-    return binary(TABLE["logical_and"] if a.dtype.kind == "b" else primitive, a, b)
+    """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
+    if "b" not in (a.dtype.kind, b.dtype.kind):
+        return binary(primitive, a, b)
+    return binary(TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
@@ -636,7 +642,11 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     return x.astype(wanted)
 
 
-declare("cast", _cast, [lambda g, z, x, *, dtype: TABLE["cast"](g, dtype=dtypes.of_any(x))], op="Cast", keep="",
+def _cast_rule(g: Any, z: Any, x: Any, *, dtype: DType) -> Any:
+    return TABLE["cast"](g, dtype=dtypes.of_any(x)) if dtype.differentiable else None
+
+
+declare("cast", _cast, [_cast_rule], op="Cast", keep="",
         example=lambda rng: ((rng.random((2, 3)),), {"dtype": dtypes.float64}))  # fmt: skip
 
 
