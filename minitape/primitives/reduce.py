@@ -261,16 +261,12 @@ def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = Fa
 
 
 def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-    """The sum over later positions of g * exp(x - z), with the sign of g kept apart from its logarithm."""
-    options = {"axis": axis, "exclusive": exclusive, "reverse": not reverse}
-    log, zero = TABLE["log"], TABLE["zeros_like"](g)
-    lowest = zero - float("inf")
-    parts = []
-    for up in (g, -g):
-        positive = TABLE["greater"](up, zero)
-        log_up = TABLE["select"](positive, log(TABLE["select"](positive, up, zero + 1.0)), lowest)
-        parts.append(TABLE["exp"](TABLE["cumulative_logsumexp"](log_up - z, **options) + x))
-    return parts[0] - parts[1]
+    """The sum over later positions of g * exp(x - z), as exp(x - m) times the running sum of g * exp(m - z)."""
+    finite = TABLE["greater"](z, TABLE["zeros_like"](z) - float("inf"))
+    z = TABLE["select"](finite, z, TABLE["zeros_like"](z))
+    m = TABLE["stop_gradient"](TABLE["reduce_max"](z, axis=(axis,), keepdims=True))
+    up = g * TABLE["select"](finite, TABLE["exp"](m - z), TABLE["zeros_like"](z))
+    return TABLE["exp"](x - m) * TABLE["cumsum"](up, axis=axis, exclusive=exclusive, reverse=not reverse)
 
 
 def _cumsum(x: Any, axis: int) -> Any:

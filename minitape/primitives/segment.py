@@ -154,7 +154,7 @@ def _sorted_example(rng: Any) -> Any:
 
 
 def _unsorted_example(rng: Any) -> Any:
-    return (rng.uniform(1, 2, size=(4, 2)), np.array([1, 0, -1, 1])), {"num_segments": 3}
+    return (rng.uniform(1, 2, size=(4, 2)), np.array([1, 0, -1, 1])), {"num_segments": 2}
 
 
 declare("gather_rows", _gather_rows,

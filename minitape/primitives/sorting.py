@@ -75,7 +75,8 @@ declare("put_along", _put_along, [lambda g, z, x, i, *, size: TABLE["take_along"
         example=lambda rng: ((rng.normal(size=(2, 2)), np.array([[2, 0], [1, 1]])), {"size": 3}))  # fmt: skip
 declare("top_k", _top_k,
         [lambda g, z, x, *, k, sorted=True, index_type=None: TABLE["put_along"](g[0], z[1], size=x.shape[-1])],
-        op="TopKV2", label="top k", keep="z")  # fmt: skip
+        op="TopKV2", label="top k", keep="z",
+        example=lambda rng: ((rng.permutation(6.0 * np.arange(6)).reshape(2, 3),), {"k": 2}))  # fmt: skip
 
 
 # -- counting: TensorFlow registers no gradient for these ---------------------------------------------------------------

@@ -91,12 +91,24 @@ FORWARD: dict[str, Any] = {
 }
 
 
+def _example(name: str, arity: int) -> Any:
+    """Inputs on which the function and two derivatives are defined; softsign has one derivative only."""
+
+    def example(rng: Any) -> Any:
+        low = 1.5 if name in ("zeta", "polygamma") else 0.2
+        first = np.array([1.0, 2.0, 3.0]) if name == "polygamma" else low + 0.6 * rng.random((2, 3))
+        inputs = (first, 0.2 + 0.6 * rng.random(3))[:arity]
+        return (inputs, {}, {"order": 1, "modes": ("rev",)}) if name == "softsign" else (inputs, {})
+
+    return example
+
+
 def _declare_rule(line: str) -> tuple[Any, list[str]]:
     head, *texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     kept = set().union(*(reads(t) for t in texts if t != "-")) - {"g"}
     primitive = declare(name, FORWARD.get(name) or getattr(numerics, name), [], op=kernel, label=label,
-                        keep="".join(sorted(kept)))  # fmt: skip
+                        keep="".join(sorted(kept)), example=_example(name, len(texts)))  # fmt: skip
     primitive.texts = ("", *texts)
     return primitive, texts
 
@@ -129,8 +141,14 @@ def _betainc_rule(g: Any, z: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 declare("igamma_slope", numerics.igamma_slope, None, op="IgammaGradA", missing="unregistered", keep="")
-declare("igamma", numerics.igamma, _igamma_rule(1), op="Igamma", label="P", keep="xy")
-declare("igammac", numerics.igammac, _igamma_rule(-1), op="Igammac", label="Q", keep="xy")
+
+
+def _shape_and_point(rng: Any) -> Any:
+    return (rng.uniform(1, 3, 4), rng.uniform(0.5, 4, 4)), {}, {"order": 1}
+
+
+declare("igamma", numerics.igamma, _igamma_rule(1), op="Igamma", label="P", keep="xy", example=_shape_and_point)
+declare("igammac", numerics.igammac, _igamma_rule(-1), op="Igammac", label="Q", keep="xy", example=_shape_and_point)
 declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", label="I", keep="all",
         example=lambda rng: ((rng.uniform(1, 3, 4), rng.uniform(1, 3, 4), rng.uniform(0.2, 0.8, 4)), {}))  # fmt: skip
 
