@@ -63,13 +63,14 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "late", "number", "last", "watchers", "notes", "_warns", "__weakref__")  # fmt: skip
+                 "watched", "variables", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._warns = _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
+        self.nones: list[bool] | None = None  # which gradients the last call found to be None
         self._recording = False
         self._used = False
         self._record: Record | None = None
@@ -273,9 +274,10 @@ class GradientTape:
             self._note_gradients(gradients, targets, flat)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
+        nones = [g is None for g in gradients]
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
-        self.last = (targets, flat, seeds)
+        self.last, self.nones = (targets, flat, seeds), nones
         gradients = [
             g if f is s or g is None else s._like_gradient(g) for g, f, s in zip(gradients, flat, given, strict=True)
         ]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import Exit, Origin, exits
+from ..evidence import Exit, Origin, birth_of, exits
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import CALL, LEAF
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
+from .owners import owner_of, variables_of
 from .source import Flow, Statement, source_of
 from .trace import COPIES, Break, Node, Place, Trace, is_state
 
@@ -51,6 +52,9 @@ class Inquiry:
 
     def connected(self, source: Any) -> bool:
         """Whether an adjoint reaches the source; the same answer as a sweep gives, from the rules alone."""
+        seen = self.seen(source)
+        if seen is not None:
+            return seen
         if not source.dtype.differentiable:
             return False
         if any(t is source for t in self.targets):
@@ -59,6 +63,15 @@ class Inquiry:
             return False
         on, live = self.on(), self.live()
         return any(on[row] and live[row] for row in self.tape._rows_of(source))
+
+    def seen(self, source: Any) -> bool | None:
+        """What `gradient` itself answered to the very same question, if that was its last one."""
+        last, nones = self.tape.last, self.tape.nones
+        if last is None or nones is None or len(last[0]) != len(self.targets):
+            return None
+        if any(a is not b for a, b in zip(last[0], self.targets, strict=True)):
+            return None
+        return next((not none for s, none in zip(last[1], nones, strict=True) if s is source), None)
 
     def live(self) -> bytearray:
         """For each row whether the adjoint of a target arrives there."""
@@ -85,14 +98,10 @@ class Inquiry:
                     live[b] = 1
             elif op == CALL:
                 call = calls[a]
-                rules = call.primitive.rules
-                if rules is None:
-                    continue
-                for first in range(call.row, row):  # an earlier output shares the call
-                    live[first] |= 0
+                passes = self.trace.passes(record, call)
                 for i, parent in enumerate(call.inputs):
                     kind = meta.get(parent)
-                    if (callable(rules) or rules[i] is not None) and (kind is None or kind[1].kind in "fcV"):
+                    if passes[i] and (kind is None or kind[1].kind in "fcV"):
                         live[parent] = 1
         return live
 
@@ -480,13 +489,28 @@ class Inquiry:
 
     def layer(self, source: Any) -> Finding | None:
         """A variable of a layer or module that was never called on the way to the target."""
-        owner = getattr(source, "_owner", None)
-        owner = owner() if callable(owner) else None
-        if owner is None or type(source) is EagerTensor:
+        if type(source) is EagerTensor or source._tape_rows(self.tape):
             return None
-        frames = getattr(owner, "_made", None)
-        place = Place(frames.stack) if frames is not None and frames.stack else self.made(source)
-        return Finding("unused_layer", place, getattr(owner, "name", type(owner).__name__), subject=source)
+        owner = owner_of(source)
+        if owner is None:
+            return None
+        used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
+        if any(id(v) in used or v._tape_rows(self.tape) for v in variables_of(owner)):
+            return None  # it was called; it just does not use this variable for the target
+        name = getattr(owner, "name", None)
+        what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
+        return Finding("unused_layer", self.construction(owner, source), what, subject=source)
+
+    def construction(self, owner: Any, variable: Any) -> Place | None:
+        """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
+        frames = birth_of(owner)
+        if not frames and variable._born is not None:
+            frames = variable._born.stack
+            while len(frames) > 1 and frames[0][0].co_name == "__init__":
+                frames = frames[1:]
+                if type(owner).__init__.__code__ is not frames[0][0]:
+                    break
+        return Place(frames) if frames else None
 
 
 def holds_state(node: Node) -> bool:

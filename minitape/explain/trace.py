@@ -6,7 +6,9 @@ gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the
 
 from __future__ import annotations
 
+import contextlib
 import heapq
+import io
 from collections.abc import Iterator
 from itertools import count
 from types import CodeType
@@ -18,7 +20,7 @@ from .. import dtypes
 from ..evidence import Origin, Ref, exits
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import CALL, Record, place_of
-from ..tensor import EagerTensor
+from ..tensor import EagerTensor, wrap
 
 LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
@@ -68,6 +70,7 @@ class Trace:
         self.tape = tape
         self.record: Record | None = tape._record
         self.nodes: dict[Any, Node] = {}
+        self._passes: dict[int, list[bool]] = {}
         spans = list(tape.spans)
         if tape._recording:
             spans.append((tape._start, len(tape._record)))
@@ -204,11 +207,29 @@ class Trace:
             return Break("integer_dtype", where, into.name, node)
         if rules is None and primitive.missing == "unregistered":
             return Break("no_gradient_registered", where, primitive.op, node)
+        if node.record is not None and callable(rules) and not self.passes(node.record, node.record.calls[node.record.cell(node.row)[1]])[i]:
+            return Break("nondifferentiable_op", where, primitive.op or label, node)
         if rules is None or (not callable(rules) and rules[i if i < len(rules) else -1] is None):
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         if out is not None and not out.differentiable:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         return None
+
+    def passes(self, record: Any, call: Any) -> list[bool]:
+        """For each input of a call whether its rules hand an adjoint on.
+
+        A gradient of the user's own may return None: it is called once, out of sight of every tape.
+        """
+        rules = call.primitive.rules
+        if rules is None:
+            return [False] * len(call.inputs)
+        if not callable(rules):
+            return [rule is not None for rule in rules]
+        found = self._passes.get(id(call))
+        if found is None:
+            custom = call.primitive.name == "custom_gradient"
+            found = self._passes[id(call)] = _custom(record, call) if custom else [True] * len(call.inputs)
+        return found
 
     def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
         if origin is None:
@@ -325,6 +346,19 @@ class Trace:
 
 
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+
+
+def _custom(record: Any, call: Any) -> list[bool]:
+    from ..custom import no_tapes
+
+    real = np.dtype(record.real or np.float32)
+    kinds = [record.meta.get(row, ((), real)) for row in range(call.row, call.row + call.outputs)]
+    try:
+        with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
+            shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])
+        return [s is not None for s in shares]
+    except Exception:  # noqa: BLE001 - the user's function: what it does not say is taken as a gradient
+        return [True] * len(call.inputs)
 
 
 def _variable(origin: Origin | None) -> Any:
