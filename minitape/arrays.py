@@ -14,6 +14,7 @@ from .opdefs import accept
 from .operands import axes_of, static, strict, tensor_of
 from .primitives import TABLE
 from .shape import TensorShape, as_shape
+from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, apply, wrap
 
 newaxis = None
@@ -30,6 +31,8 @@ def identity(input: Any, name: str | None = None) -> Any:
     """
     if hasattr(input, "_composite") and hasattr(input, "_map_values"):
         return input._map_values(identity)
+    if isinstance(input, IndexedSlices):
+        return IndexedSlices(*[identity(c) for c in input._components()])
     return apply(TABLE["identity"], (tensor_of(input),), {})
 
 
@@ -54,6 +57,10 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     >>> tape.gradient(y, x).numpy()
     np.float32(3.0)
     """
+    if hasattr(input, "_composite") and hasattr(input, "_map_values"):
+        return input._map_values(stop_gradient)
+    if isinstance(input, IndexedSlices):
+        return input.with_values(stop_gradient(input.values))
     return apply(TABLE["stop_gradient"], (tensor_of(input),), {})
 
 
@@ -73,6 +80,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     dtype = dtypes.as_dtype(dtype)
     if hasattr(x, "_composite") and hasattr(x, "_map_values"):
         return x if x.dtype == dtype else x._map_values(lambda v: cast(v, dtype))
+    if isinstance(x, IndexedSlices):
+        return x.with_values(cast(x.values, dtype))
     x = tensor_of(x)
     if x.dtype == dtype:
         return x

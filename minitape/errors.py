@@ -6,6 +6,8 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
+import re
+
 
 class OpError(Exception):
     """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
@@ -36,6 +38,7 @@ def _family() -> dict[str, type[OpError]]:
         "PermissionDenied": 7, "ResourceExhausted": 8, "FailedPrecondition": 9, "Aborted": 10, "OutOfRange": 11,
         "Unimplemented": 12, "Internal": 13, "Unavailable": 14, "DataLoss": 15, "Unauthenticated": 16,
     }  # fmt: skip
+    globals().update({re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): code for name, code in codes.items()}, OK=0)
     return {
         name + "Error": type(name + "Error", (OpError,), {"error_code": code, "__doc__": f"Canonical error {code}.",
                                                         "__module__": __name__})

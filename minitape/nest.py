@@ -6,101 +6,161 @@ order of their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import collections as _collections
+from collections.abc import Callable as _Callable
+from collections.abc import Iterator as _Iterator
+from collections.abc import KeysView as _KeysView
+from collections.abc import Mapping as _Mapping
+from collections.abc import ValuesView as _ValuesView
+from typing import Any as _Any
+
+_SEQUENCES = (list, tuple, range, _Mapping, _ValuesView, _KeysView)
 
 
-def is_nested(structure: Any) -> bool:
-    """True for lists, tuples, named tuples and dictionaries."""
-    return isinstance(structure, (list, tuple, Mapping))
+def is_nested(structure: _Any) -> bool:
+    """True for lists, tuples, named tuples, ranges and dictionaries.
+
+    >>> is_nested([1]), is_nested("ab")
+    (True, False)
+    """
+    return isinstance(structure, _SEQUENCES)
 
 
-def _children(structure: Any) -> Iterator[Any]:
-    if isinstance(structure, Mapping):
-        try:
-            keys = sorted(structure)
-        except TypeError:
-            raise TypeError("nest only supports dicts with sortable keys.") from None
-        return (structure[key] for key in keys)
+def _children(structure: _Any) -> _Iterator[_Any]:
+    if isinstance(structure, _Mapping):
+        return (structure[key] for key in sorted(structure))
     return iter(structure)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves of a structure, in order.
+def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
+    """The leaves of a structure, in order; with ``expand_composites`` the tensors inside of ragged and sparse ones.
+
+    Raises TypeError for a dictionary whose keys can not be sorted.
 
     >>> flatten({"b": [1, 2], "a": (3,)})
     [3, 1, 2]
     """
-    if not is_nested(structure):
-        return [structure]
-    return [leaf for child in _children(structure) for leaf in flatten(child)]
+    if is_nested(structure):
+        return [leaf for child in _children(structure) for leaf in flatten(child, expand_composites)]
+    if expand_composites and hasattr(structure, "_components"):
+        return list(structure._components())
+    return [structure]
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs."""
+def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bool = False) -> _Any:
+    """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
+
+    >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
+    {'b': 2, 'a': [1]}
+    """
+    if not isinstance(flat_sequence, (list, tuple, _Mapping)) and not hasattr(flat_sequence, "__iter__"):
+        raise TypeError(f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+                        f"`{type(flat_sequence)}` instead.")  # fmt: skip
     leaves = list(flat_sequence)
-    if not is_nested(structure):
+    if not is_nested(structure) and not (expand_composites and hasattr(structure, "_components")):
         if len(leaves) != 1:
             raise ValueError(f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input "
                              f"is a sequence ({type(flat_sequence)}) of length {len(leaves)}.\n  {flat_sequence!r}\n"
                              "nest cannot guarantee that it is safe to map one to the other.")  # fmt: skip
         return leaves[0]
-    wanted = len(flatten(structure))
+    wanted = len(flatten(structure, expand_composites))
     if wanted != len(leaves):
         raise ValueError(f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {len(leaves)} "
                          f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}.")  # fmt: skip
-    iterator = iter(leaves)
-    return _pack(structure, iterator)
+    return _pack(structure, iter(leaves), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+def _pack(structure: _Any, leaves: _Iterator[_Any], expand: bool) -> _Any:
     if not is_nested(structure):
+        if expand and hasattr(structure, "_components"):
+            return structure._rebuilt([next(leaves) for _ in structure._components()])
         return next(leaves)
-    if isinstance(structure, Mapping):
-        packed = {key: _pack(structure[key], leaves) for key in sorted(structure)}
-        return type(structure)((key, packed[key]) for key in structure)  # type: ignore[call-arg]
-    items = [_pack(child, leaves) for child in structure]
+    if isinstance(structure, _Mapping):
+        packed = {key: _pack(structure[key], leaves, expand) for key in sorted(structure)}
+        pairs = [(key, packed[key]) for key in structure]
+        if isinstance(structure, _collections.defaultdict):
+            return _collections.defaultdict(structure.default_factory, pairs)
+        return type(structure)(pairs)  # type: ignore[call-arg]
+    items = [_pack(child, leaves, expand) for child in structure]
     if hasattr(structure, "_fields"):
         return type(structure)(*items)
-    return type(structure)(items)
+    return type(structure)(items) if isinstance(structure, (list, tuple)) else items
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) -> _Any:
     """Applies ``func`` to the leaves of one or several structures of the same form.
+
+    ``check_types=False`` lets lists and tuples match. Raises TypeError or ValueError for structures that differ.
 
     >>> map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
     """
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types, expand = kwargs.pop("check_types", True), kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError("Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+                         f"`{'`, `'.join(kwargs)}`")  # fmt: skip
     for other in structure[1:]:
-        assert_same_structure(structure[0], other)
-    leaves = zip(*[flatten(s) for s in structure], strict=True)
-    return pack_sequence_as(structure[0], [func(*args) for args in leaves])
+        assert_same_structure(structure[0], other, check_types, expand)
+    leaves = zip(*[flatten(s, expand) for s in structure], strict=True)
+    return pack_sequence_as(structure[0], [func(*args) for args in leaves], expand)
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
-    """Raises ValueError (or TypeError for other types of the same form) unless the structures match."""
-    nested = is_nested(nest1), is_nested(nest2)
-    if nested[0] != nested[1]:
-        more, less = (nest1, nest2) if nested[0] else (nest2, nest1)
-        raise ValueError(
-            f"The two structures don't have the same nested structure.\n\nFirst structure: type={type(nest1).__name__} "
-            f"str={nest1}\n\nSecond structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: "
-            f'Substructure "type={type(more).__name__} str={more}" is a sequence, while substructure '
-            f'"type={type(less).__name__} str={less}" is not'
-        )
-    if not nested[0]:
+def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, expand_composites: bool = False) -> None:
+    """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
+
+    >>> assert_same_structure([1, (2,)], ["a", ("b",)])
+    """
+    found = _difference(nest1, nest2, check_types)
+    if found is None:
         return
-    if check_types and type(nest1) is not type(nest2) and not (isinstance(nest1, Mapping) and isinstance(nest2, Mapping)):
-        raise TypeError(
-            f"The two structures don't have the same nested structure.\n\nFirst structure: type={type(nest1).__name__} "
-            f"str={nest1}\n\nSecond structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: The two "
-            f"namedtuples don't have the same sequence type."
-        )
-    if len(nest1) != len(nest2) or (isinstance(nest1, Mapping) and set(nest1) != set(nest2)):
-        raise ValueError(
-            f"The two structures don't have the same nested structure.\n\nFirst structure: type={type(nest1).__name__} "
-            f"str={nest1}\n\nSecond structure: type={type(nest2).__name__} str={nest2}\n\nMore specifically: The two "
-            f"structures don't have the same number of elements."
-        )
-    for a, b in zip(_children(nest1), _children(nest2), strict=True):
-        assert_same_structure(a, b, check_types)
+    kind, why = found
+    raise kind(f"The two structures don't have the same nested structure.\n\nFirst structure: {_shown(nest1)}\n\nSecond "
+               f"structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first structure:\n{_dots(nest1)}\nEntire "
+               f"second structure:\n{_dots(nest2)}")  # fmt: skip
+
+
+def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], str] | None:
+    """The first place where two structures differ: the exception to raise and TensorFlow's words; None when they match."""
+    if is_nested(a) != is_nested(b):
+        more, less = (a, b) if is_nested(a) else (b, a)
+        return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'
+    if not is_nested(a):
+        return None
+    mappings = isinstance(a, _Mapping) and isinstance(b, _Mapping)
+    if check_types and type(a) is not type(b) and not mappings:
+        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has type "
+                           f"{type(a).__name__}, while second structure {_shown(b)} has type {type(b).__name__}")  # fmt: skip
+    if mappings and set(a) != set(b):
+        return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "
+                            f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}")  # fmt: skip
+    if len(a) != len(b):
+        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_shown(a)}. "
+                            f"Second structure: {_shown(b)}")  # fmt: skip
+    for x, y in zip(_children(a), _children(b), strict=True):
+        found = _difference(x, y, check_types)
+        if found is not None:
+            return found
+    return None
+
+
+def _shown(value: _Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _dots(structure: _Any) -> str:
+    """The form of a structure with dots for its leaves, without quotes."""
+    if not is_nested(structure):
+        return "."
+    if isinstance(structure, _Mapping):
+        return "{" + ", ".join(f"{k!r}: {_dots(v)}" for k, v in structure.items()) + "}"
+    if hasattr(structure, "_fields"):
+        pairs = zip(structure._fields, structure, strict=True)
+        return f"{type(structure).__name__}({', '.join(f'{k}={_dots(v)}' for k, v in pairs)})"
+    inner = ", ".join(_dots(v) for v in structure)
+    if isinstance(structure, tuple):
+        return f"({inner},)" if len(structure) == 1 else f"({inner})"
+    return f"[{inner}]"

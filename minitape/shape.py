@@ -44,11 +44,46 @@ class Dimension:
     def __hash__(self) -> int:
         return hash(self.value)
 
+    def _with(self, other: Any, function: Any) -> Dimension:
+        number = other.value if isinstance(other, Dimension) else other
+        return Dimension(None if self.value is None or number is None else function(self.value, number))
+
+    def __add__(self, other: Any) -> Dimension:
+        return self._with(other, int.__add__)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Dimension:
+        return self._with(other, int.__mul__)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Dimension:
+        return self._with(other, int.__sub__)
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        return self._with(other, int.__floordiv__)
+
     def __repr__(self) -> str:
         return f"Dimension({self.value})"
 
     def __str__(self) -> str:
         return "?" if self.value is None else str(self.value)
+
+
+def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
+    """The sizes of what is no list: a number, an array, an iterable; TypeError for what can not be a shape."""
+    if not hasattr(numbers, "__iter__") or getattr(numbers, "ndim", 1) == 0:
+        return (_size(numbers),)
+    sizes = list(numbers)
+    try:
+        return tuple(_size(d) for d in sizes)
+    except TypeError:
+        odd = next(d for d in sizes if not hasattr(d, "__index__"))
+        raise TypeError(
+            f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape should "
+            "either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
+        ) from None
 
 
 class TensorShape:
@@ -71,10 +106,7 @@ class TensorShape:
             self._dims = tuple(_size(d) for d in dims)
         else:
             numbers = dims.numpy().tolist() if hasattr(dims, "numpy") else dims
-            try:
-                self._dims = tuple(_size(d) for d in numbers)
-            except TypeError:
-                self._dims = (_size(numbers),)
+            self._dims = _sizes_of(numbers)
 
     @classmethod
     def of(cls, dims: tuple[int | None, ...]) -> TensorShape:
@@ -135,7 +167,7 @@ class TensorShape:
     def assert_is_compatible_with(self, other: Any) -> None:
         """Raises ValueError unless the shapes are compatible."""
         if not self.is_compatible_with(other):
-            raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
         """Raises ValueError unless the rank is ``rank`` or unknown."""
@@ -155,6 +187,7 @@ class TensorShape:
 
     def with_rank(self, rank: int) -> TensorShape:
         """This shape, given that its rank is ``rank``."""
+        self.assert_has_rank(rank)
         return self.merge_with(TensorShape([None] * rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
@@ -187,6 +220,13 @@ class TensorShape:
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)])
 
+    def most_specific_common_supertype(self, others: Any) -> TensorShape:
+        """The narrowest shape that admits this one and all others."""
+        found = self
+        for other in others:
+            found = found.most_specific_compatible_shape(other)
+        return found
+
     def concatenate(self, other: Any) -> TensorShape:
         """This shape followed by the other."""
         other = as_shape(other)
@@ -215,7 +255,7 @@ class TensorShape:
 
     def __getitem__(self, key: Any) -> Any:
         if self._dims is None:
-            return TensorShape(None) if isinstance(key, slice) else None
+            return _unknown_slice(key) if isinstance(key, slice) else None
         found = self._dims[key]
         return TensorShape.of(found) if isinstance(key, slice) else found
 
@@ -240,6 +280,14 @@ class TensorShape:
         if self._dims is None:
             return "<unknown>"
         return f"({self._dims[0]},)" if len(self._dims) == 1 else f"({', '.join(map(str, self._dims))})"
+
+
+def _unknown_slice(key: slice) -> TensorShape:
+    """A slice of a shape of unknown rank: unknown sizes where their number is known, else unknown altogether."""
+    start, stop, step = key.start or 0, key.stop, key.step or 1
+    if step != 1 or stop is None or start < 0 or stop < 0:
+        return TensorShape(None)
+    return TensorShape.of((None,) * max(stop - start, 0))
 
 
 def as_shape(value: Any) -> TensorShape:

@@ -32,8 +32,20 @@ class IndexedSlices:
     indices = property(lambda self: self._indices, doc="Where each slice belongs; a 1-d integer tensor.")
     dense_shape = property(lambda self: self._dense_shape, doc="The shape of the dense tensor, as a 1-d tensor.")
     dtype = property(lambda self: self._values.dtype, doc="The type of the elements.")
-    name = "IndexedSlices"
-    op = device = graph = None
+    device = property(lambda self: self._values.device, doc="Where the values live.")
+    name = property(lambda self: self._values.name, doc="Not there in eager mode: AttributeError.")
+    op = property(lambda self: self._values.op, doc="Not there in eager mode: AttributeError.")
+    graph = property(lambda self: self._values.graph, doc="Not there in eager mode: AttributeError.")
+
+    def _components(self) -> list[Any]:
+        return [self._values, self._indices, *([] if self._dense_shape is None else [self._dense_shape])]
+
+    def _rebuilt(self, parts: list[Any]) -> IndexedSlices:
+        return IndexedSlices(*parts)
+
+    def with_values(self, values: Any) -> IndexedSlices:
+        """Other values at the same places."""
+        return IndexedSlices(values, self._indices, self._dense_shape)
 
     @property
     def shape(self) -> Any:
@@ -57,18 +69,28 @@ class IndexedSlices:
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
     def _to_tensor(self, dtype: Any = None) -> Any:
-        return self.dense()
+        if dtype is not None and dtype != self.dtype:
+            raise ValueError(f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices ({self}) with "
+                             f"dtype {self.dtype.name}")  # fmt: skip
+        if self._dense_shape is None:
+            raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
+                             f"{self}")  # fmt: skip
+        from .convert import convert_to_tensor
+        from .errors import invalid
 
-    def numpy(self) -> Any:
-        """The dense value as a NumPy array."""
-        return self.dense().numpy()
+        values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
+        sizes = self.sizes()
+        for i, place in enumerate(np.ravel(indices.array)):
+            if not 0 <= place < sizes[0]:
+                raise invalid(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
+        return IndexedSlices(values, indices, self._dense_shape).dense()
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+        shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
     __repr__ = object.__repr__
 
