@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
+from .blocks import blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
 
 DERIVATIVES = """
@@ -92,14 +93,16 @@ class Scalar:
 def _declare_line(line: str) -> None:
     head, forward_text, *rule_texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
-    forward = compile_text(forward_text, ARRAY)
-    rules = [None if text == "-" else compile_text(text, ARRAY) for text in rule_texts]
+    plain = compile_text(forward_text, ARRAY)
+    rules = [None if text == "-" else blocked(text, "gzxy", compile_text(text, ARRAY)) for text in rule_texts]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
     if len(rule_texts) == 1:
-        primitive = declare(name, lambda x: forward(None, None, x), rules, op=kernel, label=label,
+        forward = blocked(forward_text, "x", lambda x: plain(None, None, x))
+        primitive = declare(name, forward, rules, op=kernel, label=label,
                             keep="".join(sorted(kept)))  # fmt: skip
     else:
-        primitive = declare(name, lambda x, y: forward(None, None, x, y), rules, op=kernel, label=label,
+        forward = blocked(forward_text, "xy", lambda x, y: plain(None, None, x, y))
+        primitive = declare(name, forward, rules, op=kernel, label=label,
                             keep="".join(sorted(kept)))  # fmt: skip
     primitive.texts = (forward_text, *rule_texts)
     primitive.code = FIRST_CODE + len(BY_CODE)

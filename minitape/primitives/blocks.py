@@ -1,0 +1,159 @@
+"""Formulas over large arrays: computed in blocks that fit the cache, into memory that is used again.
+
+NumPy computes ``g * (1 - z * z)`` in three passes over main memory, each into a fresh array whose pages the operating
+system first has to fill with zeros; for a million numbers that costs five times the arithmetic. Here the formula becomes
+a list of ufunc calls that run block by block, with the intermediate results in a small scratch buffer, and only the
+last call writes to the result. Results come from a pool: a buffer is free again when nobody but the pool refers to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+LARGE = 65_536  # elements from which on a formula runs in blocks
+BLOCK = 16_384  # elements of a block: three float32 operands and scratch fit a cache of 256 KiB
+POOL_BYTES = 2**28  # memory that the pool keeps at most
+
+UFUNCS: dict[str, np.ufunc] = {
+    "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt, "exp": np.exp,
+    "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "maximum": np.maximum, "minimum": np.minimum,
+}  # fmt: skip
+_OPERATORS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide}
+
+_lock = threading.Lock()
+_pool: list[np.ndarray] = []
+
+
+def _free(buffer: np.ndarray) -> bool:
+    return sys.getrefcount(buffer) <= 4  # the pool, the loop variable, this argument, getrefcount's own
+
+
+def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An uninitialised array, in memory of the pool where a buffer of this size is free."""
+    dtype = np.dtype(dtype)
+    count = 1
+    for n in shape:
+        count *= n
+    size = count * dtype.itemsize
+    with _lock:
+        for raw in _pool:
+            if raw.nbytes == size and _free(raw):
+                return raw.view(dtype).reshape(shape)
+        raw = np.empty(size, np.uint8)
+        _pool.append(raw)
+        while len(_pool) > 1 and sum(r.nbytes for r in _pool) > POOL_BYTES:
+            _pool.pop(0)
+        return raw.view(dtype).reshape(shape)
+
+
+class Blocked:
+    """A formula as a list of ufunc calls, run block by block; None from ``run`` where it does not apply.
+
+    >>> formula = Blocked("x * (1 - x * x)")
+    >>> x = np.linspace(0, 1, 100_000, dtype=np.float32)
+    >>> bool(np.array_equal(formula.run({"x": x}), x * (1 - x * x)))
+    True
+    """
+
+    def __init__(self, text: str) -> None:
+        self.steps: list[tuple[np.ufunc, tuple[Any, ...], int]] = []  # ufunc, operands, scratch it writes to
+        self.scratch = 0
+        self.names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+        self.possible = True
+        try:
+            self.result = self._compile(ast.parse(text, mode="eval").body, 0)
+        except KeyError:  # a function that is no ufunc: NumPy's plain way serves
+            self.possible = False
+        self.possible = self.possible and bool(self.steps)
+
+    def _compile(self, node: ast.AST, level: int) -> Any:
+        """Adds the steps of an expression; its value is a name, a number, or the number of a scratch buffer."""
+        self.scratch = max(self.scratch, level + 1)
+        if isinstance(node, ast.Name):
+            return node.id
+        if isinstance(node, ast.Constant):
+            return float(node.value)  # type: ignore[arg-type]
+        if isinstance(node, ast.UnaryOp):
+            ufunc, parts = np.negative, [node.operand]
+        elif isinstance(node, ast.BinOp):
+            ufunc, parts = _OPERATORS[type(node.op)], [node.left, node.right]
+        elif isinstance(node, ast.Call):
+            ufunc, parts = UFUNCS[node.func.id], list(node.args)  # type: ignore[attr-defined]
+        else:
+            raise KeyError(type(node))
+        operands = []
+        for part in parts:
+            operand = self._compile(part, level + len([o for o in operands if type(o) is int]))
+            operands.append(operand)
+        self.steps.append((ufunc, tuple(operands), level))
+        return level
+
+    def run(self, values: dict[str, Any]) -> np.ndarray | None:
+        """The value of the formula; ``values`` are arrays of one shape, or single numbers."""
+        if not self.possible:
+            return None
+        flat: dict[str, Any] = {}
+        like = None
+        for name, value in values.items():
+            if type(value) is np.ndarray and value.ndim:
+                if not any(value.strides):  # one number, broadcast
+                    flat[name] = value[(0,) * value.ndim]
+                    continue
+                if like is None:
+                    like = value
+                elif value.shape != like.shape or value.dtype != like.dtype:
+                    return None
+                if not value.flags.c_contiguous:
+                    return None
+                flat[name] = value.reshape(-1)
+            else:
+                flat[name] = value
+        if like is None or like.size < LARGE or like.dtype.kind != "f" or like.dtype.itemsize < 4:
+            return None
+        if any(type(v) is not np.ndarray and getattr(v, "dtype", like.dtype) != like.dtype for v in flat.values()):
+            return None
+        out = buffer(like.shape, like.dtype)
+        self._blocks(flat, out.reshape(-1))
+        return out
+
+    def _blocks(self, flat: dict[str, Any], out: np.ndarray) -> None:
+        scratch = [np.empty(BLOCK, out.dtype) for _ in range(self.scratch)] if len(self.steps) > 1 else []
+        last = len(self.steps) - 1
+        for start in range(0, out.size, BLOCK):
+            part = slice(start, min(start + BLOCK, out.size))
+            size = part.stop - start
+            for number, (ufunc, operands, target) in enumerate(self.steps):
+                inputs = [
+                    scratch[o][:size] if type(o) is int
+                    else o if type(o) is float
+                    else flat[o][part] if type(flat[o]) is np.ndarray else flat[o]
+                    for o in operands
+                ]  # fmt: skip
+                ufunc(*inputs, out=out[part] if number == last else scratch[target][:size])
+
+
+def blocked(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``plain``, or the same formula in blocks where one of its arguments (called ``names``) is a large array."""
+    formula: list[Blocked] = []
+
+    def function(*arguments: Any) -> Any:
+        for a in arguments:
+            if type(a) is np.ndarray and a.size >= LARGE:
+                break
+        else:
+            return plain(*arguments)
+        if not formula:
+            formula.append(Blocked(text))
+        used = {n: a for n, a in zip(names, arguments, strict=False) if n in formula[0].names}
+        found = formula[0].run(used)
+        return plain(*arguments) if found is None else found
+
+    return function
