@@ -35,7 +35,7 @@ LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
-_PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ")  # minitape's own code
+_PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<tf.")  # minitape's own code
 # ... and that of libraries: neither is ever the user's statement
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
@@ -146,7 +146,7 @@ class Record:
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         self.events: list[Event] = []
         self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
-        self.by_marks: list[tuple[int, Any]] = []  # (first row, weak reference to the tape whose sweep wrote from there on, or None)
+        self.by_marks: list[tuple[int, int | None]] = []  # (first row, number in members of the tape whose sweep wrote from there on)
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
@@ -336,7 +336,7 @@ class Record:
             else:
                 tensor._home = self
                 self.meta[row] = (value.shape, value.dtype)
-                if value.size <= SMALL or (hot and (keep == "all" or "z" in keep)):
+                if value.size <= SMALL or self.watchers or (hot and (keep == "all" or "z" in keep)):
                     self.arrays[row] = value
             if not hot:
                 cold.add(row)

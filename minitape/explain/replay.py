@@ -1,0 +1,109 @@
+"""The sweep run once more, for itself: where an adjoint became zero, NaN or infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..quiet import hush, restore
+from ..record import CALL, SMALL
+from ..slices import IndexedSlices
+from ..sweep import Sweep
+
+MOST = 50_000  # rows that are swept again at most
+_USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
+
+
+class Step(NamedTuple):
+    """One row of a sweep: its adjoint, and the shares (input row, array) that it handed on."""
+
+    row: int
+    adjoint: Any
+    shares: list[tuple[int, Any]]
+
+
+def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
+    """The steps of the sweep from the targets to the sources; None when it can not be run again."""
+    record, tape = inquiry.record, inquiry.tape
+    if record is None or len(record) > MOST:
+        return None
+    wanted = {row for s in sources if s.dtype.differentiable for row in tape._rows_of(s)}
+    seeds: dict[int, Any] = {}
+    for target in inquiry.targets:
+        for row in tape._rows_of(target)[-1:] if target.dtype.differentiable else ():
+            seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+    if not wanted or not seeds:
+        return None
+    marks = tape.reach(wanted)
+    high = max(seeds)
+    for call in record.calls:
+        if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
+            return None
+    if tape._used and any(
+        row <= high and row not in record.arrays and _size(shape) > SMALL and (marks is None or marks[row])
+        for row, (shape, _) in record.meta.items()
+    ):
+        return None  # the arrays are gone
+    if marks is not None:
+        wanted = {r for r in wanted if marks[r]}
+        seeds = {r: s for r, s in seeds.items() if marks[r]}
+    if not wanted or not seeds:
+        return None
+    if marks is None:  # of the shares only those count that are on the way to a source
+        marks = bytearray(len(record))
+        for row in wanted:
+            marks[row] = 1
+        tape._spread(marks, min(wanted) + 1, len(record))
+    return _steps(Sweep(record, seeds, wanted, marks, stepwise=True), marks)
+
+
+def _steps(sweep: Sweep, marks: Any) -> Iterator[Step]:
+    steps = sweep.steps()
+    while True:
+        before = hush()
+        try:
+            row = next(steps, None)
+        finally:
+            restore(before)
+        if row is None:
+            return
+        shares = [(r, dense(share)) for r, share, _ in sweep.edges if marks[r]]
+        yield Step(row, dense(sweep.adjoint(row)), shares)
+
+
+def dense(g: Any) -> Any:
+    """An adjoint as an array."""
+    return g.dense() if isinstance(g, IndexedSlices) else g
+
+
+def operation(record: Any, row: int) -> tuple[str, list[int]]:
+    """(name, input rows) of the operation that wrote a row; an empty name for a leaf."""
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        primitive = BY_CODE[op - FIRST_CODE]
+        return primitive.name, [a] if len(primitive.texts) == 2 else [a, b]
+    if op == CALL:
+        return record.calls[a].primitive.name, list(record.calls[a].inputs)
+    return "", []
+
+
+def shown(value: Any) -> str:
+    """A short text of a value."""
+    if value is None:
+        return "?"
+    array = np.asarray(value)
+    if array.size == 1:
+        return f"{array.reshape(-1)[0]:.6g}" if array.dtype.kind == "f" else str(array.reshape(-1)[0])
+    flat = array.reshape(-1)[:4]
+    text = ", ".join(f"{v:.6g}" if array.dtype.kind == "f" else str(v) for v in flat)
+    return f"[{text}{', ...' if array.size > 4 else ''}]"
+
+
+def _size(shape: Any) -> int:
+    count = 1
+    for n in shape:
+        count *= n
+    return count

@@ -1,0 +1,61 @@
+"""Programs with a gradient that is None, and what `explain` must say: the files in ``cases``.
+
+A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each flattened source; ``B|C``: both are
+right). Its code follows, as a user would write it; it defines ``tape``, ``target`` and ``source`` (and ``grads``, where
+it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
+bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_MARK = re.compile(r"\s+#([!?])(?: +(\d*)(?::(\w+))?)?\s*$")
+
+
+@dataclass
+class Case:
+    """One program: ``causes[i]`` are the accepted causes of source i, ``lines(i, cause)`` the accepted lines."""
+
+    name: str
+    causes: list[list[str]]
+    code: str = ""
+    marks: list[tuple[int, str, int | None, str | None]] = field(default_factory=list)
+
+    def lines(self, index: int, cause: str) -> set[int | None]:
+        """The lines that may be named for a source and a cause; None where no single line is to blame."""
+        mine = [(line, mark) for line, mark, i, c in self.marks if i in (None, index) and c in (None, cause)]
+        found: set[int | None] = {line for line, _ in mine}
+        if cause == "connected":
+            return {None}
+        if cause == "independent" or not any(mark == "!" for _, mark in mine):
+            found.add(None)
+        return found
+
+
+def load(folder: Path) -> list[Case]:
+    """All cases of a folder."""
+    cases: list[Case] = []
+    for path in sorted(folder.glob("*.cases")):
+        lines: list[str] = []
+        for raw in path.read_text().splitlines():
+            if raw.startswith("#@ case "):
+                cases.append(Case(f"{path.stem}/{raw[8:].strip()}", []))
+                lines = []
+            elif raw.startswith("#@ cause "):
+                cases[-1].causes = [[c.strip() for c in part.split("|")] for part in raw[9:].split(";")]
+            else:
+                lines.append(_unmarked(raw, len(lines) + 1, cases[-1]))
+                cases[-1].code = "\n".join(lines).rstrip() + "\n"
+    return cases
+
+
+def _unmarked(text: str, number: int, case: Case) -> str:
+    while True:
+        found = _MARK.search(text)
+        if found is None:
+            return text
+        text = text[: found.start()]
+        case.marks.append((number, found[1], int(found[2]) if found[2] else None, found[3] or None))

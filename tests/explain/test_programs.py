@@ -1,0 +1,54 @@
+"""`tape.explain` on some two hundred programs, each checked against real TensorFlow for which gradients are None."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape import nest
+
+from .programs import Case, load
+
+CASES = load(Path(__file__).parent / "cases")
+
+
+def run(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
+    """Which gradients are None, and the explanations: asked before `gradient` as well when ``early``."""
+    filename = f"program_{case.name.replace('/', '_').replace('-', '_')}.py"
+    linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
+    space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(case.code, filename, "exec"), space)  # noqa: S102 - the programs of this folder
+        tape, target, source = space["tape"], space["target"], space["source"]
+        before = nest.flatten(tape.explain(target, source)) if early else None
+        grads = space["grads"] if "grads" in space else tape.gradient(target, source)
+        said = nest.flatten(tape.explain(target, source))
+    if before is not None:
+        assert [(e.cause, e.line) for e in before] == [(e.cause, e.line) for e in said]
+    assert all(e.filename == filename for e in said if e.line is not None)
+    return [g is None for g in nest.flatten(grads)], said
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_cause_and_line(case: Case) -> None:
+    nones, said = run(case, early=True)
+    assert len(nones) == len(said) == len(case.causes)
+    for i, (none, answer, causes) in enumerate(zip(nones, said, case.causes, strict=True)):
+        assert none == ("connected" not in causes)
+        assert answer.cause in causes, str(answer)
+        assert answer.line in case.lines(i, answer.cause), str(answer)
+        assert answer.message and (answer.fix or answer.connected)
+        assert "explain failed" not in answer.message
+        assert answer.cause in answer._repr_html_()
+
+
+def test_asked_once_after() -> None:
+    """Without an early call the answers are the same."""
+    for case in CASES[::7]:
+        assert [e.cause for e in run(case, early=False)[1]] == [e.cause for e in run(case, early=True)[1]]
