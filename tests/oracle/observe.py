@@ -102,7 +102,7 @@ def _number(item):
     if isinstance(item, (bool, np.bool_)):
         return bool(item)
     if isinstance(item, np.ndarray):
-        return item.tolist()
+        return [_number(i) for i in item.reshape(-1)]
     if isinstance(item, (int, np.integer)):
         return int(item)
     if isinstance(item, (bytes, str)):
@@ -221,10 +221,11 @@ def _time_limit(seconds):
 @contextlib.contextmanager
 def _stderr(record, wanted):
     """Python's and, when wanted, the process's stderr: TensorFlow's `tf.print` writes past Python."""
-    with contextlib.redirect_stderr(io.StringIO()) as high, tempfile.TemporaryFile() as low:
-        if not wanted:
+    if not wanted:
+        with contextlib.redirect_stderr(io.StringIO()):
             yield
-            return
+        return
+    with contextlib.redirect_stderr(io.StringIO()) as high, tempfile.TemporaryFile() as low:
         kept = os.dup(2)
         os.dup2(low.fileno(), 2)
         try:
