@@ -125,8 +125,12 @@ class Blocked:
         return out
 
     def _blocks(self, flat: dict[str, Any], out: np.ndarray) -> None:
-        scratch = [np.empty(BLOCK, out.dtype) for _ in range(self.scratch)] if len(self.steps) > 1 else []
         last = len(self.steps) - 1
+        if last == 0:  # one pass over memory anyway
+            ufunc, operands, _ = self.steps[0]
+            ufunc(*[o if type(o) is float else flat[o] for o in operands], out=out)
+            return
+        scratch = [np.empty(BLOCK, out.dtype) for _ in range(self.scratch)]
         for start in range(0, out.size, BLOCK):
             part = slice(start, min(start + BLOCK, out.size))
             size = part.stop - start

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
+from .blocks import LARGE, buffer
 
 
 def swapped(x: Any) -> Any:
@@ -18,12 +19,14 @@ def swapped(x: Any) -> Any:
 def adjoint_of(x: Any) -> Any:
     """The last two axes swapped; conjugated for complex numbers."""
     x = swapped(x)
-    return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
+    return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 
 def _matmul(x: Any, y: Any) -> Any:
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    if x.ndim == y.ndim == 2 and x.dtype is y.dtype and x.shape[0] * y.shape[1] >= LARGE and x.shape[1] == y.shape[0]:
+        return np.matmul(x, y, out=buffer((x.shape[0], y.shape[1]), x.dtype))
     return np.matmul(x, y)
 
 
@@ -95,7 +98,7 @@ def _einsum_share(k: int, g: Any, xs: Any, left: tuple[str, ...], right: str) ->
 
 
 def _conjugate(x: Any) -> Any:
-    return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
+    return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 
 def _constant(array: Any, x: Any, g: Any) -> Any:
