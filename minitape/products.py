@@ -36,7 +36,8 @@ def matmul(
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
     dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
     ``transpose_a`` together with ``adjoint_a``.
-    ``a_is_sparse`` and ``b_is_sparse`` are hints that change nothing; ``output_type`` must be None.
+    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints that change
+    nothing.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
@@ -47,7 +48,8 @@ def matmul(
     if transpose_b and adjoint_b:
         raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
     if output_type is not None:
-        raise NotImplementedError("matmul: output_type is not supported; cast the result instead.")
+        wide = dtypes.as_dtype(output_type)
+        a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
     if hasattr(a, "_matmul"):
         return a._matmul(b, transpose_a, transpose_b, adjoint_a, adjoint_b)
     a, b = hinted(a, b)
@@ -58,7 +60,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool, conj_a: bool = False, c
     op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
-        raise invalid(f"cannot compute {_oneDNN(op, a)} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
+        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
                       f"a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)
     a = swapped(a, conj_a) if turn_a else a
@@ -69,13 +71,16 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool, conj_a: bool = False, c
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that can not be multiplied."""
     x, y = list(a.shape), list(b.shape)
+    if op == "MatMul" and len(x) != len(y):
+        raise invalid(f"In[0] and In[1] has different ndims: {_sizes(x)} vs. {_sizes(y)}", op)
+    if op == "MatMul" and len(x) != 2:
+        raise invalid(f"In[0] and In[1] ndims must be == 2: {len(x)}", op)
     for i, shape in enumerate((x, y)):
         if len(shape) < 2:
-            raise invalid(f"In[{i}] ndims must be >= 2" + ("" if op == "MatMul" else f": {len(shape)}"), op)
+            raise invalid(f"In[{i}] ndims must be >= 2: {len(shape)}", op)
     inner = (x[-2] if turn_a else x[-1], y[-1] if turn_b else y[-2])
     if None not in inner and inner[0] != inner[1]:
-        flags = "" if op == "MatMul" else f" {turn_a:d} {turn_b:d}"
-        raise invalid(f"Matrix size-incompatible: In[0]: {_sizes(x)}, In[1]: {_sizes(y)}{flags}", op)
+        raise invalid(f"Matrix size-incompatible: In[0]: {_sizes(x)}, In[1]: {_sizes(y)}", op)
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):
             raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {_sizes(x)} vs. {_sizes(y)}", op)
@@ -180,14 +185,9 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     tensors = [tensor_of(x) for x in inputs]
     for i, t in enumerate(tensors):
         if t.dtype is not tensors[0].dtype:
-            raise invalid(f"cannot compute {_oneDNN('Einsum', tensors[0])} as input #{i}(zero-based) was expected to be a "
+            raise invalid(f"cannot compute Einsum as input #{i}(zero-based) was expected to be a "
                           f"{tensors[0].dtype.kernel_name} tensor but is a {t.dtype.kernel_name} tensor", "Einsum")  # fmt: skip
     return apply(TABLE["einsum"], tuple(tensors), {"left": left, "right": right})
-
-
-def _oneDNN(op: str, x: Any) -> str:
-    """The kernel's name in messages: float32 and bfloat16 products run in another library's kernels."""
-    return f"_Mkl{op}" if x.dtype.name in ("float32", "bfloat16") else op
 
 
 def parse_equation(text: str, ranks: Sequence[int]) -> tuple[tuple[str, ...], str]:
@@ -394,6 +394,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     positive = total > 0
     safe = apply(TABLE["select"], (positive, total, TABLE["ones_like"](total)), {})
     size = apply(TABLE["select"], (positive, apply(TABLE["sqrt"], (safe,), {}), total), {})
+    clip_norm = pairwise(TABLE["maximum"], tensor_of(clip_norm, values.dtype), 0)
     scaled = values * clip_norm
     values.shape.assert_is_compatible_with(scaled.shape)
     return _like_input(apply(TABLE["identity"], (scaled / pairwise(TABLE["maximum"], size, clip_norm),), {}), t)

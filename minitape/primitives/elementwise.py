@@ -113,6 +113,15 @@ BY_CODE: list[Any] = []
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
 
+
+def _squared_difference(x: Any, y: Any) -> Any:
+    """The square of the distance: of complex numbers conj(x - y) * (x - y)."""
+    away = x - y
+    return (np.conj(away) if away.dtype.kind == "c" else away) * away
+
+
+TABLE["squared_difference"].forward = _squared_difference
+
 _scalars: dict[type, list[Scalar]] = {}
 
 

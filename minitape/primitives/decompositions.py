@@ -1,0 +1,315 @@
+"""Primitives on square matrices and their factors: det, inv, solve, cholesky, qr, svd, eigh. Batches in the first axes.
+
+The rules follow M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation" (2008); that of cholesky I. Murray, "Differentiation of the Cholesky decomposition" (2016).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+from .linear import adjoint_of, swapped
+
+__all__ = ["adjoint_of", "swapped"]
+
+
+def _refuse(message: str, op: str) -> Exception:
+    from ..errors import invalid
+
+    return invalid(message, op)
+
+
+def _matrix(x: Any, op: str, square: bool = True) -> Any:
+    """Checks that x is a (batch of) matrices, square ones on demand."""
+    if x.ndim < 2:
+        raise _refuse(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
+    if square and x.shape[-1] != x.shape[-2]:
+        raise _refuse("Input matrix must be square.", op)
+    return x
+
+
+def _mm(x: Any, y: Any) -> Any:
+    return TABLE["matmul"](x, y)
+
+
+def _columns(x: Any) -> Any:
+    """Numbers of a batch as 1 x 1 matrices, to scale matrices by them."""
+    return TABLE["reshape"](x, shape=(*x.shape, 1, 1))
+
+
+def _diagonal(x: Any) -> Any:
+    return TABLE["diag_part"](x, k=(0, 0), align="RIGHT_LEFT", padding=0)
+
+
+def _diagonal_matrix(x: Any) -> Any:
+    n = x.shape[-1]
+    return TABLE["diag"](x, k=(0, 0), rows=n, columns=n, align="RIGHT_LEFT", padding=0)
+
+
+def _lower(x: Any) -> Any:
+    return TABLE["band_part"](x, lower=-1, upper=0)
+
+
+def _swap(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+# -- determinants and inverses ------------------------------------------------------------------------------------------
+
+
+def _inv(x: Any, *, adjoint: bool = False) -> Any:
+    _matrix(x, "MatrixInverse")
+    try:
+        out = np.linalg.inv(x)
+    except np.linalg.LinAlgError:
+        raise _refuse("Input is not invertible.", "MatrixInverse") from None
+    return np.conj(_swap(out)) if adjoint else out
+
+
+def _inv_rule(g: Any, z: Any, x: Any, *, adjoint: bool = False) -> Any:
+    share = -_mm(adjoint_of(z), _mm(g, adjoint_of(z)))
+    return adjoint_of(share) if adjoint else share
+
+
+def _det_rule(g: Any, z: Any, x: Any) -> Any:
+    return _columns(g * _conjugate(z)) * TABLE["inv"](x, adjoint=True)
+
+
+def _conjugate(x: Any) -> Any:
+    return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
+
+
+def _slogdet(x: Any) -> Any:
+    sign, size = np.linalg.slogdet(_matrix(x, "LogMatrixDeterminant"))
+    return np.asarray(sign, x.dtype), np.asarray(size, x.dtype)
+
+
+def _square(rng: Any) -> Any:
+    return (rng.normal(size=(2, 3, 3)) + 3 * np.eye(3),), {}
+
+
+declare("det", lambda x: np.asarray(np.linalg.det(_matrix(x, "MatrixDeterminant"))), [_det_rule], op="MatrixDeterminant",
+        keep="xz", example=_square)  # fmt: skip
+declare("slogdet", _slogdet, [lambda g, z, x: _columns(g[1]) * TABLE["inv"](x, adjoint=True)], op="LogMatrixDeterminant",
+        keep="x", example=_square)  # fmt: skip
+declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z", example=_square)
+
+
+# -- linear equations ---------------------------------------------------------------------------------------------------
+
+
+def _check_equations(a: Any, b: Any, op: str) -> None:
+    for i, x in enumerate((a, b)):
+        if x.ndim < 2:
+            raise _refuse(f"Input tensor {i} must have rank >= 2, got {x.ndim}" if a.ndim == b.ndim else
+                          "All input tensors must have the same rank.", op)  # fmt: skip
+    if a.ndim != b.ndim:
+        raise _refuse("All input tensors must have the same rank.", op)
+    if a.shape[-1] != a.shape[-2]:
+        raise _refuse("First input (lhs) must be a square matrix.", op)
+    if a.shape[-2] != b.shape[-2]:
+        raise _refuse("Input matrix and rhs are incompatible.", op)
+
+
+def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
+    _check_equations(a, b, "MatrixSolve")
+    try:
+        return np.linalg.solve(np.conj(_swap(a)) if adjoint else a, b)
+    except np.linalg.LinAlgError:
+        raise _refuse("Input matrix is not invertible.", "MatrixSolve") from None
+
+
+def _solve_rule(g: Any, z: Any, a: Any, b: Any, *, adjoint: bool = False) -> Any:
+    of_b = TABLE["solve"](a, g, adjoint=not adjoint)
+    of_a = -_mm(z, adjoint_of(of_b)) if adjoint else -_mm(of_b, adjoint_of(z))
+    return of_a, of_b
+
+
+def _triangular(a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+    op = "MatrixTriangularSolve"
+    for i, x in enumerate((a, b)):
+        if x.ndim < 2:
+            raise _refuse(f"In[{i}] ndims must be >= 2: {x.ndim}", op)
+    if a.shape[-1] != a.shape[-2]:
+        raise _refuse(f"In[0] matrices in the last dimensions must be square ({a.shape[-1]} =/= {a.shape[-2]})", op)
+    if a.shape[-1] != b.shape[-2]:
+        shapes = [f"[{','.join(map(str, s.shape))}]" for s in (a, b)]
+        raise _refuse(f"In[0] mismatch In[1] shape: {a.shape[-1]} vs. {b.shape[-2]}: {shapes[0]} {shapes[1]} {lower:d} "
+                      f"{adjoint:d}", op)  # fmt: skip
+    a = np.tril(a) if lower else np.triu(a)
+    if adjoint:
+        a, lower = np.conj(_swap(a)), not lower
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    out = np.broadcast_to(b, batch + b.shape[-2:]).copy()
+    n = a.shape[-1]
+    for i in range(n) if lower else range(n - 1, -1, -1):  # substitution, one row of all systems at a time
+        done = slice(0, i) if lower else slice(i + 1, n)
+        out[..., i, :] -= np.einsum("...k,...kj->...j", a[..., i, done], out[..., done, :])
+        out[..., i, :] /= a[..., i, i, None]
+    return out
+
+
+def _triangular_rule(g: Any, z: Any, a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
+    of_b = TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint)
+    of_a = -_mm(z, adjoint_of(of_b)) if adjoint else -_mm(of_b, adjoint_of(z))
+    return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
+
+
+def _equations(rng: Any) -> Any:
+    return (rng.normal(size=(3, 3)) + 3 * np.eye(3), rng.normal(size=(3, 2))), {"adjoint": True}
+
+
+declare("solve", _solve, _solve_rule, op="MatrixSolve", label="a⁻¹b", keep="xyz", example=_equations)
+declare("triangular_solve", _triangular, _triangular_rule, op="MatrixTriangularSolve", label="a⁻¹b", keep="xyz",
+        example=_equations)  # fmt: skip
+
+
+def _least_squares(a: Any, b: Any, *, regularizer: float) -> Any:
+    """The solution of least norm, by singular values."""
+    out = np.empty((*a.shape[:-2], a.shape[-1], b.shape[-1]), a.dtype)
+    for i in np.ndindex(a.shape[:-2]):
+        out[i] = np.linalg.lstsq(a[i], b[i], rcond=None)[0]
+    return out
+
+
+declare("least_squares", _least_squares, None, op="MatrixSolveLs", missing="unregistered", keep="")
+
+
+# -- factors ------------------------------------------------------------------------------------------------------------
+
+
+def _cholesky(x: Any) -> Any:
+    _matrix(x, "Cholesky")
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:  # not positive definite
+        return np.where(np.tri(x.shape[-1], dtype=bool), np.full_like(x, np.nan), 0).astype(x.dtype)
+
+
+def _cholesky_rule(g: Any, z: Any, x: Any) -> Any:
+    middle = _lower(_mm(adjoint_of(z), g))
+    middle = TABLE["set_diag"](middle, 0.5 * _diagonal(middle), k=(0, 0), align="RIGHT_LEFT")
+    inverse = TABLE["inv"](z)
+    share = _mm(_mm(adjoint_of(inverse), middle), inverse)
+    return 0.5 * (share + adjoint_of(share))
+
+
+def _qr(x: Any, *, full: bool = False) -> Any:
+    q, r = np.linalg.qr(_matrix(x, "Qr", False), "complete" if full else "reduced")
+    return q, r
+
+
+def _qr_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
+    (dq, dr), (q, r) = g, z
+    rows, columns = x.shape[-2:]
+    if rows < columns or (full and rows != columns):
+        raise NotImplementedError(
+            "QrGrad not implemented when nrows < ncols or full_matrices is true and ncols != nrows. Received r.shape="
+            f"{list(r.shape)} with nrows={rows}and ncols={columns}."
+        )
+
+    def over_r(y: Any) -> Any:  # y r^-H
+        return adjoint_of(TABLE["triangular_solve"](r, adjoint_of(y), lower=False, adjoint=False))
+
+    qdq, rdr = _mm(adjoint_of(q), dq), _mm(r, adjoint_of(dr))
+    below = _lower((qdq - adjoint_of(qdq)) + (rdr - adjoint_of(rdr)))
+    return _mm(q, dr + over_r(below)) + over_r(dq - _mm(q, qdq))
+
+
+def _inverse_gaps(x: Any) -> Any:
+    """1 / (x_j - x_i), and 0 where the difference is 0."""
+    n = x.shape[-1]
+    row = TABLE["reshape"](x, shape=(*x.shape[:-1], 1, n))
+    column = TABLE["reshape"](x, shape=(*x.shape[:-1], n, 1))
+    gaps = row - column
+    return TABLE["div_no_nan"](TABLE["ones_like"](gaps), gaps)
+
+
+def _eigh(x: Any) -> Any:
+    values, vectors = np.linalg.eigh(_matrix(x, "SelfAdjointEigV2"))
+    return values.astype(x.dtype), vectors
+
+
+def _eigh_rule(g: Any, z: Any, x: Any) -> Any:
+    (dw, dv), (w, v) = g, z
+    inner = _diagonal_matrix(dw) + _inverse_gaps(w) * _mm(adjoint_of(v), dv)
+    return _in_lower_triangle(_mm(v, _mm(inner, adjoint_of(v))))
+
+
+def _in_lower_triangle(share: Any) -> Any:
+    """Only the lower triangle of the matrix is read, so it alone gets an adjoint."""
+    both = _lower(share + adjoint_of(share))
+    return TABLE["set_diag"](both, 0.5 * _diagonal(both), k=(0, 0), align="RIGHT_LEFT")
+
+
+def _eigvalsh_rule(g: Any, z: Any, x: Any) -> Any:
+    _, v = TABLE["eigh"](x)
+    return _in_lower_triangle(_mm(v, _mm(_diagonal_matrix(g), adjoint_of(v))))
+
+
+def _svd(x: Any, *, full: bool = False) -> Any:
+    u, s, vh = np.linalg.svd(_matrix(x, "Svd", False), full)
+    return s.astype(x.dtype), u, np.conj(_swap(vh))
+
+
+def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
+    (ds, du, dv), (s, u, v) = g, z
+    if full and x.shape[-1] != x.shape[-2]:
+        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are not "
+                                  "square; use full_matrices=False.")  # fmt: skip
+    gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
+    ut, vt = adjoint_of(u), adjoint_of(v)
+    uu, vv = _mm(ut, du), _mm(vt, dv)
+    inner = _mm(gaps * (uu - adjoint_of(uu)), size) + _mm(size, gaps * (vv - adjoint_of(vv))) + _diagonal_matrix(ds)
+    over = _diagonal_matrix(TABLE["div_no_nan"](TABLE["ones_like"](s), s))
+    outer_u = _mm(du - _mm(u, uu), over)
+    outer_v = _mm(over, adjoint_of(dv - _mm(v, vv)))
+    return _mm(_mm(u, inner) + outer_u, vt) + _mm(u, outer_v)
+
+
+def _singular_values(x: Any) -> Any:
+    return np.linalg.svd(_matrix(x, "Svd", False), compute_uv=False).astype(x.dtype)
+
+
+def _singular_values_rule(g: Any, z: Any, x: Any) -> Any:
+    _, u, v = TABLE["svd"](x)
+    return _mm(u, _mm(_diagonal_matrix(g), adjoint_of(v)))
+
+
+def _positive(rng: Any) -> Any:
+    a = rng.normal(size=(3, 3))
+    return (a @ a.T + np.eye(3),), {}
+
+
+def _tall(rng: Any) -> Any:
+    return (rng.normal(size=(4, 3)),), {}
+
+
+_FIRST = {"order": 1}
+declare("cholesky", _cholesky, [_cholesky_rule], op="Cholesky", keep="z",
+        example=lambda rng: (((lambda a: np.tril(a @ a.T + 3 * np.eye(3)) + np.tril(a @ a.T, -1).T)(rng.normal(size=(3, 3))),),
+                             {}, {"symmetric": True}))  # fmt: skip
+declare("qr", _qr, [_qr_rule], op="Qr", keep="z", example=_tall)
+declare("eigh", _eigh, [_eigh_rule], op="SelfAdjointEigV2", keep="z", example=_positive)
+declare("eigvalsh", lambda x: np.linalg.eigvalsh(_matrix(x, "SelfAdjointEigV2")).astype(x.dtype), [_eigvalsh_rule],
+        op="SelfAdjointEigV2", keep="x", example=_positive)  # fmt: skip
+declare("svd", _svd, [_svd_rule], op="Svd", keep="z", example=_tall)
+declare("singular_values", _singular_values, [_singular_values_rule], op="Svd", keep="x", example=_tall)
+
+
+def _cross(x: Any, y: Any) -> Any:
+    from ..errors import FailedPreconditionError
+
+    if x.shape != y.shape:
+        shapes = [f"[{','.join(map(str, s.shape))}]" for s in (x, y)]
+        raise _refuse(f"Both inputs must be of same shape: {shapes[0]} vs. {shapes[1]}", "Cross")
+    if not x.ndim or x.shape[-1] != 3:
+        raise FailedPreconditionError(None, None, "Cross-products are only defined for 3-element vectors. [Op:Cross] name: ")
+    return np.cross(x, y)
+
+
+declare("cross", _cross, [lambda g, z, x, y: TABLE["cross"](y, g), lambda g, z, x, y: TABLE["cross"](g, x)], op="Cross",
+        label="×", keep="xy", example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(2, 3))), {}))  # fmt: skip
