@@ -39,17 +39,20 @@ ROOT: dict[str, str] = {
                "unravel_index where",
     "scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
                "tensor_scatter_nd_update",
+    "printing": "print=print_",
+    "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
+    "devices": "device timestamp tuple",
     "custom": "custom_gradient recompute_grad grad_pass_through py_function numpy_function RegisterGradient no_gradient",
     "graphs.build": "Graph Operation",
     "graphs.session": "gradients",
     "graphs.scopes": "control_dependencies executing_eagerly init_scope inside_function name_scope",
     "graphs.variables": "group no_op",
     "compat.v1": "Session get_default_graph py_func initialize_all_variables floordiv neg=negative",
-    "draw": "draw",
-    "snapshot": "snapshot",
+    "picture": "draw",
+    "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "keras compat config python autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "keras compat config python debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}

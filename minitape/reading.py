@@ -1,4 +1,4 @@
-"""Reads a recording for pictures: rows as the snapshot has them (:mod:`minitape.snapshot`), in order, each once.
+"""Reads a recording for pictures: rows as the snapshot has them (:mod:`minitape.snapshots`), in order, each once.
 
 A reader may run in another thread than the recording. It takes only rows that are completely written, computes the
 values of scalar rows for itself and changes nothing of the recording.
@@ -21,6 +21,15 @@ from .record import CALL, LEAF, Record, place_of
 
 _numbers = count(1)
 _MISSING = object()
+
+
+class _Gone:
+    """A tape that no longer exists, as far as its recording still knows it."""
+
+    _recording, _used, _persistent, _watch_accessed_variables, _start = False, True, False, True, 0
+
+    def __init__(self, spans: list[tuple[int, int]]) -> None:
+        self.spans, self.watched = spans, dict[int, int]()
 
 
 def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
@@ -94,7 +103,7 @@ class Reader:
         return record.values[row] if row < record.done else _MISSING if record.open else None
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any) -> dict[str, Any]:
-        from .snapshot import show_value
+        from .snapshots import show_value
 
         record: Record = self.record  # type: ignore[assignment]
         op, a, b, site = cell
@@ -146,14 +155,11 @@ class Reader:
     # -- tapes --------------------------------------------------------------------------------------------------------
 
     def _find_tapes(self) -> None:
-        """All tapes of the recording that still exist, in the order in which they were entered."""
+        """All tapes of the recording in the order in which they were entered; of one that is gone, what is known."""
         record: Record = self.record  # type: ignore[assignment]
-        known = {id(t) for t in self.tapes}
-        for ref, _ in list(record.members):
-            tape = ref()
-            if tape is not None and id(tape) not in known:
-                self.tapes.append(tape)
-                self.on.append(bytearray(len(self.values)))
+        for ref, spans in record.members[len(self.tapes) :]:
+            self.tapes.append(ref() or _Gone(spans))
+            self.on.append(bytearray(len(self.values)))
         if not self.tapes:
             self.tapes, self.on = [self.tape], [bytearray(len(self.values))]
 
@@ -200,11 +206,11 @@ class Reader:
 
     def _by(self, row: int) -> int | None:
         found = None
-        for first, ref in self.record.by_marks:  # type: ignore[union-attr]
+        for first, member in self.record.by_marks:  # type: ignore[union-attr]
             if first > row:
                 break
-            found = ref() if ref is not None else None
-        return self.tapes.index(found) if found in self.tapes else None
+            found = member
+        return found
 
     # -- what may change after a row was read -------------------------------------------------------------------------
 
@@ -272,8 +278,8 @@ class Reader:
         if record is not None:
             meta = [row for row in record.meta if any(a <= row < b for a, b in spans)]
             held = 20 * sum(b - a for a, b in spans) + sum(getattr(record.arrays.get(row), "nbytes", 0) for row in meta)
-        if state == "used" and held == 0:
-            state = "released"
+        if type(tape) is _Gone or (state == "used" and held == 0):
+            state, held = "released", 0
         return {"id": number, "name": self._tape_name(tape, number), "persistent": tape._persistent, "state": state,
                 "spans": spans, "bytes": held}  # fmt: skip
 

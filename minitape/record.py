@@ -482,6 +482,10 @@ class Record:
         self.leaves.clear()
         self.segments.clear()
 
+    def member(self, tape: Any) -> int | None:
+        """The number of a tape among those of this recording; None when it is of another one."""
+        return next((k for k, (ref, _) in enumerate(self.members) if ref() is tape), None)
+
     def notify(self) -> None:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):

@@ -47,7 +47,7 @@ def sweep_steps(
 def _run(
     tape: Any, record: Record, starts: dict[int, Any], wanted: set[int], source_rows: list[list[int]]
 ) -> dict[str, Any] | None:
-    from .snapshot import show_value
+    from .snapshots import show_value
 
     shown: dict[str, Any] = {"target": sorted(starts), "sources": [rows[-1] if rows else -1 for rows in source_rows]}
     marks = tape.reach(wanted) if starts and wanted else None
@@ -77,13 +77,21 @@ def _run(
 
 
 def _whole(record: Record, low: int, high: int, marks: Any) -> bool:
-    """False when an array between was released, so that the sweep could not be repeated."""
-    arrays = record.arrays
-    return all(row in arrays or not (low <= row <= high) or (marks is not None and not marks[row]) for row in record.meta)
+    """False when an array that a rule on the way reads was released, so that the sweep can not be repeated."""
+    for call in record.calls:
+        if not (low <= call.row <= high) or (marks is not None and not marks[call.row]):
+            continue
+        keep = call.primitive.keep
+        read = [r for i, r in enumerate(call.inputs) if keep == "all" or (i < 2 and "xy"[i] in keep)]
+        if keep == "all" or "z" in keep:
+            read += range(call.row, call.row + call.outputs)
+        if any(r in record.meta and r not in record.arrays for r in read):
+            return False
+    return True
 
 
 def _step(record: Record, row: int, adjoint: Any, edges: list[tuple[int, Any, Any]]) -> dict[str, Any]:
-    from .snapshot import show_value
+    from .snapshots import show_value
 
     shown = []
     local = _locals(record, row)

@@ -111,10 +111,7 @@ class GradientTape:
 
     def _join_picture(self, record: Record) -> None:
         """Lets pictures of the recording know this tape, and its own pictures the recording."""
-        for ref, _ in record.members:
-            if ref() is self:
-                break
-        else:
+        if record.member(self) is None:
             record.members.append((weakref.ref(self), self.spans))
         if self.watchers:
             record.watchers += [w for w in self.watchers if w not in record.watchers]
@@ -450,7 +447,7 @@ class GradientTape:
         site = state.site
         outer = state.record if recorded else None
         if outer is not None:
-            outer.by_marks.append((len(outer), weakref.ref(self)))
+            outer.by_marks.append((len(outer), outer.member(self)))
             if site is None:
                 frame = user_frame(_getframe(1))
                 state.site = None if frame is None else (frame.f_code, frame.f_lasti)
@@ -459,7 +456,7 @@ class GradientTape:
         finally:
             state.by, state.site = before, site
             if outer is not None:
-                outer.by_marks.append((len(outer), None if before is None else weakref.ref(before)))
+                outer.by_marks.append((len(outer), None if before is None else outer.member(before)))
         return sweep
 
     def _result(self, sweep: Sweep, rows: Sequence[int]) -> Any:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from minitape.draw import Picture
+from minitape.picture import Picture
 from minitape.reading import Reader, spaces
 from minitape.stepping import sweep_steps
 

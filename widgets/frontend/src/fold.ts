@@ -187,13 +187,17 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
   parent?.children.push(part);
 }
 
-/** A leaf belongs to the innermost group that holds all its readers. */
+/** A leaf belongs to the innermost group that holds all its readers, if it was made inside or right before a scope. */
 function adoptLeaves(rows: Row[], consumers: number[][], tree: FoldTree): void {
+  let next = rows.length; // the first operation after row i
   for (let i = rows.length - 1; i >= 0; i--) {
+    if (!isLeaf(rows[i])) next = i;
     if (!isLeaf(rows[i]) || consumers[i].length === 0) continue;
     let home: Group | null = tree.home[consumers[i][0]];
     const last = consumers[i][consumers[i].length - 1];
-    while (home && !(consumers[i][0] >= home.start && last < home.end && i >= home.start)) home = home.parent;
+    const before = rows[i].kind !== "source" && next; // weights and constants are made right before they are read
+    const holds = (group: Group): boolean => last < group.end && (i >= group.start || (group.kind === "scope" && before !== false && before >= group.start));
+    while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;
     home?.children.push(i);
   }

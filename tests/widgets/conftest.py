@@ -1,0 +1,121 @@
+"""Programs to show, pages that show them, and cells that run in a real JupyterLab."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+
+def square() -> tuple[Any, Any, Any]:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    return tape, y, x
+
+
+def accumulation() -> tuple[Any, Any, Any]:
+    a = tf.Variable(2.0, name="a")
+    with tf.GradientTape() as tape:
+        b = a * a
+        c = b + b
+        d = tf.sin(c) * b
+    return tape, d, a
+
+
+def broadcasting() -> tuple[Any, Any, Any]:
+    w, b = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], name="w"), tf.Variable([0.5, -0.5, 0.25], name="b")
+    s = tf.Variable(2.0, name="s")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.tanh(w * s + b))
+    return tape, y, [w, b, s]
+
+
+def gathering() -> tuple[Any, Any, Any]:
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], name="table")
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.square(tf.gather(table, [0, 2, 2])))
+    return tape, y, table
+
+
+def states() -> tuple[Any, Any, Any]:
+    v = tf.Variable(1.0, name="v")
+    with tf.GradientTape() as tape:
+        y = v * 3.0
+        v.assign_add(1.0)
+        z = y * v
+    return tape, z, v
+
+
+def nested() -> tuple[Any, Any, Any]:
+    x = tf.Variable(3.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = x * x * x
+        g = inner.gradient(y, x)
+    return outer, g, x
+
+
+def layers() -> tuple[Any, Any, Any]:
+    weights = [tf.Variable(np.full((4, 4), 0.1 * (k + 1), np.float32), name=f"w{k}") for k in range(3)]
+    x = tf.constant(np.linspace(-1, 1, 8).reshape(2, 4).astype(np.float32))
+    with tf.GradientTape() as tape:
+        for w in weights:
+            x = tf.tanh(tf.matmul(x, w))
+        y = tf.reduce_mean(x)
+    return tape, y, weights
+
+
+def cut() -> tuple[Any, Any, Any]:
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(x * x) * x
+    return tape, y, x
+
+
+PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
+    f.__name__: f for f in (square, accumulation, broadcasting, gathering, states, nested, layers, cut)
+}
+
+
+@pytest.fixture(params=list(PROGRAMS))
+def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
+    """(tape, target, sources) of one program of the corpus."""
+    return PROGRAMS[request.param]()
+
+
+@pytest.fixture
+def show(page: Any, tmp_path: Path) -> Callable[[dict[str, Any]], Any]:
+    """Shows a snapshot in a page of its own; the page fails the test when it reports an error."""
+    from minitape_widgets.page import page as page_text
+
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+
+    def open_page(snapshot: dict[str, Any]) -> Any:
+        file = tmp_path / "tape.html"
+        file.write_text(page_text(snapshot), encoding="utf-8")
+        page.unroute("**/*")
+        page.goto(file.as_uri())
+        page.wait_for_selector(".mt-node")
+        page.locator(".mt-view").focus()
+        return page
+
+    yield open_page
+    assert not errors, errors
+
+
+def write_notebook(folder: Path, name: str, *cells: str) -> None:
+    """Writes a notebook of code cells."""
+    made = [{"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
+            for k, cell in enumerate(cells)]  # fmt: skip
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))

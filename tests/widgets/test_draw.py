@@ -1,0 +1,106 @@
+"""The static picture: the same everywhere, well-formed, and safe whatever the names are."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import sys
+from html import unescape
+from xml.etree import ElementTree
+
+import pytest
+
+import minitape as tf
+from minitape import picture as draw_module
+
+from .conftest import accumulation, square
+
+HOSTILE = '"><script>alert(1)</script>&amp;\'\n]]>'
+
+
+def texts(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_it_shows_values_and_adjoints():
+    tape, d, a = accumulation()
+    gradient = tape.gradient(d, a)
+    found = texts(tf.draw(tape).svg)
+    assert {"a:0", "2.0", "×", "4.0", "+", "8.0", "sin"} <= set(found)
+    assert "∂ " + str(gradient.numpy()) in found
+
+
+def test_every_program_gives_a_well_formed_picture(program):
+    tape, target, sources = program
+    picture = tf.draw(tape, target, sources)
+    ElementTree.fromstring(picture.svg)
+    assert picture.source.startswith("digraph tape {")
+
+
+def test_it_is_the_same_in_another_process():
+    code = ("import minitape as tf\nx = tf.constant(3.0)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x\n"
+            "print(tf.draw(tape).svg)")  # fmt: skip
+    first, second = (subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "12")
+    assert first == second and first.startswith("<svg")
+
+
+def test_a_notebook_gets_an_image_with_words_beside_it():
+    tape, _, _ = square()
+    bundle = tf.draw(tape)._repr_mimebundle_()
+    assert bundle["text/plain"] == "Picture(2 rows, 1 tape)"
+    image = re.fullmatch(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" style="max-width:100%">', bundle["text/html"])
+    assert image is not None
+    ElementTree.fromstring(base64.b64decode(image[1]))
+    assert "of 0, 0 = 9.0" in unescape(image[2])
+
+
+def test_names_can_not_become_markup():
+    v = tf.Variable(1.0, name=HOSTILE)
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+    picture = tf.draw(tape, y, v)
+    tree = ElementTree.fromstring(picture.svg)
+    assert {element.tag.split("}")[1] for element in tree.iter()} <= {"svg", "rect", "path", "text"}
+    assert "<script" not in picture.html()
+    labels = re.findall(r'r0 \[label="((?:[^"\\]|\\.)*)" color=', picture.source)
+    assert len(labels) == 1 and labels[0].endswith(r"\n1.0")
+
+
+def test_a_long_tape_keeps_its_ends():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x * 1.5
+        for _ in range(500):
+            y = tf.sin(y)
+    found = texts(tf.draw(tape).svg)
+    assert f"{503 - draw_module.MOST:,} rows" in found
+    assert "0" in found and "502" in found
+
+
+def test_an_empty_tape_says_so():
+    assert "nothing recorded" in texts(tf.draw(tf.GradientTape()).svg)
+    assert tf.draw(tf.GradientTape()).alt == "Empty tape"
+
+
+def test_save_by_ending(tmp_path):
+    tape, _, _ = square()
+    picture = tf.draw(tape)
+    picture.save(tmp_path / "a.svg")
+    picture.save(str(tmp_path / "a.dot"))
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
+    assert (tmp_path / "a.dot").read_text(encoding="utf-8") == picture.source
+    with pytest.raises(ValueError, match=r"knows the endings .svg, .dot, .gv, .pdf and .png, but received '.*a.bmp'"):
+        picture.save(tmp_path / "a.bmp")
+
+
+def test_png_without_graphviz_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(draw_module.shutil, "which", lambda name: None)
+    tape, _, _ = square()
+    with pytest.raises(FileNotFoundError, match=r"needs the program 'dot' of Graphviz.*Save as .svg instead"):
+        tf.draw(tape).save(tmp_path / "a.png")
+
+
+def test_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"draw\(\) takes a tf.GradientTape, but received 'x'"):
+        tf.draw("x")

@@ -1,0 +1,163 @@
+"""The snapshot says what the engine computed: values, adjoints, gradients, and why a row is on a tape or not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+from .conftest import PROGRAMS, broadcasting, gathering, nested, square, states
+
+
+def rows_of(snapshot, **wanted):
+    return [row for row in snapshot["rows"] if all(row[name] == value for name, value in wanted.items())]
+
+
+def number(value):
+    return np.array(value["data"], dtype=np.float64)
+
+
+def test_rows_are_in_order_and_json(program):
+    tape, target, sources = program
+    snapshot = tf.snapshot(tape, target, sources)
+    assert json.loads(json.dumps(snapshot, allow_nan=False))["rows"] == snapshot["rows"]
+    assert [row["row"] for row in snapshot["rows"]] == list(range(len(snapshot["rows"])))
+    assert all(i < row["row"] for row in snapshot["rows"] for i in row["inputs"])
+
+
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if n != "gathering"])
+def test_the_sweep_ends_in_the_engines_gradients(name):
+    tape, target, sources = PROGRAMS[name]()
+    shown = tf.snapshot(tape, target, sources)["sweep"]
+    gradients = tape.gradient(target, sources)
+    flat = gradients if isinstance(gradients, list) else [gradients]
+    for value, gradient in zip(shown["gradients"], flat, strict=True):
+        np.testing.assert_allclose(number(value), gradient.numpy(), rtol=1e-6)
+
+
+def test_a_gather_adds_its_slices_up():
+    tape, y, table = gathering()
+    shown = tf.snapshot(tape, y, table)["sweep"]
+    np.testing.assert_allclose(number(shown["gradients"][0]), [[2, 4], [0, 0], [20, 24]])
+
+
+def test_each_step_adds_up(program):
+    """On every step the sums of an input are the products that arrived so far."""
+    tape, target, sources = program
+    snapshot = tf.snapshot(tape, target, sources)
+    sums = {}
+    for step in snapshot["sweep"]["steps"]:
+        if step["row"] in sums:
+            np.testing.assert_allclose(number(step["adjoint"]), sums[step["row"]], rtol=1e-5)
+        for edge in step["edges"]:
+            sums[edge["input"]] = sums.get(edge["input"], 0) + number(edge["product"])
+            np.testing.assert_allclose(number(edge["sum"]), sums[edge["input"]], rtol=1e-5)
+            if edge["local"] is not None and np.shape(edge["local"]["data"]) == np.shape(edge["product"]["data"]):
+                expected = number(edge["local"]) * number(step["adjoint"])
+                np.testing.assert_allclose(expected, number(edge["product"]), rtol=1e-5)
+
+
+def test_after_gradient_the_tapes_own_sweep_is_shown():
+    tape, y, x = square()
+    assert tf.snapshot(tape)["sweep"] is None
+    tape.gradient(y, x, output_gradients=tf.constant(10.0))
+    shown = tf.snapshot(tape)["sweep"]
+    assert shown["steps"][0]["adjoint"]["text"] == "10.0"
+    assert shown["gradients"][0]["text"] == "60.0"
+
+
+def test_looking_does_not_use_the_tape_up():
+    tape, y, x = square()
+    tf.snapshot(tape, y, x)
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_why_a_row_is_watched():
+    v, c = tf.Variable(1.0, name="v"), tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(c)
+        y = v * c * 4.0
+    snapshot = tf.snapshot(tape, y, v)
+    assert [row["watched"] for row in rows_of(snapshot, kind="variable")] == ["automatic"]
+    assert [row["watched"] for row in rows_of(snapshot, kind="source")] == ["explicit"]
+    assert [row["watched"] for row in rows_of(snapshot, kind="constant")] == [None]
+    assert [row["name"] for row in rows_of(snapshot, kind="variable")] == ["v:0"]
+
+
+def test_an_operation_that_is_on_no_tape_is_a_ghost():
+    x, k = tf.Variable(1.0), tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        unused = k * k
+        y = x * 2.0
+    snapshot = tf.snapshot(tape, y, x)
+    ghosts = rows_of(snapshot, status="ghost")
+    assert [row["op"] for row in ghosts] == ["multiply"]
+    assert ghosts[0]["shape"] == [2] and unused.shape == (2,)
+
+
+def test_what_stops_a_gradient():
+    x = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(x) + tf.floor(x)
+    cuts = {row["op"]: row["cut"] for row in tf.snapshot(tape, y, x)["rows"] if row["kind"] == "operation"}
+    assert cuts == {"stop_gradient": "stop_gradient", "floor": "nondifferentiable", "add": None}
+
+
+def test_each_state_of_a_variable_is_a_row():
+    tape, z, v = states()
+    snapshot = tf.snapshot(tape, z, v)
+    rows = rows_of(snapshot, kind="variable")
+    assert [(row["name"], row["version"], row["value"]["text"]) for row in rows] == [("v:0", 0, "1.0"), ("v:0", 1, "2.0")]
+    assigns = [event for event in snapshot["events"] if event["kind"] == "assign"]
+    assert [(event["from"], event["to"]) for event in assigns] == [(rows[0]["row"], rows[1]["row"])]
+
+
+def test_rows_that_an_inner_gradient_wrote_are_its_work():
+    outer, g, x = nested()
+    snapshot = tf.snapshot(outer, g, x)
+    written = [row["row"] for row in snapshot["rows"] if row["by"] is not None]
+    assert written and min(written) > max(row["row"] for row in snapshot["rows"] if row["by"] is None)
+
+
+def test_source_lines_are_those_of_the_program():
+    tape, target, sources = broadcasting()
+    snapshot = tf.snapshot(tape, target, sources)
+    (row,) = rows_of(snapshot, op="tanh")
+    text = snapshot["sources_text"][row["file"]].splitlines()[row["line"] - 1]
+    assert "tf.tanh" in text
+
+
+def test_large_arrays_travel_as_statistics():
+    w = tf.Variable(np.arange(3000, dtype=np.float32).reshape(60, 50))
+    with tf.GradientTape() as tape:
+        y = w * 2.0
+    row = tf.snapshot(tape, y, w)["rows"][0]
+    assert row["value"]["stats"] == {"min": 0, "max": 2999, "mean": 1499.5, "std": pytest.approx(866, abs=1), "zeros": 1, "nans": 0}
+    assert len(row["value"]["thumb"]) <= 32 and len(row["value"]["thumb"][0]) <= 32
+
+
+def test_numbers_that_json_does_not_know():
+    x = tf.Variable([1.0, 0.0])
+    with tf.GradientTape() as tape:
+        y = tf.math.log(x - 1.0)
+    value = tf.snapshot(tape, y, x)["rows"][-1]["value"]
+    assert value["data"] == ["-inf", "nan"]
+
+
+def test_since_leaves_earlier_rows_out():
+    tape, y, x = square()
+    snapshot = tf.snapshot(tape, y, x, since=1)
+    assert snapshot["first"] == 1 and [row["row"] for row in snapshot["rows"]] == [1]
+
+
+def test_a_tape_that_recorded_nothing():
+    snapshot = tf.snapshot(tf.GradientTape())
+    assert snapshot["rows"] == [] and snapshot["sweep"] is None
+
+
+def test_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"snapshot\(\) takes a tf.GradientTape, but received 3 of type 'int'"):
+        tf.snapshot(3)

@@ -1,0 +1,225 @@
+// The parts without a page: placing, folding, stepping, paths, packing.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { dotText } from "../src/export";
+import { foldTree, type Group } from "../src/fold";
+import { buildGraphNow, type Graph } from "../src/graph";
+import { findPaths } from "../src/paths";
+import { Placement } from "../src/place";
+import { unpack, type Snapshot } from "../src/schema";
+import { isLeaf, Store } from "../src/store";
+import { Timeline } from "../src/timeline";
+import { brief, matrix } from "../src/value";
+import { affine, bush, chain, diamond, layers, nested, PROGRAMS, square } from "./programs";
+
+function storeOf(snapshot: Snapshot): Store {
+  const store = new Store();
+  expect(store.take(snapshot)).toBe(true);
+  return store;
+}
+
+function graphOf(store: Store, open: (g: Group) => boolean = () => true, patterns = false): Graph {
+  return buildGraphNow(store, foldTree(store.rows, store.consumers, patterns), open);
+}
+
+describe("placement", () => {
+  it.each(Object.keys(PROGRAMS))("%s: every node stands right of its inputs and on its own place", (name) => {
+    const graph = graphOf(storeOf(PROGRAMS[name]()));
+    const taken = new Set<string>();
+    for (const node of graph.nodes) {
+      for (const edge of graph.edges[node.index]) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
+      for (const slot of [node.slot, node.slot + 1]) {
+        expect(taken.has(`${node.column}/${slot}`)).toBe(false);
+        taken.add(`${node.column}/${slot}`);
+      }
+    }
+  });
+
+  it("does not move operations when rows are added, however the rows are cut into batches", () => {
+    const whole = bush(120);
+    const places = new Map<number, string>();
+    for (let n = 1; n <= whole.rows.length; n++) {
+      const part = { ...whole, rows: whole.rows.slice(0, n), sweep: null, tapes: [{ ...whole.tapes[0], spans: [[0, whole.rows.length]] as [number, number][] }] };
+      for (const node of graphOf(storeOf(part)).nodes) {
+        if (node.row && isLeaf(node.row)) continue;
+        const place = `${node.column}/${node.slot}`;
+        expect(places.get(node.first) ?? place).toBe(place);
+        places.set(node.first, place);
+      }
+    }
+  });
+
+  it("agrees with the static picture's", () => {
+    const file = fileURLToPath(new URL("../../../tests/widgets/placements.json", import.meta.url));
+    const golden = JSON.parse(readFileSync(file, "utf8")) as { items: [number[], boolean, number][]; column: number[]; slot: number[] }[];
+    expect(golden.length).toBeGreaterThan(3);
+    for (const { items, column, slot } of golden) {
+      const placement = new Placement();
+      for (const [inputs, leaf, section] of items) placement.add({ inputs, leaf, section });
+      for (const [index, c, s] of placement.provisional()) [placement.column[index], placement.slot[index]] = [c, s];
+      expect(placement.column).toEqual(column);
+      expect(placement.slot).toEqual(slot);
+    }
+  });
+
+  it("places 10,000 rows in well under a second", () => {
+    const store = storeOf(bush(10000));
+    const start = performance.now();
+    graphOf(store);
+    expect(performance.now() - start).toBeLessThan(900);
+  });
+
+  it("keeps frames of tapes apart: the inner sweep begins right of the inner tape", () => {
+    const graph = graphOf(storeOf(nested()));
+    const inner = graph.frames.find((f) => f.kind === "tape" && f.label === "inner");
+    const sweep = graph.frames.find((f) => f.kind === "sweep");
+    const outer = graph.frames.find((f) => f.kind === "tape" && f.label === "outer");
+    expect(inner && sweep && outer).toBeTruthy();
+    if (!inner || !sweep || !outer) return;
+    expect(sweep.x).toBeGreaterThan(inner.x + inner.w - 40);
+    for (const part of [inner, sweep]) {
+      expect(part.x).toBeGreaterThanOrEqual(outer.x);
+      expect(part.x + part.w).toBeLessThanOrEqual(outer.x + outer.w);
+    }
+  });
+});
+
+describe("folding", () => {
+  it("finds a loop of 5,000 iterations and folds it to one node", () => {
+    const store = storeOf(chain(10000));
+    const graph = graphOf(store, () => false, true);
+    expect(graph.nodes.length).toBe(4);
+    expect(graph.nodes[3].group?.count).toBe(5000);
+    expect(graph.nodeOf(7000)).toBe(graph.nodes[3]);
+  });
+
+  it("opens step by step: never more than twenty parts at once", () => {
+    const store = storeOf(chain(10000));
+    const tree = foldTree(store.rows, store.consumers);
+    for (const group of tree.groups.values()) if (group.kind === "repeat" || group.kind === "page") expect(group.children.filter((c) => typeof c !== "number").length).toBeLessThanOrEqual(20);
+  });
+
+  it("makes a group of each name scope, with the leaves that only it reads", () => {
+    const store = storeOf(layers(4));
+    const tree = foldTree(store.rows, store.consumers, false);
+    const scopes = [...tree.groups.values()].filter((g) => g.kind === "scope");
+    expect(scopes.map((g) => g.label)).toEqual(["dense", "dense_1", "dense_2", "dense_3"]);
+    expect(tree.home[1]?.label).toBe("dense"); // its weight
+    expect(graphOf(store, () => false).nodes.length).toBe(6);
+  });
+
+  it("folds equal layers into one repeated group", () => {
+    const store = storeOf(layers(8));
+    const graph = graphOf(store, () => false, true);
+    expect(graph.nodes.some((n) => n.group?.kind === "repeat" && n.group.count === 8)).toBe(true);
+  });
+
+  it("keeps every row in sight or behind exactly one group", () => {
+    const store = storeOf(chain(600));
+    const graph = graphOf(store, (g) => g.kind === "repeat", true);
+    for (const row of store.rows) expect(graph.nodeOf(row.row)).not.toBeNull();
+  });
+});
+
+describe("stepping", () => {
+  it("goes forward through rows and backward through the sweep", () => {
+    const timeline = new Timeline(storeOf(square()));
+    expect([timeline.forward, timeline.length]).toEqual([2, 3]);
+    const seen: number[] = [];
+    for (let p = 0; p <= timeline.length; p++) {
+      timeline.go(p);
+      seen.push(timeline.current);
+    }
+    expect(seen).toEqual([-1, 0, 1, 1]);
+    expect(timeline.adjoint(0)?.text).toBe("6.0");
+    expect(timeline.adjoint(1)?.text).toBe("1.0");
+  });
+
+  it("shows adjoints as they accumulate and takes them back when stepping back", () => {
+    const store = storeOf(diamond());
+    const timeline = new Timeline(store);
+    const at = (step: number, row: number): string | undefined => {
+      timeline.go(timeline.forward + step);
+      return timeline.adjoint(row)?.text;
+    };
+    expect(at(1, 1)).toBe("1.0");
+    expect(at(0, 1)).toBeUndefined();
+    expect(Number(at(4, 0))).toBeCloseTo(4 + 8 * Math.cos(8), 5);
+  });
+
+  it("stays within bounds", () => {
+    const timeline = new Timeline(storeOf(affine()));
+    timeline.go(1e9);
+    expect(timeline.position).toBe(timeline.length);
+    timeline.go(-5);
+    expect(timeline.position).toBe(0);
+  });
+});
+
+describe("data", () => {
+  it("takes deltas in order, refuses gaps, ignores what it has", () => {
+    const whole = chain(40);
+    const store = storeOf({ ...whole, rows: whole.rows.slice(0, 10) });
+    expect(store.take({ ...whole, first: 20, rows: whole.rows.slice(20) })).toBe(false);
+    expect(store.rows.length).toBe(10);
+    expect(store.take({ ...whole, first: 5, rows: whole.rows.slice(5, 20) })).toBe(true);
+    expect(store.take({ ...whole, first: 20, rows: whole.rows.slice(20), changed: [{ row: 3, name: "y" }] })).toBe(true);
+    expect(store.rows.map((r) => r.row)).toEqual(whole.rows.map((r) => r.row));
+    expect(store.rows[3].name).toBe("y");
+  });
+
+  it("starts anew when the recording is another one", () => {
+    const store = storeOf(chain(40));
+    expect(store.take({ ...square(), record: "r2" })).toBe(true);
+    expect(store.rows.length).toBe(2);
+    expect(store.take({ ...square(), record: "r3", first: 1 })).toBe(false);
+  });
+
+  it("unpacks columns", () => {
+    const { rows: _rows, ...rest } = square();
+    const packed = { ...rest, count: 3, columns: { op: { c: "mul" }, inputs: { v: [[], [0], [0, 1]] }, dtype: { d: ["a", "b"], i: [0, 1, 0] } } };
+    expect(unpack(packed).rows.map((r) => [r.row, r.op, r.inputs, r.dtype])).toEqual([
+      [0, "mul", [], "a"],
+      [1, "mul", [0], "b"],
+      [2, "mul", [0, 1], "a"],
+    ]);
+  });
+
+  it("shortens numbers only where they do not fit", () => {
+    const scalar = { dtype: "float64", shape: [] };
+    expect(brief({ text: "0.30000001" }, scalar, 15)).toBe("0.30000001");
+    expect(brief({ text: "0.30000000000000004" }, scalar, 12)).toBe("0.3000000000…".slice(0, 11) + "…");
+    expect(brief({ text: "[[1. 2.]\n [3. 4.]]" }, { dtype: "float32", shape: [2, 2] }, 15)).toBe("f32[2,2]");
+    expect(matrix({ data: [[1, 2], [3, "nan"]] })).toEqual([[1, 2], [3, NaN]]);
+  });
+});
+
+describe("paths", () => {
+  it("lists the paths, their products and their sum", () => {
+    const store = storeOf(diamond());
+    const found = findPaths(store, 0, 4);
+    expect(found.paths.length).toBe(6); // x twice into x*x; from there through a+a twice, and directly
+    expect(found.sum).toBeCloseTo(4 + 8 * Math.cos(8), 4);
+  });
+
+  it("says where a gradient is cut", () => {
+    const snapshot = diamond();
+    snapshot.rows[1] = { ...snapshot.rows[1], cut: "stop_gradient" };
+    const found = findPaths(storeOf(snapshot), 0, 4);
+    expect(found.paths).toEqual([]);
+    expect(found.breaks).toEqual([{ row: 1, reason: "stop gradient" }]);
+  });
+
+  it("gives up gracefully where there are too many", () => {
+    const found = findPaths(storeOf(bush(400)), 0, 399);
+    expect(found.complete || found.sum === null).toBe(true);
+  });
+});
+
+it("escapes what goes into DOT", () => {
+  const snapshot = square();
+  snapshot.rows[0] = { ...snapshot.rows[0], name: 'a"];\nevil [x="' };
+  const text = dotText(storeOf(snapshot));
+  expect(text).toContain('r0 [label="a\\"];\\nevil [x=\\"\\n3.0"');
+});
