@@ -135,7 +135,7 @@ class Sweep:
             record.long_values()
         record.pack()
         self.long = np.zeros(len(record), record.real)
-        self.reach = np.ones(len(record), np.uint8) if self.marks is None else np.asarray(self.marks, np.uint8)
+        self.reach = np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
 
     def _steps_long(self) -> Iterator[int]:
         from . import kernels

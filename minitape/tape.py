@@ -63,7 +63,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
+                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._warns = _option(options)
@@ -77,6 +77,7 @@ class GradientTape:
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
+        self._reached: tuple[Any, Any] = (None, None)  # the last answer of reach() and what was asked
         self.late = False  # something was watched after it was first used: spans and order matter
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
@@ -527,6 +528,9 @@ class GradientTape:
         """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
         record: Record = self._record  # type: ignore[assignment]
         n = len(record)
+        key = (n, len(self.watched), len(self.spans), frozenset(sources))
+        if self._reached[0] == key and not self._recording:
+            return self._reached[1]
         on, start, end = None, 0, n
         if self._all_within(sources):
             start, end = self.spans[0]
@@ -538,6 +542,8 @@ class GradientTape:
         for row in sources:
             marks[row] = on is None or on[row]
         self._spread(marks, max(min(sources) + 1, start), end, on)
+        if self._persistent:  # several gradients with respect to the same sources
+            self._reached = (key, marks)
         return marks
 
     def _all_within(self, sources: set[int]) -> bool:
