@@ -1,0 +1,110 @@
+"""The answers of lesson 03, variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .exercise import Exercise, Mistake
+
+
+def _content_and_shape(variable: Any) -> list[Any]:
+    """What a variable holds, and which shapes it takes."""
+    return [variable.numpy().tolist(), str(variable.shape)]
+
+
+EXERCISES = (
+    Exercise(
+        "03.1",
+        expect={"t": [1, 2], "z": [11, 0]},
+        mistakes=[
+            Mistake({"t": [11, 0], "z": [11, 0]}, "z is right. But t is a tensor: nothing ever changes a tensor."),
+            Mistake(
+                {"t": [1, 2], "z": [11, 22]}, "The last line also changes z: it puts 0 in place of the second number."
+            ),
+            Mistake({"t": [1, 2], "z": [1, 0]}, "assign_add changes the variable itself: afterwards z holds the sums."),
+            Mistake({"t": [1, 2], "z": [0, 22]}, "Counting starts with 0: z[1] is the second number."),
+        ],
+        hint="Follow z line by line: [1, 2], then plus [10, 20], then the second number becomes 0. Does t ever change?",
+        because="assign_add and assign change what the variable holds. The tensor t stays as it was made.",
+    ),
+    Exercise(
+        "03.2",
+        expect={"A": "works", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
+        mistakes=[
+            Mistake(
+                {"A": "TypeError", "B": "ValueError", "C": "TypeError", "D": "TypeError"},
+                "Look at A once more: the whole numbers 3 and 4 can be stored as decimal numbers without loss.",
+            ),
+            Mistake(
+                {"A": "works", "B": "TypeError", "C": "TypeError", "D": "TypeError"},
+                "Look at B once more: the kind of number fits, the shape does not.",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "works", "D": "TypeError"},
+                "Look at C once more: the equals sign is not how a variable is changed.",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "works"},
+                "Look at D once more: 1.5 has no place in a variable of integers. Nothing is rounded silently.",
+            ),
+            Mistake(
+                {"A": "works", "B": "works", "C": "TypeError", "D": "TypeError"},
+                "Look at B once more: v was made with two numbers and keeps that shape.",
+            ),
+        ],
+        hint="TypeError: the kind does not fit, or the way is wrong. ValueError: the kind fits, the shape does not.",
+        because="Whole numbers fit into floats. A wrong shape is a ValueError, a wrong kind or v[0] = ... a TypeError.",
+    ),
+    Exercise(
+        "03.3",
+        expect=lambda numbers: float(sum(numbers)),
+        cases=[([1.0, 2.0, 3.0],), ([0.5, -2.0],), ([4.0],)],
+        mistakes=[
+            Mistake(lambda numbers: numbers[-1], "assign replaces what is in the box. Use assign_add to add to it."),
+            Mistake(
+                lambda numbers: 0.0,
+                "total + number makes a new tensor that nobody keeps. Use total.assign_add(number).",
+            ),
+            Mistake(lambda numbers: -sum(numbers), "assign_sub subtracts. You want to add."),
+            Mistake(
+                lambda numbers: numbers[0], "The return stands inside the loop, so the function ends after one number."
+            ),
+        ],
+        hint="Inside a loop over the numbers, call total.assign_add(number). After the loop, return total.",
+        because="assign_add changes the box, so each step starts from what the last one left.",
+    ),
+    Exercise(
+        "03.4",
+        expect=[[1.0, 2.0], "(None,)"],
+        view=_content_and_shape,
+        mistakes=[
+            Mistake([[1.0, 2.0], "(2,)"], "This variable takes two numbers only. Say shape=[None] when you make it."),
+            Mistake(
+                [[1.0, 2.0], "<unknown>"],
+                "This variable takes any shape, also a table. Allow one direction: shape=[None].",
+            ),
+            Mistake(
+                [[[1.0, 2.0]], "(None, 2)"], "This variable holds a table with two columns. Use one pair of brackets."
+            ),
+            Mistake(
+                [0.0, "<unknown>"], "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None]."
+            ),
+        ],
+        hint="tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
+        because="shape=[None] is one direction of any length.",
+    ),
+    Exercise(
+        "03.5",
+        expect=["d:0"],
+        mistakes=[
+            Mistake(["a:0", "d:0"], "a is read before the tape is on."),
+            Mistake(["c:0", "d:0"], "c is written inside the block, but never read. Writing does not watch."),
+            Mistake(["b:0", "d:0"], "b is read inside the block, but it is not trainable."),
+            Mistake(
+                ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
+            ),
+        ],
+        hint="For each variable ask two questions: is it trainable? Is it read while the tape is on?",
+        because="Only d is trainable and read while the tape is on.",
+    ),
+)
