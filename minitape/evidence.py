@@ -35,7 +35,8 @@ class Origin(NamedTuple):
     ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
     "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
     it was made of, if known), "variable", "assign", "assign_add", "assign_sub" (``detail`` a weak reference to the
-    variable), "gradient", or "row" (a row of a recording that was released). ``stack`` holds the user's frames,
+    variable), "gradient", "value" (the value of ``inputs``
+    decided about it, as a mask does), or "row" (a row of a recording that was released). ``stack`` holds the user's frames,
     innermost first. ``inputs`` are the values it was computed from, each a :class:`Ref`.
     """
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import dtypes
 from .errors import invalid
+from .evidence import left
 from .opdefs import accept_attr
 from .operands import strict, tensor_of
 from .primitives import TABLE
@@ -97,7 +98,11 @@ def _number(index: Any) -> int:
     shape = getattr(index, "shape", None)
     if dtype is None or _index_dtype(dtype) is False or (shape is not None and len(shape) == 1):
         raise TypeError(f"{_VALID}, got {index!r}")
-    value = index._read().array if hasattr(index, "_read") else index.array if isinstance(index, Tensor) else index
+    if hasattr(index, "_read"):
+        index = index._read()
+    if type(index) is EagerTensor:
+        left(index, "index")
+    value = index.array if isinstance(index, Tensor) else index
     if value.ndim:
         sizes = ",".join(map(str, (1, *value.shape)))
         raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], [{sizes}], "

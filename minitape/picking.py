@@ -10,6 +10,7 @@ import numpy as np
 from . import dtypes
 from .convert import convert_to_tensor
 from .errors import invalid
+from .evidence import born
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import static, strict, tensor_of, together
@@ -129,6 +130,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     flat = apply(TABLE["reshape"], (x,), {"shape": (*sizes[:axis], -1 if x.array.size else _product(covered),
                                                     *sizes[axis + mask.ndim :])})  # fmt: skip
     places = wrap(np.flatnonzero(mask.array).astype(np.int64))
+    places._made = born("value", (mask,), "boolean_mask")
     return apply(TABLE["gather"], (flat, places), {"axis": axis})
 
 

@@ -198,7 +198,7 @@ class Trace:
         if "numpy_function" in name:
             return Break("left_through_numpy", where, "tf.numpy_function", node)
         out = self.dtype(node)
-        if name == "cast" and out is not None and not out.differentiable:
+        if name in ("cast", "as_string") and out is not None and not out.differentiable:
             source = self.dtype(parent)
             if source is None or source.differentiable:
                 return Break("integer_dtype", where, out.name, node)
@@ -246,8 +246,8 @@ class Trace:
             cause, what = "outside_tape", origin.detail.name if origin.kind == "op" else origin.kind
         for ref in origin.inputs:
             parent = self.of_ref(ref)
-            if origin.kind == "row":
-                yield parent, None
+            if origin.kind in ("row", "value"):
+                yield parent, Break("nondifferentiable_op", place, origin.detail, origin) if origin.kind == "value" else None
                 continue
             if origin.kind == "op" and what in ("stop_gradient",):
                 yield parent, Break("stop_gradient", place, what, origin)
