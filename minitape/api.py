@@ -41,7 +41,7 @@ ROOT: dict[str, str] = {
                "tensor_scatter_nd_update",
     "printing": "print=print_",
     "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
-    "devices": "device timestamp tuple",
+    "devices": "device get_logger timestamp tuple",
     "custom": "custom_gradient recompute_grad grad_pass_through py_function numpy_function RegisterGradient no_gradient",
     "graphs.build": "Graph Operation",
     "graphs.session": "gradients",

@@ -89,7 +89,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
                                              "[Op:Cast] name: ")  # fmt: skip
     if x.dtype.is_complex and dtype.is_floating:
-        logging.getLogger("minitape").warning(
+        logging.getLogger("tensorflow").warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
             "may not be what you intended.", x.dtype.name, dtype.name,
         )  # fmt: skip
@@ -503,7 +503,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
-    return None if isinstance(tensor, Tensor) else tensor
+    return None if isinstance(tensor, Tensor) or hasattr(tensor, "_read") else tensor
 
 
 def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:

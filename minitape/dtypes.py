@@ -150,7 +150,7 @@ uint64 = DType("uint64", np.uint64, "u", 8, 23, "uint64")
 bool = DType("bool", np.bool_, "b", 1, 10, "bool")  # noqa: A001 - TensorFlow's name
 complex64 = DType("complex64", np.complex64, "c", 8, 8, "complex64")
 complex128 = DType("complex128", np.complex128, "c", 16, 18, "complex128")
-string = DType("string", np.object_, "s", 0, 7, "string")
+string = DType("string", object, "s", 0, 7, "string")
 # types that exist as names only: tensors of them can not be made
 qint8, quint8, qint16, quint16, qint32 = (
     DType(name, np.dtype([(name, plain)]), "q", np.dtype(plain).itemsize, number, name)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from .errors import InvalidArgumentError, NotFoundError, invalid
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+_LITERAL = ("bool", "float", "double", "int32", "int64", "string")  # inputs of one type only
 _LONG = {"FLOAT": "float", "DOUBLE": "double", "HALF": "half"}
 
 
@@ -78,10 +79,12 @@ but is a int32 tensor [Op:AddV2] name:
             break
         if attr not in bound:
             bound[attr] = dtype
+            if attr in _LITERAL and attr != dtype.kernel_name:
+                raise _unlike(op, position, attr, dtype)
             if attr in found.allowed and _name(dtype) not in found.allowed[attr]:
                 raise _not_allowed(op, found, attr, dtype)
         elif bound[attr] is not dtype:
-            raise _unlike(op, position, bound[attr], dtype)
+            raise _unlike(op, position, bound[attr].kernel_name, dtype)
     for attr, names in found.lacking.items():
         if attr in bound and _name(bound[attr]) in names:
             raise _no_kernel(op, found, bound)
@@ -115,8 +118,8 @@ def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumen
     )  # fmt: skip
 
 
-def _unlike(op: str, position: int, wanted: Any, dtype: Any) -> InvalidArgumentError:
-    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
+def _unlike(op: str, position: int, wanted: str, dtype: Any) -> InvalidArgumentError:
+    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} "
                    f"tensor but is a {dtype.kernel_name} tensor", op)  # fmt: skip
 
 

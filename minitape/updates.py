@@ -70,7 +70,7 @@ class Updates:
     def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replaces slices along the second axis, for each element of the first."""
         slices = _slices(sparse_delta)
-        rows, values = (np.asarray(tensor_of(t).array) for t in (slices.indices, slices.values))
+        rows, values = np.asarray(tensor_of(slices.indices).array), tensor_of(slices.values)
         deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed after "
                    "2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable instead.")  # fmt: skip
         index = (*np.indices(rows.shape)[:-1], rows)
@@ -192,7 +192,7 @@ def deprecated(text: str) -> None:
     _told.add(text)
     frame = user_frame(sys._getframe(1))
     where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    logging.getLogger("minitape").warning("From %s: %s", where, text)
+    logging.getLogger("tensorflow").warning("From %s: %s", where, text)
 
 
 # -- v[...].assign ----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .updates import Updates, deprecated
 _numbers = itertools.count()
 
 
-class ResourceVariable(Updates):
+class Variable(Updates):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -34,6 +34,13 @@ class ResourceVariable(Updates):
     >>> v.name, v.trainable
     ('v:0', True)
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(ResourceVariable if cls is Variable else cls)
+
+
+class ResourceVariable(Variable):
+    """The class of which every ``tf.Variable`` is an instance."""
 
     __array_priority__ = 100
 
@@ -447,7 +454,7 @@ def _forward_equality(name: str) -> None:
 _forward_equality("__eq__")
 _forward_equality("__ne__")
 
-Variable = ResourceVariable
+ResourceVariable.assign.__qualname__ = "BaseResourceVariable.assign"  # what Python's texts for wrong calls say
 
 
 def _scoped(name: str) -> str:

@@ -1,0 +1,418 @@
+"""``tf.debugging``: assertions on tensors. They return None, or raise when they do not hold.
+
+In a ``tf.function`` an assertion on values runs each time the function does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
+import numpy as _np
+
+from . import dtypes as _dtypes
+from .errors import invalid as _invalid
+from .opdefs import accept as _accept
+from .operands import hinted as _hinted
+from .operands import tensor_of as _tensor_of
+from .operands import together as _together
+from .primitives import TABLE as _TABLE
+from .record import state as _state
+from .tensor import EagerTensor as _EagerTensor
+from .tensor import Tensor as _Tensor
+from .tensor import apply as _apply
+from .tensor import wrap as _wrap
+
+
+def _with_values(check: _Callable[..., None], *tensors: _Any) -> _Any:
+    """Runs a check on eager tensors: now, or when the graph that is being built runs."""
+    if _state.graph is None and all(isinstance(t, _EagerTensor) for t in tensors):
+        return check(*tensors)
+    from .graphs.effects import later
+    from .shape import TensorShape
+
+    def run(*values: _Any) -> list[_Any]:
+        check(*values)
+        return [_wrap(_np.bool_(True))]
+
+    return later(run, list(tensors), [(TensorShape([]), _dtypes.bool)], stateful=True)[0]
+
+
+# -- Assert -----------------------------------------------------------------------------------------------------------
+
+
+def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str | None = None) -> _Any:  # noqa: N802
+    """Raises InvalidArgumentError with the tensors in ``data`` unless the condition is true.
+
+    >>> import minitape as tf
+    >>> tf.debugging.Assert(tf.constant(True), ["never shown"])
+    """
+    values = [data] if isinstance(data, str) else list(data)
+    if _state.graph is None:
+        if not condition:
+            raise _invalid(f"Expected '{condition!s}' to be true. Summarized data: {_summary(values, summarize)}")
+        return None
+    return _with_values(lambda c: _graph_assert(c, values, summarize), _tensor_of(condition))
+
+
+def _graph_assert(condition: _Any, values: list[_Any], summarize: int | None) -> None:
+    if not condition:
+        raise _invalid("assertion failed: " + " ".join(f"[{v}]" for v in _summary(values, summarize).split("\n")), "Assert")
+
+
+def _summary(values: list[_Any], summarize: int | None) -> str:
+    return "\n".join(_elements(v, 3 if summarize is None else summarize) for v in values)
+
+
+def _elements(value: _Any, limit: int) -> str:
+    flat = _np.ravel(_np.asarray(_tensor_of(value).array)) if not isinstance(value, str) else [value.encode()]
+    shown = [str(v) for v in (flat if limit < 0 else flat[:limit])]
+    return ", ".join(shown + ["..."] if len(flat) > len(shown) else shown)
+
+
+# -- comparisons ------------------------------------------------------------------------------------------------------
+
+
+def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
+    name = {"==": "assert_equal", "!=": "assert_none_equal", "<": "assert_less", "<=": "assert_less_equal",
+            ">": "assert_greater", ">=": "assert_greater_equal"}[symbol]  # fmt: skip
+
+    def function(x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> _Any:
+        x, y = _hinted(x, y)
+        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
+
+    function.__name__ = function.__qualname__ = name
+    example = {"==": "1, 1", "!=": "1, 2", "<": "1, 2", "<=": "1, 1", ">": "2, 1", ">=": "1, 1"}[symbol]
+    function.__doc__ = f"""Raises InvalidArgumentError, with the places that differ, unless x {symbol} y everywhere.
+
+    ``x`` and ``y`` broadcast; ``summarize`` (3) limits how many elements are shown.
+
+    >>> import minitape as tf
+    >>> tf.debugging.{name}({example})
+    """
+    return function
+
+
+def _compare(symbol: str, primitive: str, x: _Any, y: _Any, message: str | None, summarize: int | None) -> None:
+    from .tensor import binary
+
+    holds = _np.asarray(binary(_TABLE[primitive], x, y).array)
+    if holds.all():
+        return
+    limit = 3 if summarize is None else summarize
+    a, b = _np.asarray(x.array), _np.asarray(y.array)
+    lines = [message] if message is not None else []
+    lines.append(f"Condition x {symbol} y did not hold.")
+    if a.ndim and a.shape == b.shape:
+        places = _np.argwhere(~holds)[:limit].astype(_np.int64)
+        at = tuple(places.T)
+        lines += [f"Indices of first {len(places)} different values:\n{places}",
+                  f"Corresponding x values:\n{a[at]}", f"Corresponding y values:\n{b[at]}"]  # fmt: skip
+    for label, array in (("x", a), ("y", b)):
+        lines.append(f"First {min(array.size, limit)} elements of {label}:\n{array.reshape(-1)[:limit]}")
+    raise _invalid("\n".join(lines))
+
+
+assert_equal = _comparison("==", "equal")
+assert_none_equal = _comparison("!=", "not_equal")
+assert_less = _comparison("<", "less")
+assert_less_equal = _comparison("<=", "less_equal")
+assert_greater = _comparison(">", "greater")
+assert_greater_equal = _comparison(">=", "greater_equal")
+
+
+def _sign(name: str, condition: str, holds: _Callable[[_Any], _Any], example: str, gap: str = "\n") -> _Callable[..., _Any]:
+    def function(x: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> _Any:
+        def check(tensor: _Any) -> None:
+            array = _np.asarray(tensor.array)
+            if not holds(array).all():
+                raise _invalid(f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x (shape={tensor.shape} "
+                               f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}")  # fmt: skip
+
+        return _with_values(check, _tensor_of(x))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""Raises InvalidArgumentError unless {condition} for every element.
+
+    >>> import minitape as tf
+    >>> tf.debugging.{name}({example})
+    """
+    return function
+
+
+def _listed(array: _Any, summarize: int | None) -> str:
+    if not array.ndim:
+        return str(array[()])
+    limit = 3 if summarize is None else summarize
+    flat = array.reshape(-1)
+    return str([str(v) for v in flat[:limit]] + (["..."] if flat.size > limit else []))
+
+
+def _lead(message: str | None) -> str:
+    return f"{message}.  " if message else ""
+
+
+assert_positive = _sign("assert_positive", "x > 0", lambda x: x > 0, "[1.0]")
+assert_negative = _sign("assert_negative", "x < 0", lambda x: x < 0, "[-1.0]")
+assert_non_negative = _sign("assert_non_negative", "x >= 0", lambda x: x >= 0, "[0.0]")
+assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "[0.0]", "")
+
+
+def assert_near(
+    x: _Any, y: _Any, rtol: _Any = None, atol: _Any = None, message: str | None = None, summarize: int | None = None,
+    name: str | None = None,
+) -> _Any:  # fmt: skip
+    """Raises InvalidArgumentError unless ``|x - y| <= atol + rtol * |y|`` for every element.
+
+    Both tolerances are ten times the dtype's machine epsilon by default. Raises ValueError for integers.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_near(1.0, 1.0 + 1e-7)
+    """
+    x, y = _together(x, y)
+    if not x.dtype.is_floating and not x.dtype.is_complex:
+        raise ValueError(f"data type {x.dtype.as_numpy_dtype} not inexact")
+    epsilon = 10 * _np.finfo(x.dtype.real_dtype.as_numpy_dtype if x.dtype.name != "bfloat16" else _np.float32).eps
+    rtol, atol = (_tensor_of(epsilon if t is None else t, x.dtype.real_dtype) for t in (rtol, atol))
+
+    def check(a: _Any, b: _Any) -> None:
+        with _np.errstate(all="ignore"):
+            near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
+        if not _np.all(near):
+            data = [f"{_lead(message)}", f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                    f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b]  # fmt: skip
+            Assert(_wrap(_np.bool_(False)), data, summarize)
+
+    return _with_values(check, x, y)
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def check_numerics(tensor: _Any, message: str, name: str | None = None) -> _Any:
+    """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.debugging.check_numerics([1.0, 2.0], "loss").numpy()
+    array([1., 2.], dtype=float32)
+    """
+    x = _tensor_of(tensor)
+    _accept("CheckNumerics", x.dtype)
+
+    def check(t: _Any) -> None:
+        found = [label for label, test in (("Inf", _np.isinf), ("NaN", _np.isnan)) if test(t.array).any()]
+        if found:
+            raise _invalid(f"{message} : Tensor had {' and '.join(found)} values", "CheckNumerics")
+
+    _with_values(check, x)
+    return _apply(_TABLE["identity"], (x,), {})
+
+
+def assert_all_finite(x: _Any, message: str, name: str | None = None) -> _Any:
+    """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_all_finite([1.0], "loss").numpy()
+    array([1.], dtype=float32)
+    """
+    return check_numerics(x, message, name)
+
+
+# -- ranks, shapes and types ------------------------------------------------------------------------------------------
+
+
+def _rank_number(rank: _Any) -> int:
+    given = _tensor_of(rank)
+    if given.dtype != _dtypes.int32:
+        raise TypeError(f"tensor must be of type {_dtypes.int32!r}; got {given.dtype!r}")
+    if given.ndim:
+        raise ValueError("Rank must be a scalar.")
+    return int(given.array)
+
+
+def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
+    if not holds:
+        raise ValueError(f"{_lead(message)}Tensor  must have rank {words}.  Received rank {x.ndim}, shape {x.shape}")
+
+
+def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises ValueError unless ``x`` has ``rank`` axes.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_rank([1, 2], 1)
+    """
+    x, rank = _tensor_of(x), _rank_number(rank)
+    _check_rank(x, x.ndim == rank, f"{rank}", message)
+
+
+def assert_rank_at_least(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises ValueError unless ``x`` has at least ``rank`` axes.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_rank_at_least([[1]], 1)
+    """
+    x, rank = _tensor_of(x), _rank_number(rank)
+    _check_rank(x, x.ndim >= rank, f"at least {rank}", message)
+
+
+def assert_rank_in(x: _Any, ranks: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises ValueError unless the number of axes of ``x`` is one of ``ranks``.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_rank_in([1], [1, 2])
+    """
+    x, numbers = _tensor_of(x), tuple(_rank_number(r) for r in ranks)
+    _check_rank(x, x.ndim in numbers, f"in {numbers}", message)
+
+
+def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises ValueError unless the tensor has no axes.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_scalar(1)
+    """
+    x = _tensor_of(tensor)
+    if x.ndim:
+        raise ValueError(f"{_lead(message)}Expected scalar shape, saw shape: {x.shape}.")
+
+
+def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises TypeError unless the tensor has this dtype.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_type(tf.constant(1), tf.int32)
+    """
+    x, wanted = _tensor_of(tensor), _dtypes.as_dtype(tf_type)
+    if x.dtype != wanted:
+        raise TypeError(f"{_lead(message)}tensor must be of type {wanted!r}; got {x.dtype!r}")
+
+
+def assert_integer(x: _Any, message: str | None = None, name: str | None = None) -> None:
+    """Raises TypeError unless ``x`` has an integer dtype.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_integer(1)
+    """
+    x = _tensor_of(x)
+    if not x.dtype.is_integer:
+        raise TypeError(f'{_lead(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}')
+
+
+def assert_same_float_dtype(tensors: _Any = None, dtype: _Any = None) -> _Any:
+    """The float dtype that all tensors share; ValueError when they do not, or when it is no float.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
+    tf.float32
+    """
+    wanted, first = None if dtype is None else _dtypes.as_dtype(dtype), None
+    for t in tensors or ():
+        if wanted is not None and t.dtype != wanted:
+            like = "" if first is None else f" as {first!s}"
+            raise ValueError(f"{t!s}, type={t.dtype}, must be of the same type ({wanted}){like}.")
+        wanted, first = t.dtype, t if first is None else first
+    wanted = wanted or _dtypes.float32
+    if not wanted.is_floating:
+        raise ValueError(f"Expected floating point type, got {wanted}.")
+    return wanted
+
+
+def assert_proper_iterable(values: _Any) -> None:
+    """Raises TypeError for tensors, arrays and strings, which can be iterated over but should not be taken for a list.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_proper_iterable([1, 2])
+    """
+    if isinstance(values, (_Tensor, _np.ndarray, str, bytes)) or hasattr(values, "_composite"):
+        raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
+    if not hasattr(values, "__iter__"):
+        raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
+
+
+def assert_shapes(
+    shapes: _Any, data: _Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> None:
+    """Raises ValueError unless each (tensor, shape) pair fits, with letters standing for sizes that must agree.
+
+    A shape is a tuple of ints, names, None or "..." for any number of axes.
+
+    >>> import minitape as tf
+    >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])
+    """
+    known: dict[_Any, tuple[int, str]] = {}
+    for tensor, spec in shapes.items() if isinstance(shapes, dict) else shapes:
+        x = _tensor_of(tensor)
+        for place, (symbol, axis) in enumerate(_paired(x, spec, message)):
+            _check_size(x, axis, symbol, place, known, message)
+
+
+def _paired(x: _Any, spec: _Any, message: str | None) -> list[tuple[_Any, int]]:
+    """Symbols with the axes that they describe."""
+    symbols = list(spec) if isinstance(spec, (tuple, list, str)) or hasattr(spec, "__iter__") else [spec]
+    dots = [i for i, s in enumerate(symbols) if s in ("...", Ellipsis, "*")]
+    if dots:
+        behind = len(symbols) - dots[0] - 1
+        _check_rank(x, x.ndim >= len(symbols) - 1, f"at least {len(symbols) - 1}", message)
+        front = [(s, i) for i, s in enumerate(symbols[: dots[0]])]
+        return front + [(s, x.ndim - behind + i) for i, s in enumerate(symbols[dots[0] + 1 :])]
+    if len(symbols) == 1 and x.ndim == 0 and symbols[0] in (1, None):
+        return []
+    _check_rank(x, x.ndim == len(symbols), f"in {(0, 1)}" if len(symbols) == 1 else f"{len(symbols)}", message)
+    return [(s, i) for i, s in enumerate(symbols)]
+
+
+def _check_size(x: _Any, axis: int, symbol: _Any, place: int, known: dict[_Any, _Any], message: str | None) -> None:
+    if symbol is None or symbol == ".":
+        return
+    label = f"Tensor shape={x.shape} dtype={x.dtype.name}"
+    if isinstance(symbol, int):
+        wanted, source = symbol, "Specified explicitly"
+    elif symbol in known:
+        wanted, source = known[symbol]
+    else:
+        known[symbol] = x.shape[axis], f"Specified by tensor shape={x.shape} dtype={x.dtype.name} dimension {axis}"
+        return
+    if x.shape[axis] != wanted:
+        raise ValueError(f"{_lead(message)}{source}.  {label} dimension {axis} must have size {wanted}.  Received size "
+                         f"{x.shape[axis]}, shape {x.shape}")  # fmt: skip
+
+
+def is_numeric_tensor(tensor: _Any) -> bool:
+    """True for a tensor of numbers.
+
+    >>> import minitape as tf
+    >>> tf.debugging.is_numeric_tensor(tf.constant(1.0)), tf.debugging.is_numeric_tensor(1.0)
+    (True, False)
+    """
+    return isinstance(tensor, _Tensor) and tensor.dtype.is_numeric
+
+
+# -- switches ---------------------------------------------------------------------------------------------------------
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Only False is supported: minitape runs on the CPU and has no placements to log. Raises ValueError for True.
+
+    >>> import minitape as tf
+    >>> tf.debugging.set_log_device_placement(False)
+    """
+    if enabled:
+        raise ValueError("minitape has one device, the CPU: there are no placements to log")
+
+
+def get_log_device_placement() -> bool:
+    """False: there are no placements to log.
+
+    >>> import minitape as tf
+    >>> tf.debugging.get_log_device_placement()
+    False
+    """
+    return False
+
+
+def __getattr__(name: str) -> _Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from .api import missing
+
+    raise AttributeError(missing("tf.debugging", name, [n for n in globals() if not n.startswith("_")]))

@@ -1,0 +1,90 @@
+"""Names of a world with several devices, which minitape does not have: everything runs on the one CPU."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+
+from .errors import invalid
+from .tensor import wrap
+
+_CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+def device(device_name: Any) -> AbstractContextManager[None]:
+    """A block whose operations run on a device: the CPU, the only one there is.
+
+    Raises ValueError for what is no device's name, InvalidArgumentError for a device that is not there, RuntimeError for
+    a function.
+
+    >>> import minitape as tf
+    >>> with tf.device("/CPU:0"):
+    ...     x = tf.constant(1.0)
+    >>> x.device
+    '/job:localhost/replica:0/task:0/device:CPU:0'
+    """
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    return _on(device_name)
+
+
+@contextmanager
+def _on(name: Any) -> Iterator[None]:
+    kind, number = _parsed(name)
+    if (kind, number) != ("CPU", 0):
+        raise invalid(f"Could not satisfy device specification '/job:localhost/replica:0/task:0/device:{kind}:{number}'. "
+                      f"enable_soft_placement=0. Supported device types [CPU]. All available devices [{_CPU}].")  # fmt: skip
+    yield
+
+
+def _parsed(name: Any) -> tuple[str, int]:
+    """(kind, number) of a device's name; ValueError for anything else."""
+    kind, number = "CPU", 0
+    for part in filter(None, str(name or "").split("/")):
+        if part.lower() in ("cpu", "gpu", "tpu"):
+            kind = part.upper()
+            continue
+        found = re.fullmatch(r"(?:device:)?(cpu|gpu|tpu):(\d+|\*)", part, re.IGNORECASE)
+        if found:
+            kind, number = found[1].upper(), 0 if found[2] == "*" else int(found[2])
+        elif not re.fullmatch(r"(job:\w+|replica:\d+|task:\d+)", part):
+            raise ValueError(f"Unknown attribute '{part.split(':')[0]}' is encountered while parsing the device spec: '{name}'.")
+    return kind, number
+
+
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:  # noqa: A001
+    """The tensors of a list, all of them computed. Eagerly they are so already.
+
+    >>> import minitape as tf
+    >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2)])]
+    [np.int32(1), np.int32(2)]
+    """
+    from .arrays import identity
+
+    return [None if t is None else identity(t) for t in tensors]
+
+
+def get_logger() -> logging.Logger:
+    """The logger to which minitape's warnings go; it has TensorFlow's name.
+
+    >>> import minitape as tf
+    >>> tf.get_logger().name
+    'tensorflow'
+    """
+    return logging.getLogger("tensorflow")
+
+
+def timestamp(name: str | None = None) -> Any:
+    """The seconds since 1970, as a float64 tensor.
+
+    >>> import minitape as tf
+    >>> tf.timestamp().dtype
+    tf.float64
+    """
+    return wrap(np.float64(time.time()))

@@ -1,0 +1,162 @@
+"""``tf.print``: tensors as text, on stderr unless told otherwise."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .convert import convert_to_tensor
+from .record import state
+from .tensor import EagerTensor, Tensor, wrap
+
+_LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+def print_(*inputs: Any, **kwargs: Any) -> Any:
+    """Prints values: tensors as their elements, at most ``summarize`` (3) at each end of an axis; other things as Python.
+
+    ``output_stream`` is ``sys.stderr`` (default), ``sys.stdout``, or "file://PATH" to append to a file; ``sep`` and
+    ``end`` are those of Python's print. In a ``tf.function`` it prints each time the function runs.
+    Raises ValueError for another stream or an unknown keyword.
+
+    >>> import minitape as tf
+    >>> import sys
+    >>> tf.print("x =", tf.range(10), output_stream=sys.stdout)
+    x = [0 1 2 ... 7 8 9]
+    """
+    stream = kwargs.pop("output_stream", None)
+    kwargs.pop("name", None)
+    summarize, sep, end = kwargs.pop("summarize", 3), kwargs.pop("sep", " "), kwargs.pop("end", None)
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    write = _writer(sys.stderr if stream is None else stream)
+    limit = -1 if summarize is None or summarize < 0 else summarize
+    end = "\n" if end is None else end
+    inputs = tuple(_dense(v) for v in inputs)
+    if state.graph is None:
+        write(_line(inputs, sep, limit) + end)
+        return None
+    return _in_graph(inputs, lambda values: write(_line(values, sep, limit) + end))
+
+
+def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
+    from .dtypes import bool as boolean
+    from .graphs.effects import later
+    from .shape import TensorShape
+
+    leaves = nest.flatten(list(inputs))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+
+    def run(*values: Any) -> list[Any]:
+        found = iter(values)
+        emit(nest.pack_sequence_as(list(inputs), [next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves]))
+        return [wrap(np.bool_(True))]
+
+    return later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
+
+
+def _writer(stream: Any) -> Any:
+    if stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__) or hasattr(stream, "write"):
+
+        def write(text: str) -> None:
+            stream.write(text)
+            stream.flush()
+
+        return write
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return lambda text: _append(stream.removeprefix("file://"), text)
+    if callable(stream) and getattr(stream, "__name__", "") in _LEVELS:
+        return lambda text: logging.getLogger("tensorflow").log(_LEVELS[stream.__name__], text.removesuffix("\n"))
+    raise ValueError(
+        f"Unsupported output stream, logging level, or file.{stream}. Supported streams are sys.stdout, sys.stderr, "
+        "tf.logging.info, tf.logging.warning, tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+    )
+
+
+def _append(path: str, text: str) -> None:
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _dense(value: Any) -> Any:
+    """Variables and IndexedSlices as tensors, also inside of structures; other composites as their text."""
+    return nest.map_structure(_leaf, value) if nest.is_nested(value) else _leaf(value)
+
+
+def _leaf(value: Any) -> Any:
+    if hasattr(value, "_read"):
+        return value._read()
+    if getattr(value, "_composite", False) and type(value).__name__ == "IndexedSlices":
+        return convert_to_tensor(value)
+    return value
+
+
+def _line(values: Any, sep: str, limit: int) -> str:
+    if len(values) == 1 and isinstance(values[0], EagerTensor) and values[0].dtype.kind == "s" and not values[0].ndim:
+        return values[0].array[()].decode("utf-8", "replace")  # a string alone is printed as it is
+    return sep.join(v if isinstance(v, str) else _structure(v, limit) for v in values)
+
+
+def _structure(value: Any, limit: int) -> str:
+    if isinstance(value, EagerTensor):
+        return tensor_text(value.array, limit)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {_structure(value[k], limit)}" for k in sorted(value)) + "}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_structure(v, limit) for v in value)
+        if isinstance(value, list):
+            return f"[{inner}]"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if hasattr(value, "_print_text"):
+        return value._print_text(limit)
+    return repr(value)
+
+
+def tensor_text(array: Any, limit: int = 3) -> str:
+    """The elements of an array as TensorFlow's StringFormat writes them; -1 for all of them.
+
+    >>> tensor_text(np.arange(8).reshape(2, 4), 1)
+    '[[0 ... 3]\\n [4 ... 7]]'
+    """
+    array = np.asarray(array)
+    if not array.ndim:
+        return element(array[()])
+    return _axis(array, limit, 0)
+
+
+def _axis(array: Any, limit: int, depth: int) -> str:
+    """One axis in brackets: elements side by side, rows below each other with a blank line for each axis beyond."""
+    count = array.shape[0]
+    cut = limit >= 0 and count > 2 * limit
+    places = [*range(limit), None, *range(count - limit, count)] if cut else list(range(count))
+    if array.ndim == 1:
+        return "[" + " ".join("..." if i is None else element(array[i]) for i in places) + "]"
+    gap = "\n" * (array.ndim - 1) + " " * (depth + 1)
+    return "[" + gap.join("..." if i is None else _axis(array[i], limit, depth + 1) for i in places) + "]"
+
+
+def element(value: Any) -> str:
+    """One element: numbers in the fewest digits that round-trip, bools as 1 and 0, strings in quotes."""
+    if isinstance(value, bytes):
+        return json.dumps(value.decode("utf-8", "replace"), ensure_ascii=False)
+    kind = value.dtype.kind
+    if kind == "b":
+        return str(int(value))
+    if kind in "iu":
+        return str(int(value))
+    if kind == "c":
+        return "?"
+    return _float(float(value), value.dtype.itemsize)
+
+
+def _float(number: float, size: int) -> str:
+    if number != number:
+        return "nan"
+    short, long, back = ("%.15g", "%.17g", float) if size == 8 else ("%.6g", "%.9g", np.float32)
+    text = short % number
+    return text if back(text) == number else long % number
