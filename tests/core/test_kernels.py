@@ -1,0 +1,71 @@
+"""The compiled kernels are a matter of speed only: caches, numba switched off, numba not there, two processes at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+{before}
+import minitape as tf
+x, w = tf.Variable(0.5), tf.Variable(1.25)
+with tf.GradientTape() as tape:
+    y = x
+    for i in range(400):
+        y = tf.sin(y * w) + x / (2.0 + y * y) - float(i % 5)
+    v = tf.reduce_sum(tf.stack([y, w]) * tf.constant([2.0, 3.0]))
+print([float(g) for g in tape.gradient(v, [x, w])], "numba" in sys.modules and sys.modules["numba"] is not None)
+"""
+
+
+def run(before="", **environment):
+    done = subprocess.run([sys.executable, "-c", PROGRAM.format(before=before)], capture_output=True, text=True,
+                          env={**os.environ, **environment})  # fmt: skip
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    numbers, _, used = done.stdout.strip().rpartition(" ")
+    return numbers, used == "True"
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return run()
+
+
+def test_numba_switched_off_gives_the_same_numbers(usual):
+    assert usual[1]
+    assert run(NUMBA_DISABLE_JIT="1") == (usual[0], False)
+
+
+def test_without_numba_the_same_numbers(usual):
+    assert run("sys.modules['numba'] = None") == (usual[0], False)
+
+
+def test_a_cache_folder_that_can_not_be_written(usual, tmp_path):
+    blocked = tmp_path / "a_file"
+    blocked.write_text("no folder")
+    assert run(MINITAPE_CACHE=str(blocked / "below")) == usual
+
+
+def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
+    environment = {**os.environ, "MINITAPE_CACHE": str(tmp_path / "cache")}
+    both = [
+        subprocess.Popen([sys.executable, "-c", PROGRAM.format(before="")], stdout=subprocess.PIPE, text=True, env=environment)
+        for _ in range(2)
+    ]
+    outputs = [p.communicate()[0].strip() for p in both]
+    assert [p.returncode for p in both] == [0, 0]
+    assert outputs == [f"{usual[0]} True"] * 2
+    assert any(name.suffix == ".py" for name in (tmp_path / "cache").iterdir())
+
+
+def test_warmup_reports_its_progress(tmp_path, monkeypatch):
+    from minitape import kernels
+
+    seen = []
+    kernels.warmup(lambda name, done, total: seen.append((name, done, total)))
+    assert seen[-1] == ("done", 6, 6)
+    assert [done for _, done, _ in seen] == list(range(7))
