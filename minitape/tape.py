@@ -66,6 +66,7 @@ class GradientTape:
                  "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
+        self._record: Record | None = None
         self._warns = _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
@@ -73,7 +74,6 @@ class GradientTape:
         self.nones: list[bool] | None = None  # which gradients the last call found to be None
         self._recording = False
         self._used = False
-        self._record: Record | None = None
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id

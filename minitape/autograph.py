@@ -1,0 +1,54 @@
+"""``tf.autograph``: what can be said about the conversion of Python's control flow."""
+
+from __future__ import annotations
+
+import ast
+from types import SimpleNamespace
+from typing import Any
+
+from .graphs.autograph import do_not_convert
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Accepted for compatibility: the conversion logs nothing.
+
+    >>> import minitape as tf
+    >>> tf.autograph.set_verbosity(0)
+    """
+
+
+def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
+    """The source of a function as ``tf.function`` runs it.
+
+    >>> import minitape as tf
+    >>> print(tf.autograph.to_code(lambda x: x))
+    lambda x: x
+    """
+    import inspect
+
+    from .graphs.rewrite import Rewriter, _definition, _Expressions, _parse_lines
+
+    function = getattr(entity, "python_function", entity)
+    lines, _ = inspect.getsourcelines(function)
+    node = _definition(_parse_lines(lines), function.__code__)
+    if isinstance(node, ast.Lambda):
+        node.body = _Expressions().visit(node.body)
+    else:
+        node.decorator_list = []
+        node = Rewriter().function(node)
+    return ast.unparse(ast.fix_missing_locations(node))
+
+
+def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
+    """A function as ``tf.function`` runs it: its control flow may depend on symbolic tensors.
+
+    >>> import minitape as tf
+    >>> tf.autograph.to_graph(lambda x: x + 1)(1)
+    2
+    """
+    from .graphs.autograph import convert_entry
+
+    return convert_entry(getattr(entity, "python_function", entity))
+
+
+experimental = SimpleNamespace(do_not_convert=do_not_convert)

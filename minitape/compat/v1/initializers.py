@@ -1,0 +1,113 @@
+"""Initializers of TensorFlow 1: functions of (shape, dtype)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes
+
+
+class _Initializer:
+    """Makes an initial value: ``initializer(shape, dtype)``."""
+
+    def __init__(self, *settings: Any, dtype: Any = dtypes.float32, **named: Any) -> None:
+        names = list(self.settings)
+        given = dict(zip(names, settings, strict=False)) | named
+        unknown = set(given) - set(names)
+        if unknown:
+            raise TypeError(f"{type(self).__name__} got an unexpected argument '{unknown.pop()}'.")
+        self.dtype = dtypes.as_dtype(dtype)
+        self.__dict__.update({**self.settings, **given})
+
+    settings: dict[str, Any] = {}
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        import minitape as tf
+
+        return self.make(tf, list(shape), dtypes.as_dtype(dtype or self.dtype))
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        """The value."""
+        raise NotImplementedError
+
+
+class zeros_initializer(_Initializer):  # noqa: N801 - TensorFlow's names
+    """Zeros."""
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.zeros(shape, dtype)
+
+
+class ones_initializer(_Initializer):  # noqa: N801
+    """Ones."""
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.ones(shape, dtype)
+
+
+class constant_initializer(_Initializer):  # noqa: N801
+    """One value everywhere, or the given values."""
+
+    settings = {"value": 0, "verify_shape": False}
+    value: Any
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.constant(self.value, dtype=dtype, shape=shape)
+
+
+class random_normal_initializer(_Initializer):  # noqa: N801
+    """Normally distributed values."""
+
+    settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
+
+
+class truncated_normal_initializer(_Initializer):  # noqa: N801
+    """Normally distributed values within two standard deviations."""
+
+    settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
+
+
+class random_uniform_initializer(_Initializer):  # noqa: N801
+    """Uniformly distributed values."""
+
+    settings = {"minval": 0.0, "maxval": 1.0, "seed": None}
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)  # type: ignore[attr-defined]
+
+
+class glorot_uniform_initializer(_Initializer):  # noqa: N801
+    """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out))."""
+
+    settings = {"seed": None}
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        limit = math.sqrt(6.0 / _fans(shape))
+        return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)  # type: ignore[attr-defined]
+
+
+class glorot_normal_initializer(_Initializer):  # noqa: N801
+    """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out)."""
+
+    settings = {"seed": None}
+
+    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+        deviation = math.sqrt(2.0 / _fans(shape)) / 0.87962566103423978
+        return tf.random.truncated_normal(shape, 0.0, deviation, dtype, seed=self.seed)  # type: ignore[attr-defined]
+
+
+def _fans(shape: list[int]) -> float:
+    """Fan in plus fan out."""
+    if not shape:
+        return 2.0
+    if len(shape) == 1:
+        return 2.0 * shape[0]
+    field = math.prod(shape[:-2])
+    return float(max(1, field * (shape[-2] + shape[-1])))

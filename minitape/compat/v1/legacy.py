@@ -1,0 +1,251 @@
+"""Functions that only TensorFlow 1 has."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import contextmanager
+from typing import Any
+
+from ... import dtypes
+from ...custom import call_numpy
+from ...graphs.session import get_default_graph
+from ...graphs.variables import initializer_of
+from ...record import state
+
+_warned: set[tuple[str, int]] = set()
+
+
+class _Options:
+    """Settings that are kept and have nothing to do: everything runs in this process on the CPU."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.__dict__.update(settings)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = _Options()
+        setattr(self, name, made)
+        return made
+
+
+class ConfigProto(_Options):
+    """The settings of a session; kept, but nothing depends on them."""
+
+
+class GPUOptions(_Options):
+    """The settings of GPUs; kept, but nothing depends on them."""
+
+
+class RunOptions(_Options):
+    """The settings of a run; kept, but nothing depends on them."""
+
+
+class GraphKeys:
+    """The names of a graph's collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    LOCAL_VARIABLES = "local_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    LOSSES = "losses"
+    UPDATE_OPS = "update_ops"
+
+
+_DEPRECATED = (
+    "From %s: py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
+    "Instructions for updating:\ntf.py_func is deprecated in TF V2. Instead, there are two\n    options available in V2.\n"
+    "    - tf.py_function takes a python function which manipulates tf eager\n    tensors instead of numpy arrays. It's easy to "
+    "convert a tf eager tensor to\n    an ndarray (just call tensor.numpy()) but having access to eager tensors\n    means "
+    "`tf.py_function`s can use accelerators such as GPUs as well as\n    being differentiable using a gradient tape.\n"
+    "    - tf.numpy_function maintains the semantics of the deprecated tf.py_func\n    (it is not differentiable, and "
+    "manipulates numpy arrays). It drops the\n    stateful argument making all functions stateful.\n"
+)
+
+
+def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | None = None) -> Any:
+    """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy()
+    4.0
+    """
+    frame = sys._getframe(1)
+    place = (frame.f_code.co_filename, frame.f_lineno)
+    if place not in _warned:
+        _warned.add(place)
+        logging.getLogger("tensorflow").warning(_DEPRECATED, f"{place[0]}:{place[1]}")
+    return call_numpy(func, inp, Tout, stateful)
+
+
+# -- variables --------------------------------------------------------------------------------------------------------
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables of the default graph."""
+    return get_collection("variables", scope)
+
+
+all_variables = global_variables
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The trainable variables of the default graph."""
+    return get_collection("trainable_variables", scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The local variables of the default graph: minitape makes none."""
+    return get_collection("local_variables", scope)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """The members of a collection of the default graph whose names begin with ``scope``."""
+    found = get_default_graph().get_collection(key)
+    return found if scope is None else [v for v in found if getattr(v, "name", "").startswith(scope)]
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Adds a member to a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def global_variables_initializer() -> Any:
+    """An operation that gives all variables of the graph their initial values."""
+    return initializer_of(global_variables())
+
+
+initialize_all_variables = global_variables_initializer
+
+
+def variables_initializer(var_list: Any, name: str = "init") -> Any:
+    """An operation that gives variables their initial values."""
+    return initializer_of(var_list, name)
+
+
+def local_variables_initializer() -> Any:
+    """An operation that does nothing: there are no local variables."""
+    return initializer_of([])
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that does nothing: there are no tables."""
+    return initializer_of([], name)
+
+
+def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None,
+           name: str | None = None) -> Any:  # fmt: skip
+    """Sets a variable; the result has the new value."""
+    return ref.assign(value)
+
+
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Adds to a variable; the result has the new value."""
+    return ref.assign_add(value)
+
+
+def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtracts from a variable; the result has the new value."""
+    return ref.assign_sub(value)
+
+
+# -- modes ------------------------------------------------------------------------------------------------------------
+
+
+def disable_eager_execution() -> None:
+    """Operations from now on are added to the default graph of this thread. Only at the start of a program."""
+    if state.tapes:
+        raise ValueError("tf.disable_eager_execution() must be called at program startup.")
+    graph = get_default_graph()
+    state.record = state.graph = graph
+
+
+disable_v2_behavior = disable_eager_execution
+
+
+def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+    """Operations from now on compute at once, which is the default."""
+    state.record = state.graph = None
+
+
+enable_v2_behavior = enable_eager_execution
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """True unless a TensorFlow 1 graph is being built."""
+    return state.graph is None or state.graph.building_function
+
+
+def set_random_seed(seed: int) -> None:
+    """Sets the seed of the default graph's random operations."""
+    import minitape as tf
+
+    get_default_graph().seed = seed
+    tf.random.set_seed(seed)
+
+
+@contextmanager
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
+    """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a slash."""
+    name = default_name if name is None else name
+    if state.graph is None:
+        before = state.scope
+        state.scope = (*before, name) if name else ()
+        try:
+            yield f"{'/'.join(state.scope)}/" if state.scope else ""
+        finally:
+            state.scope = before
+        return
+    with state.graph.name_scope(name) as scope:
+        yield scope
+
+
+@contextmanager
+def container(container_name: str) -> Any:
+    """Accepted for compatibility: minitape has no resource containers."""
+    yield
+
+
+# -- casts and others -------------------------------------------------------------------------------------------------
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    import minitape as tf
+
+    return tf.cast(x, dtype)
+
+
+def to_float(x: Any, name: str = "ToFloat") -> Any:
+    """Casts to float32."""
+    return _cast(x, dtypes.float32)
+
+
+def to_double(x: Any, name: str = "ToDouble") -> Any:
+    """Casts to float64."""
+    return _cast(x, dtypes.float64)
+
+
+def to_int32(x: Any, name: str = "ToInt32") -> Any:
+    """Casts to int32."""
+    return _cast(x, dtypes.int32)
+
+
+def to_int64(x: Any, name: str = "ToInt64") -> Any:
+    """Casts to int64."""
+    return _cast(x, dtypes.int64)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """As ``tf.where``."""
+    import minitape as tf
+
+    return tf.where(condition, x, y)
+
+
+def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
+                 name: str | None = None) -> Any:  # fmt: skip
+    """As ``tf.debugging.assert_equal``."""
+    import minitape as tf
+
+    return tf.debugging.assert_equal(x, y, message=message)

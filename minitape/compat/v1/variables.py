@@ -1,0 +1,133 @@
+"""``get_variable`` and ``variable_scope``: variables that are found again by their names."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ... import dtypes
+from ...graphs.session import get_default_graph
+from ...record import state
+from ...shape import TensorShape
+from ...variable import Variable
+
+AUTO_REUSE = "auto_reuse"
+
+_stores: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()  # graph -> name -> variable
+
+
+class VariableScope:
+    """A prefix for the names of variables, and whether they must exist already."""
+
+    def __init__(self, name: str = "", reuse: Any = False, initializer: Any = None, regularizer: Any = None,
+                 dtype: Any = dtypes.float32) -> None:  # fmt: skip
+        self.name, self.reuse, self.initializer, self.regularizer, self.dtype = name, reuse, initializer, regularizer, dtype
+        self.original_name_scope = name + "/" if name else ""
+
+    def reuse_variables(self) -> None:
+        """From now on ``get_variable`` finds variables instead of making them."""
+        self.reuse = True
+
+
+_current = [VariableScope()]
+
+
+def get_variable_scope() -> VariableScope:
+    """The scope of the innermost ``variable_scope`` block."""
+    return _current[-1]
+
+
+@contextmanager
+def variable_scope(name_or_scope: Any = None, default_name: str | None = None, values: Any = None, initializer: Any = None,
+                   regularizer: Any = None, caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None,
+                   reuse: Any = None, dtype: Any = None, use_resource: Any = None, constraint: Any = None,
+                   auxiliary_name_scope: bool = True) -> Any:  # fmt: skip
+    """``get_variable`` in the block prefixes names with the scope's; ``reuse`` finds variables instead of making them.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     with tf.compat.v1.variable_scope("a"):
+    ...         print(tf.compat.v1.get_variable("w", [2]).name)
+    a/w:0
+    """
+    for argument, value in (("partitioner", partitioner), ("custom_getter", custom_getter)):
+        if value is not None:
+            raise NotImplementedError(f"minitape's variable_scope does not support `{argument}`.")
+    outer = get_variable_scope()
+    if isinstance(name_or_scope, VariableScope):
+        name, full = name_or_scope.name.rsplit("/", 1)[-1], name_or_scope.name
+        inherited = name_or_scope
+    else:
+        name = default_name if name_or_scope is None else name_or_scope
+        full = f"{outer.name}/{name}" if outer.name else name
+        inherited = outer
+    scope = VariableScope(full, inherited.reuse if reuse is None else reuse, initializer or inherited.initializer,
+                          regularizer or inherited.regularizer, dtype or inherited.dtype)  # fmt: skip
+    _current.append(scope)
+    try:
+        if state.graph is not None and auxiliary_name_scope and name:
+            with state.graph.name_scope(name):
+                yield scope
+        else:
+            yield scope
+    finally:
+        _current.pop()
+
+
+def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+                 trainable: bool | None = None, collections: Any = None, caching_device: Any = None, partitioner: Any = None,
+                 validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
+                 synchronization: Any = None, aggregation: Any = None) -> Any:  # fmt: skip
+    """Makes the variable of that name, or finds it again in a scope with ``reuse``.
+
+    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a name
+    that is taken raises ValueError. See https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_variable.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.get_variable("w", initializer=3.0)
+    <tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>
+    """
+    for argument, value in (("partitioner", partitioner), ("custom_getter", custom_getter), ("collections", collections)):
+        if value is not None:
+            raise NotImplementedError(f"minitape's get_variable does not support `{argument}`.")
+    scope = get_variable_scope()
+    full = f"{scope.name}/{name}" if scope.name else name
+    store = _stores.setdefault(get_default_graph(), {}) if state.graph is not None else {}
+    if full in store:
+        if not scope.reuse:
+            raise ValueError(f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
+                             "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+        return store[full]
+    if scope.reuse is True and state.graph is not None:
+        raise ValueError(f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+                         "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+    initializer = initializer if initializer is not None else scope.initializer
+    value = _initial(full, shape, dtype or (scope.dtype if initializer is None or callable(initializer) else None), initializer)
+    made = _variable(value, trainable, full, dtype, constraint)
+    store[full] = made
+    return made
+
+
+def _variable(value: Any, trainable: Any, name: str, dtype: Any, constraint: Any) -> Any:
+    if state.graph is None:
+        before, state.scope = state.scope, ()
+        try:
+            return Variable(value, trainable=trainable, name=name, dtype=dtype, constraint=constraint)
+        finally:
+            state.scope = before
+    with state.graph.name_scope(None):
+        return Variable(value, trainable=trainable, name=name, dtype=dtype, constraint=constraint)
+
+
+def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
+    from .initializers import glorot_uniform_initializer
+
+    if initializer is not None and not callable(initializer):
+        return initializer
+    if shape is None or not TensorShape(shape).is_fully_defined():
+        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}.")
+    wanted = dtypes.as_dtype(dtype or dtypes.float32)
+    if isinstance(initializer, type):
+        initializer = initializer()
+    return (initializer or glorot_uniform_initializer())(TensorShape(shape).as_list(), dtype=wanted)

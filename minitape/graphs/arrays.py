@@ -1,0 +1,263 @@
+"""``tf.TensorArray``: a list of tensors of one shape that loops can write and read.
+
+Its content is one tensor, the *buffer*, with the elements along the first axis. As long as nothing was written their
+shape is not known; the buffer then has the shape [size, 0]. Writing makes a new buffer, so gradients flow through it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
+from ..primitives import TABLE
+from ..shape import TensorShape
+from ..tensor import Tensor, apply, wrap
+from .control import TensorArrayBase
+from .primitive import GraphPrimitive
+
+
+def _is_empty(buffer: Any, value_shape: tuple[int, ...]) -> bool:
+    return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(value_shape) != (0,)
+
+
+def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+    at, shape = int(index), np.shape(value)
+    size = buffer.shape[0]
+    if not 0 <= at < size and not (dynamic and at >= 0):
+        raise OutOfRangeError(None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size}")
+    if _is_empty(buffer, shape):
+        new = np.zeros((max(size, at + 1), *shape), np.asarray(value).dtype if buffer.dtype != object else object)
+        if new.dtype == object:
+            new.fill(b"")
+    else:
+        new = np.zeros((max(size, at + 1), *buffer.shape[1:]), buffer.dtype)
+        new[:size] = buffer
+    new[at] = value
+    return (new,)
+
+
+def _write_eager(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    return [apply(_EAGER_WRITE, tuple(tensors), attrs)[0]]
+
+
+def _write_rule(g: Any, z: Any, buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
+    return _without(g, buffer, index), None, TABLE["gather"](g, index, axis=0)
+
+
+def _without(g: Any, buffer: Any, index: Any) -> Any:
+    if isinstance(g, Tensor):
+        return apply(_CLEARED, (g, index, buffer), {})[0]
+    return _cleared(g, index, buffer)[0]
+
+
+def _cleared(g: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
+    if buffer.shape != g.shape:
+        if buffer.ndim != g.ndim or buffer.shape[1:] != g.shape[1:]:
+            return (np.zeros(tuple(buffer.shape), g.dtype),)
+        g = g[: buffer.shape[0]]
+    out = np.array(g)
+    if int(index) < len(out):
+        out[int(index)] = 0
+    return (out,)
+
+
+def _cleared_rule(g: Any, z: Any, x: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
+    return _without(g, x, index), None, None
+
+
+def _write_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    buffer, _, value = tensors
+    size = None if attrs["dynamic"] or buffer.shape.rank is None else buffer.shape[0]
+    return [(TensorShape([size]).concatenate(value.shape), value.dtype)]
+
+
+def _primitive(name: str, op: str, infer: Any, **options: Any) -> GraphPrimitive:
+    return GraphPrimitive(name, op, infer, **options)
+
+
+_EAGER_WRITE = _primitive("tensor_array_write", "TensorListSetItem", _write_infer, forward=_written, rules=_write_rule)
+_EAGER_WRITE.eager = _write_eager
+_CLEARED = _primitive("tensor_array_clear", "TensorListSetItem", lambda t, a: [(t[2].shape, t[0].dtype)], forward=_cleared,
+                      rules=_cleared_rule)  # fmt: skip
+_CLEARED.eager = lambda tensors, attrs: [apply(_CLEARED, tuple(tensors), attrs)[0]]
+
+
+def _read(buffer: Any, index: Any, *, cleared: bool) -> tuple[Any, ...]:
+    at = int(index)
+    if not 0 <= at < buffer.shape[0]:
+        raise OutOfRangeError(None, None, f"Tried to read from index {at} but array size is: {buffer.shape[0]}")
+    found = buffer[at]
+    return (found if isinstance(found, np.ndarray) else found,)
+
+
+READ = _primitive("tensor_array_read", "TensorListGetItem", lambda t, a: [(_element(t[0].shape), t[0].dtype)], forward=_read,
+                  rules=[lambda g, z, x, i, *, cleared: _placed(g, x, i), None])  # fmt: skip
+READ.eager = lambda tensors, attrs: [apply(READ, tuple(tensors), attrs)[0]]
+
+
+def _element(shape: TensorShape) -> TensorShape:
+    return TensorShape(None) if shape.rank is None else TensorShape(shape.as_list()[1:])
+
+
+def _placed(g: Any, x: Any, index: Any) -> Any:
+    if isinstance(g, Tensor):
+        return apply(PLACED, (g, x, index), {})[0]
+    return _place(g, x, index)[0]
+
+
+def _place(g: Any, x: Any, index: Any) -> tuple[Any, ...]:
+    out = np.zeros(tuple(x.shape), g.dtype)
+    out[int(index)] = g
+    return (out,)
+
+
+PLACED = _primitive("tensor_array_place", "TensorListSetItem", lambda t, a: [(t[1].shape, t[0].dtype)], forward=_place,
+                    rules=[lambda g, z, x, like, i: TABLE["gather"](g, i, axis=0), None, None])  # fmt: skip
+PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
+
+
+class TensorArray(TensorArrayBase):
+    """A list of tensors of one dtype and shape; ``write`` returns the array to go on with.
+
+    Reading clears an element unless ``clear_after_read=False``. Differentiable. InvalidArgumentError for a second read of a
+    cleared element, OutOfRangeError for an index outside. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+
+    >>> import minitape as tf
+    >>> array = tf.TensorArray(tf.float32, size=2)
+    >>> array.write(0, 1.0).write(1, 2.0).stack().numpy()
+    array([1., 2.], dtype=float32)
+    """
+
+    def __init__(self, dtype: Any, size: Any = None, dynamic_size: bool | None = None, clear_after_read: bool | None = None,
+                 tensor_array_name: str | None = None, handle: Any = None, flow: Any = None, infer_shape: bool = True,
+                 element_shape: Any = None, colocate_with_first_write_call: bool = True, name: str | None = None) -> None:  # fmt: skip
+        if handle is not None or flow is not None:
+            raise ValueError("minitape's TensorArray takes no `handle` or `flow`.")
+        self._dtype = dtypes.as_dtype(dtype)
+        self._dynamic = bool(dynamic_size)
+        self._clear = clear_after_read is not False
+        self._shape = TensorShape(element_shape)
+        self._written: set[int] = set()
+        self._cleared: set[int] = set()
+        self._buffer = self._empty(0 if size is None else size)
+
+    def _empty(self, size: Any) -> Any:
+        known = self._shape.as_list() if self._shape.is_fully_defined() else [0]
+        size = convert_to_tensor(size)
+        from .build import is_symbolic
+
+        if is_symbolic(size):
+            from .later import zeros_of_size
+
+            return zeros_of_size(size, known, self._dtype, self._shape)
+        array = np.zeros((int(size.array), *known), self._dtype.as_numpy_dtype)
+        if array.dtype == object:
+            array.fill(b"")
+        return wrap(array)
+
+    def _with(self, buffer: Any) -> TensorArray:
+        made = TensorArray.__new__(TensorArray)
+        made.__dict__.update(self.__dict__)
+        made._buffer, made._written, made._cleared = buffer, set(self._written), set(self._cleared)
+        return made
+
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    dynamic_size = property(lambda self: self._dynamic, doc="Whether writing beyond the end makes it larger.")
+    flow = property(lambda self: self._buffer, doc="The tensor that stands for the content.")
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """The shape of one element, as far as it is known."""
+        return self._shape
+
+    def size(self, name: str | None = None) -> Any:
+        """The number of elements, as an int32 tensor."""
+        from .later import size_of
+
+        return size_of(self._buffer)
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with ``value`` at ``index``."""
+        value = convert_to_tensor(value, self._dtype)
+        if not self._shape.is_compatible_with(value.shape):
+            raise ValueError(f"Incompatible shape for value ({value.shape}), expected ({self._shape})")
+        index = convert_to_tensor(index)
+        made = self._with(apply(_EAGER_WRITE, (self._buffer, index, value), {"dynamic": self._dynamic})[0])
+        made._shape = self._shape.merge_with(value.shape)
+        made._written, made._cleared = self._written, self._cleared
+        if hasattr(index, "array") and type(index).__name__ == "EagerTensor":
+            made._written.add(int(index.array))
+            made._cleared.discard(int(index.array))
+            self._buffer, self._shape = made._buffer, made._shape  # eagerly the array itself is changed, as in TensorFlow
+        return made
+
+    def read(self, index: Any, name: str | None = None) -> Any:
+        """The element at ``index``."""
+        index = convert_to_tensor(index)
+        if type(index).__name__ == "EagerTensor" and type(self._buffer).__name__ == "EagerTensor":
+            at = int(index.array)
+            if at in self._cleared:
+                raise invalid(f"Could not read index {at} twice because it was cleared after a previous read (perhaps try "
+                              "setting clear_after_read = false?)")  # fmt: skip
+            found = apply(READ, (self._buffer, index), {"cleared": self._clear})[0]
+            if self._clear:
+                self._cleared.add(at)
+            return found
+        return apply(READ, (self._buffer, index), {"cleared": self._clear})[0]
+
+    def stack(self, name: str | None = None) -> Any:
+        """The elements as one tensor."""
+        out = TABLE["identity"](self._buffer)
+        if type(out).__name__ == "SymbolicTensor" and self._shape.rank is not None:
+            out.set_shape(TensorShape([None]).concatenate(self._shape))
+        return out
+
+    def concat(self, name: str | None = None) -> Any:
+        """The elements joined along their first axis."""
+        shape = tuple(self._buffer.shape)
+        return TABLE["reshape"](self._buffer, shape=(-1, *shape[2:]))
+
+    def gather(self, indices: Any, name: str | None = None) -> Any:
+        """Some elements as one tensor."""
+        return TABLE["gather"](self._buffer, convert_to_tensor(indices), axis=0)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """An array of the slices of ``value`` along its first axis."""
+        value = convert_to_tensor(value, self._dtype)
+        made = self._with(value)
+        made._shape = TensorShape(value.shape[1:])
+        made._written, made._cleared = set(), set()
+        return made
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the slices of ``value`` at ``indices``."""
+        made, value = self, convert_to_tensor(value, self._dtype)
+        for at, index in enumerate(np.asarray(convert_to_tensor(indices).array).reshape(-1)):
+            made = made.write(int(index), TABLE["gather"](value, wrap(np.int32(at)), axis=0))
+        return made
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """An array of pieces of ``value``, which must have the same length."""
+        sizes = np.asarray(convert_to_tensor(lengths).array).reshape(-1)
+        if len(set(sizes.tolist())) > 1:
+            raise NotImplementedError("minitape's TensorArray holds elements of one shape: the lengths must be equal.")
+        value = convert_to_tensor(value, self._dtype)
+        return self.unstack(TABLE["reshape"](value, shape=(len(sizes), int(sizes[0]), *tuple(value.shape)[1:])))
+
+    def identity(self) -> TensorArray:
+        """The same array."""
+        return self._with(TABLE["identity"](self._buffer))
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+        """Not part of minitape: gradients flow through ``stack`` and ``read``."""
+        raise NotImplementedError("minitape's TensorArray has no grad(); gradients flow through stack(), read() and write().")
+
+    def close(self, name: str | None = None) -> None:
+        """Nothing to do."""
+
+    def __len__(self) -> int:
+        return int(self._buffer.shape[0])

@@ -1,0 +1,111 @@
+"""The body of a function, branch or loop: a graph with inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from ..convert import convert_to_tensor
+from ..record import state
+from ..tensor import Tensor
+from .build import Graph, SymbolicTensor
+from .effects import is_stateful
+from .program import Program, replay
+
+
+class BodyGraph(Graph):
+    """The graph of a branch or a loop's body inside another graph."""
+
+
+class Body:
+    """A traced Python function: rows of its inputs and outputs, and what it captured from the graph around it."""
+
+    def __init__(self, graph: Graph, inputs: Sequence[SymbolicTensor], result: Any) -> None:
+        self.graph, self.inputs, self.result = graph, list(inputs), result
+        with graph.as_default():
+            self.flat = [None if t is None else as_output(graph, t) for t in nest.flatten(result)]
+        self.outputs = [t for t in self.flat if t is not None]
+        self.captured: list[Any] = []
+        seen: set[int] = set()
+        self.places: list[SymbolicTensor] = []
+        for outer, inner in graph.captures.values():
+            if inner._row not in seen:
+                seen.add(inner._row)
+                self.captured.append(outer)
+                self.places.append(inner)
+        self.effects = effects_of(graph)
+        self._program: Program | None = None
+
+    @property
+    def feeds(self) -> list[int]:
+        """The rows of the inputs and then of the captured tensors."""
+        return [t._row for t in [*self.inputs, *self.places]]
+
+    @property
+    def fetches(self) -> list[int]:
+        """The rows of the outputs."""
+        return [t._row for t in self.outputs]
+
+    def specs(self) -> list[Any]:
+        """(shape, dtype) of each output."""
+        return [(t.shape, t.dtype) for t in self.outputs]
+
+    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs' arrays for the arrays of inputs and captured tensors."""
+        if self._program is None:
+            self._program = Program(self.graph, self.fetches, self.feeds, self.effects)
+        return self._program.run(arrays)
+
+    def replay(self, tensors: Sequence[Any]) -> list[Any]:
+        """The outputs for eager tensors, as recorded operations; without effects."""
+        return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)))
+
+    def aligned(self, captured: Sequence[Any]) -> None:
+        """Takes these captured tensors, in this order: several bodies of one operation share their inputs."""
+        for tensor in captured:
+            self.graph.capture(tensor) if isinstance(tensor, SymbolicTensor) else None
+        self.places = [self.graph.captures[id(t)][1] for t in captured]
+        self.captured = list(captured)
+        self._program = None
+
+
+def effects_of(graph: Graph) -> list[Any]:
+    """The calls that run whether somebody needs their results or not."""
+    return [c for c in graph.calls if is_stateful(c.primitive) and c.primitive.op != "ReadVariableOp"]
+
+
+def as_output(graph: Graph, value: Any) -> SymbolicTensor:
+    """A returned value as a tensor of the graph."""
+    tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
+    return graph.tensor_at(graph.enter(tensor))
+
+
+def trace_body(function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph) -> Body:
+    """Traces ``function`` on placeholders of these (shape, dtype) pairs inside the graph that is being built."""
+    outer = state.graph
+    graph = kind(outer)
+    with graph.as_default():
+        inputs = []
+        for at, (shape, dtype) in enumerate(specs):
+            tensor = graph.placeholder(dtype, shape, names[at] if at < len(names) else None)
+            graph.cold.discard(tensor._row)
+            inputs.append(tensor)
+        result = function(*inputs)
+    return Body(graph, inputs, result)
+
+
+def share_captures(bodies: Sequence[Body]) -> list[Any]:
+    """Gives several bodies the same captured tensors; returns those of the graph around them."""
+    graph = bodies[0].graph.outer
+    union: list[Any] = []
+    seen: set[int] = set()
+    for body in bodies:
+        for tensor in body.captured:
+            tensor = tensor if tensor.graph is graph else graph.capture(tensor)  # type: ignore[union-attr]
+            if tensor._row not in seen:
+                seen.add(tensor._row)
+                union.append(tensor)
+    for body in bodies:
+        body.aligned(union)
+    return union

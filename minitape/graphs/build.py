@@ -1,0 +1,682 @@
+"""A graph under construction: operations on symbolic tensors append rows to it.
+
+A :class:`Graph` is a recording (:class:`minitape.record.Record`) whose rows have a shape and a dtype but no value. Every
+row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph and
+``tf.gradients`` find their rows and sweep them as they do everywhere else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import DType
+from ..errors import OpError
+from ..primitives import Primitive
+from ..record import CALL, LEAF, Call, Leaf, Record, own_file, state
+from ..shape import TensorShape
+from ..tensor import EagerTensor, Reference, Tensor, wrap
+from . import infer
+
+_RESOLVE = (
+    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution mode "
+    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
+    "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not be "
+    "visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/"
+    "reference/limitations.md#access-to-source-code for more information."
+)
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """Python asked a symbolic tensor for its value."""
+
+
+class InaccessibleTensorError(ValueError):
+    """A symbolic tensor was used outside the graph that it belongs to."""
+
+
+class NeedsValue(NotImplementedError):
+    """minitape itself needed the value of a symbolic tensor that only a run of the graph knows."""
+
+
+class SymbolicTensor(Tensor):
+    """A tensor of a graph: it has a name, a dtype and a static shape, but no value."""
+
+    __slots__ = ("graph", "_row", "_op", "value_index", "_shape", "_dtype", "__weakref__")
+    __module__ = "tensorflow.python.framework.tensor"
+    _value = _lane = _made = None
+
+    def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
+        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = graph, row, op, index, shape, dtype
+
+    # -- what it is ---------------------------------------------------------------------------------------------------
+
+    op = property(lambda self: self._op, doc="The operation that makes this tensor.")
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    shape = property(lambda self: self._shape, doc="The static shape; sizes that only a run knows are None.")
+    device = property(lambda self: "", doc="Where it will live: not decided.")
+    _id = property(lambda self: id(self))
+    _home = property(lambda self: self.graph)
+
+    @property
+    def name(self) -> str:
+        """The operation's name and which output this is."""
+        return f"{self._op.name}:{self.value_index}"
+
+    @property
+    def ndim(self) -> int | None:
+        """The number of axes; None when it is unknown."""
+        return self._shape.rank
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Adds to what is known about the static shape; ValueError when it contradicts."""
+        self._shape = self._shape.merge_with(TensorShape(shape))
+        self.graph.meta[self._row] = (_plain(self._shape), self.graph.meta[self._row][1])
+
+    def ref(self) -> Reference:
+        """A hashable reference to this very tensor."""
+        return Reference(self)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that have this tensor as an input."""
+        calls = [c for c in self.graph.calls if self._row in c.inputs]
+        return [self.graph.op_of[c.row] for c in calls]
+
+    @property
+    def array(self) -> Any:
+        """Its value where constants alone determine it (minitape's functions ask here for shapes and axes)."""
+        found = self.graph.constant_value(self._row)
+        if found is None:
+            raise NeedsValue(
+                f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
+            )
+        return found
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Its value in the default session (or the given one)."""
+        from .session import default_session
+
+        return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
+
+    def _tape_rows(self, tape: Any) -> list[int]:
+        record = tape._record
+        if record is self.graph:
+            return [self._row]
+        row = None if record is None else record.find(self)
+        return [] if row is None else [row]
+
+    def _watch_on(self, tape: Any) -> None:
+        if not self.dtype.differentiable:
+            from ..tape import warn_not_watchable
+
+            warn_not_watchable(self.dtype)
+        elif tape._recording:
+            tape._watch_row(tape._record.enter(self))
+
+    # -- what it refuses ----------------------------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+
+    def __bool__(self) -> bool:
+        raise OperatorNotAllowedInGraphError(f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}")
+
+    def __iter__(self) -> Iterator[Any]:
+        raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
+
+    def __len__(self) -> int:
+        raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
+                        "`len(x)` for shape information.")  # fmt: skip
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
+            "trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __contains__(self, item: Any) -> bool:
+        return iter(self) is None
+
+    def __hash__(self) -> int:  # in TensorFlow 1 graphs tensors are keys of feed_dict, and == is identity
+        if self.graph.is_function():
+            raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+        return id(self)
+
+    def __eq__(self, other: Any) -> Any:
+        return Tensor.__eq__(self, other) if self.graph.is_function() else self is other
+
+    def __ne__(self, other: Any) -> Any:
+        return Tensor.__ne__(self, other) if self.graph.is_function() else self is not other
+
+    def __copy__(self) -> SymbolicTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
+        return self
+
+    def __str__(self) -> str:
+        shape = f", shape={self._shape}" if self._shape.rank is not None else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self._dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
+
+    def __format__(self, spec: str) -> str:
+        return str(self).__format__(spec)
+
+
+class Operation:
+    """A node of a graph: one row, or one call with several outputs."""
+
+    __slots__ = ("graph", "name", "type", "row", "call", "count", "gradient", "_control", "__weakref__")
+
+    def __init__(self, graph: Graph, name: str, kind: str, row: int, call: Call | None, count: int) -> None:
+        self.graph, self.name, self.type, self.row, self.call, self.count = graph, name, kind, row, call, count
+        self.gradient = graph.overrides.get(kind)  # the name of the gradient that replaces its rules
+        self._control = tuple(graph.controls)
+
+    @property
+    def inputs(self) -> tuple[SymbolicTensor, ...]:
+        """The tensors that it reads."""
+        return () if self.call is None else tuple(self.graph.tensor_at(r) for r in self.call.inputs)
+
+    @property
+    def outputs(self) -> list[SymbolicTensor]:
+        """The tensors that it makes."""
+        return [self.graph.tensor_at(self.row + i) for i in range(self.count)]
+
+    def values(self) -> tuple[SymbolicTensor, ...]:
+        """The outputs as a tuple."""
+        return tuple(self.outputs)
+
+    control_inputs = property(lambda self: list(self._control), doc="Operations that run before it.")
+    device = property(lambda self: "", doc="Where it will run: not decided.")
+
+    def get_attr(self, name: str) -> Any:
+        """One of its attributes: ``T`` is the type of its inputs; ValueError for one that it does not have."""
+        attrs = {} if self.call is None else self.call.attrs
+        if name in attrs:
+            return attrs[name]
+        if name in ("T", "dtype"):
+            return (self.inputs or self.outputs)[0].dtype
+        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Runs it in the default session (or the given one)."""
+        from .session import default_session
+
+        default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __str__(self) -> str:
+        inputs = "".join(f'input: "{t.op.name}"\n' for t in self.inputs)
+        return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
+
+
+# what operators call their operations, where it is not the kernel's name
+_OPERATOR_NAMES = {
+    "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow", "FloorDiv": "floordiv",
+    "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or", "StridedSlice": "strided_slice",
+    "Greater": "Greater", "Less": "Less",
+}  # fmt: skip
+_FUNCTION_NAMES = {
+    "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
+    "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
+    "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
+}  # fmt: skip
+_OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lambda>", "__getitem__", "__matmul__",
+              "__rmatmul__"}  # fmt: skip
+
+
+def _caller() -> tuple[str, str | None]:
+    """The function of minitape that the user called, and its ``name`` argument."""
+    frame, last = sys._getframe(1), None
+    while frame is not None and own_file(frame.f_code.co_filename):
+        frame, last = frame.f_back, frame
+    if last is None:
+        return "", None
+    called, inner = last.f_code.co_name, sys._getframe(1)
+    chain = []
+    while inner is not None and inner is not last:
+        chain.append(inner)
+        inner = inner.f_back  # type: ignore[assignment]
+    for frame in (last, *chain[:-6:-1]):
+        code, values = frame.f_code, frame.f_locals
+        if "name" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+            name = values.get("name")
+            return called, name if isinstance(name, str) and name != code.co_name else None
+        given = values.get("kwargs")
+        if isinstance(given, dict) and isinstance(given.get("name"), str):
+            return called, given["name"]
+    return called, None
+
+
+def _plain(shape: TensorShape) -> Any:
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+class Graph(Record):
+    """A graph: operations inside ``with graph.as_default():`` become its rows, and a Session runs them.
+
+    See https://www.tensorflow.org/api_docs/python/tf/Graph.
+
+    >>> import minitape as tf
+    >>> graph = tf.Graph()
+    >>> with graph.as_default():
+    ...     x = tf.compat.v1.placeholder(tf.float32, shape=[None], name="x")
+    ...     y = x * 2.0
+    >>> print(y)
+    Tensor("mul:0", shape=(None,), dtype=float32)
+    >>> tf.compat.v1.Session(graph=graph).run(y, {x: [1.0, 2.0]})
+    array([2., 4.], dtype=float32)
+    """
+
+    building_function = False
+
+    def __init__(self, outer: Graph | None = None) -> None:
+        super().__init__()
+        self.outer = outer  # the graph in which this one is a function's body
+        self.tensors: dict[int, SymbolicTensor] = {}
+        self.op_of: dict[int, Operation] = {}  # first row -> operation
+        self.by_name: dict[str, Operation] = {}
+        self.names: dict[str, int] = {}  # how often each name was asked for
+        self.scope = ""
+        self.overrides: dict[str, str] = {}
+        self.controls: list[Operation] = []
+        self.finalized = False
+        self.folded: dict[int, Any] = {}  # values that constants alone determine
+        self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
+        self.collections: dict[str, list[Any]] = {}
+        self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
+        self.seed: int | None = None
+        self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
+
+    def __len__(self) -> int:  # rows, as of every recording
+        return super().__len__()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def is_function(self) -> bool:
+        """True for the graph of a tf.function, and for those of its branches and loops."""
+        graph: Graph | None = self
+        while graph is not None:
+            if graph.building_function:
+                return True
+            graph = graph.outer
+        return False
+
+    # -- as the current graph -----------------------------------------------------------------------------------------
+
+    @contextmanager
+    def as_default(self) -> Iterator[Graph]:
+        """Operations in the block are added to this graph."""
+        outer = state.record
+        saved = state.record, state.tapes, state.graph, state.by, state.token
+        was_open = outer is not None and outer.open and outer is not self and not isinstance(outer, Graph)
+        if was_open:
+            outer.open, outer.frame = False, None  # type: ignore[union-attr]
+        state.record, state.graph, state.by, state.token = self, self, None, object()
+        if state.graph is not saved[2]:
+            state.tapes = []
+        try:
+            yield self
+        finally:
+            state.record, state.tapes, state.graph, state.by, state.token = saved
+            if was_open:
+                outer.open = True  # type: ignore[union-attr]
+
+    def close(self) -> Graph:  # type: ignore[override]
+        """The last tape inside was left: the graph goes on taking rows."""
+        return self
+
+    def free(self) -> None:
+        """Nothing to let go of: there are no values."""
+
+    def release(self) -> None:
+        """Nothing to let go of: a graph outlives its tapes."""
+
+    def notify(self) -> None:
+        """Live pictures follow eager recordings only."""
+
+    def is_scalar(self, value: Any) -> bool:
+        """Graphs have no scalar rows: every operation is a call."""
+        return False
+
+    def sweeper(self, *args: Any, **kwargs: Any) -> Any:
+        """The reverse sweep that writes rows into this graph."""
+        from .sweep import GraphSweep
+
+        return GraphSweep(*args, **kwargs)
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """``name`` within the current scope, with a number behind it when it is taken."""
+        if name.endswith("/"):
+            return name[:-1]
+        full = f"{self.scope}/{name}" if self.scope else name
+        key = full.lower()
+        count = self.names.get(key, 0)
+        if mark_as_used:
+            self.names[key] = count + 1
+        if not count:
+            return full
+        while True:
+            candidate = f"{full}_{count}"
+            if candidate.lower() not in self.names:
+                break
+            count += 1
+        if mark_as_used:
+            self.names[key] = count + 1
+            self.names[candidate.lower()] = 1
+        return candidate
+
+    @contextmanager
+    def name_scope(self, name: str | None) -> Iterator[str]:
+        """Operations in the block are called ``name/...``; None or an empty name goes back to the top."""
+        before = self.scope
+        if not name:
+            self.scope = ""
+        elif name.endswith("/"):
+            self.scope = name[:-1]
+        else:
+            self.scope = self.unique_name(name)
+        try:
+            yield self.scope + "/" if self.scope else ""
+        finally:
+            self.scope = before
+
+    # -- rows ---------------------------------------------------------------------------------------------------------
+
+    def leaf(self, kind: str, name: str, shape: TensorShape, dtype: DType, tensor: Any = None) -> SymbolicTensor:
+        """Appends a leaf: a placeholder, a constant, a captured tensor."""
+        self._changeable()
+        row = self.append(LEAF, 0, 0, self.here())
+        self.leaves[row] = Leaf(tensor)
+        self.cold.add(row)
+        self._node(kind, name, row, None, [(shape, dtype)])
+        return self.tensors[row]
+
+    def placeholder(self, dtype: Any, shape: Any = None, name: str | None = None) -> SymbolicTensor:
+        """A tensor whose value is given when the graph runs."""
+        return self.leaf("Placeholder", name or "Placeholder", TensorShape(shape), dtypes.as_dtype(dtype))
+
+    def constant(self, tensor: EagerTensor, name: str | None = None) -> SymbolicTensor:
+        """An eager tensor as a constant of the graph."""
+        made = self.leaf("Const", name or "Const", tensor.shape, tensor.dtype, tensor)
+        self.folded[made._row] = tensor.array
+        return made
+
+    def call_row(self, primitive: Primitive, rows: tuple[int, ...], attrs: dict[str, Any],
+                 outputs: list[tuple[TensorShape, DType]], name: str | None = None) -> list[SymbolicTensor]:  # fmt: skip
+        """Appends a call and returns its symbolic outputs (an operation without outputs still has one row)."""
+        self._changeable()
+        site, number = self.here(), len(self.calls)
+        first = len(self)
+        call = Call(first, primitive, rows, attrs, max(len(outputs), 1), True)
+        cold = not any(r not in self.cold for r in rows)
+        for index in range(max(len(outputs), 1)):
+            row = self.append(CALL, number, index, site)
+            if cold:
+                self.cold.add(row)
+        self.calls.append(call)
+        op = self._node(primitive.op, name or _default_name(primitive.op), first, call, outputs)
+        if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
+            self.forget_reads()
+        if not outputs:
+            self.meta[first] = ((), np.dtype(bool))
+            op.count = 0
+        return [self.tensors[first + i] for i in range(len(outputs))]
+
+    def _node(self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]) -> Operation:
+        op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
+        self.op_of[row] = self.by_name[op.name] = op
+        for index, (shape, dtype) in enumerate(outputs):
+            self.meta[row + index] = (_plain(shape), np.dtype(dtype.as_numpy_dtype))
+            self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
+        return op
+
+    def _changeable(self) -> None:
+        if self.finalized:
+            raise RuntimeError("Graph is finalized and cannot be modified.")
+
+    def tensor_at(self, row: int) -> SymbolicTensor:
+        """The symbolic tensor of a row."""
+        return self.tensors[row]
+
+    def enter(self, tensor: Any) -> int:
+        """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph."""
+        if type(tensor) is SymbolicTensor:
+            return tensor._row if tensor.graph is self else self.capture(tensor)._row
+        known = self.leaf_of.get(id(tensor))
+        if known is not None and self.leaves[known].tensor is tensor:
+            return known
+        made = self.constant(tensor)
+        self.leaf_of[id(tensor)] = made._row
+        return made._row
+
+    def find(self, tensor: Any) -> int | None:
+        """The row of a tensor, or None when this graph never met it."""
+        if type(tensor) is SymbolicTensor:
+            if tensor.graph is self:
+                return tensor._row
+            known = self.captures.get(id(tensor))
+            return None if known is None or known[0] is not tensor else known[1]._row
+        known = self.leaf_of.get(id(tensor))
+        return known if known is not None and self.leaves[known].tensor is tensor else None
+
+    def capture(self, tensor: SymbolicTensor) -> SymbolicTensor:
+        """The place of an outer graph's tensor in this graph, which becomes a further input of its function."""
+        known = self.captures.get(id(tensor))
+        if known is not None and known[0] is tensor:
+            return known[1]
+        graph = self.outer
+        while graph is not None and graph is not tensor.graph:
+            graph = graph.outer
+        if graph is None:
+            raise out_of_scope(tensor, InaccessibleTensorError if self.building_function else ValueError)
+        value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
+        if value is not None:
+            return self.constant(wrap(value), tensor.op.name)
+        if graph is not self.outer:
+            tensor_outside = self.outer.capture(tensor)  # type: ignore[union-attr]
+        else:
+            tensor_outside = tensor
+        with self.name_scope(None):
+            inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
+        self.cold.discard(inner._row)
+        self.captures[id(tensor)] = (tensor, inner)
+        if tensor_outside is not tensor:
+            self.captures[id(tensor_outside)] = (tensor_outside, inner)
+        return inner
+
+    # -- operations ---------------------------------------------------------------------------------------------------
+
+    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+        """Adds an operation; returns its symbolic output, or a tuple of them where there are several."""
+        called, name = _caller()
+        if name is None:
+            table = _OPERATOR_NAMES if called in _OPERATORS else _FUNCTION_NAMES
+            name = table.get(primitive.op, primitive.op)
+        infer.check_dtypes(primitive, inputs)
+        rows = tuple(self._operand(t, name, i) for i, t in enumerate(inputs))
+        tensors = [self.tensors[r] for r in rows]
+        try:
+            outputs, several = infer.outputs(primitive, tensors, attrs)
+        except infer.Mismatch as error:
+            raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
+        except OpError as error:
+            raise ValueError(error.message) from error
+        made = self.call_row(primitive, rows, attrs, outputs, name)
+        if several:
+            self.tuples.add(self.calls[-1].row)
+        return tuple(made) if several else made[0]
+
+    def _operand(self, tensor: Any, name: str, index: int) -> int:
+        if type(tensor) is EagerTensor and self.find(tensor) is None:
+            made = self.constant(tensor, f"{name}/{'xy'[index] if index < 2 else index}")
+            self.leaf_of[id(tensor)] = made._row
+            return made._row
+        return self.enter(tensor)
+
+    def constant_value(self, row: int) -> Any:
+        """The value of a row that does not depend on any placeholder or effect; None for others."""
+        if row in self.folded:
+            return self.folded[row]
+        op, number, index, _ = self.cell(row)
+        found = None
+        if op == CALL:
+            call = self.calls[number]
+            found = infer.fold(self, call, index)
+        self.folded[row] = found
+        return found
+
+    # -- variables ----------------------------------------------------------------------------------------------------
+
+    def read(self, variable: Any) -> Any:
+        """A variable's value at this point of the graph."""
+        from .effects import read
+
+        return read(self, variable)
+
+    def assign(self, variable: Any, tensor: Any, how: str, delta: Any = None) -> Any:
+        """An assignment at this point of the graph."""
+        from .effects import assign
+
+        return assign(self, variable, tensor if delta is None else delta, how)
+
+    def forget_reads(self) -> None:
+        """Something may have changed the variables: they are read again."""
+        self.reads.clear()
+
+    # -- TensorFlow's interface ---------------------------------------------------------------------------------------
+
+    def get_operations(self) -> list[Operation]:
+        """All operations in the order of their creation."""
+        return list(self.by_name.values())
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of that name; KeyError when there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        if name not in self.by_name:
+            raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
+        return self.by_name[name]
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The tensor of that name, such as "add:0"; KeyError when there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        op_name, colon, index = name.partition(":")
+        if not colon or not index.isdigit():
+            raise ValueError(f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
+                             'Tensor names must be of the form "<op_name>:<output_index>".')  # fmt: skip
+        if op_name not in self.by_name:
+            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does "
+                           "not exist in the graph.")  # fmt: skip
+        op = self.by_name[op_name]
+        if int(index) >= op.count:
+            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', "
+                           f"exists but only has {op.count} outputs.")  # fmt: skip
+        return op.outputs[int(index)]
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """The tensor or operation that ``obj`` (itself one, or a name) stands for."""
+        if hasattr(obj, "_read"):
+            with self.as_default():
+                return self.read(obj)
+        if isinstance(obj, (SymbolicTensor, Operation)):
+            if obj.graph is not self:
+                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph.")
+            return obj
+        if isinstance(obj, str):
+            return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+        kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
+        raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
+
+    def finalize(self) -> None:
+        """From now on no operation can be added."""
+        self.finalized = True
+
+    @contextmanager
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
+        """Operations in the block whose type is in the map get the gradient registered under the mapped name."""
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        before = self.overrides
+        self.overrides = {**before, **op_type_map}
+        try:
+            yield
+        finally:
+            self.overrides = before
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
+        """Operations in the block run after the given operations and tensors."""
+        before = self.controls
+        if control_inputs is None:
+            self.controls = []
+        else:
+            ops = [getattr(i, "op", i) for i in control_inputs]
+            self.controls = [*before, *(o for o in ops if isinstance(o, Operation))]
+        try:
+            yield
+        finally:
+            self.controls = before
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """The members of a collection, such as "variables"."""
+        return list(self.collections.get(str(name), []))
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        """Adds a member to a collection."""
+        self.collections.setdefault(str(name), []).append(value)
+
+    def device(self, device_name_or_function: Any) -> Any:
+        """Accepted for compatibility: everything runs on the CPU."""
+        from contextlib import nullcontext
+
+        return nullcontext()
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)
+
+
+def _default_name(op: str) -> str:
+    return _FUNCTION_NAMES.get(op, op)
+
+
+def out_of_scope(tensor: SymbolicTensor, kind: type[Exception]) -> Exception:
+    """The error for a symbolic tensor that is used where its graph is not being built."""
+    return kind(
+        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
+        "collections to access it."
+    )
+
+
+def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """Adds an operation to the graph that is being built: here the core hands over what it can not compute."""
+    graph = state.graph
+    if graph is None:
+        leaked = next(t for t in inputs if type(t) is not EagerTensor)
+        if type(leaked) is SymbolicTensor:
+            raise out_of_scope(leaked, TypeError)
+        raise TypeError(f"{primitive.op} takes tensors, got {leaked!r} of type {type(leaked).__name__}.")
+    return graph.apply(primitive, inputs, attrs)
+
+
+def is_symbolic(value: Any) -> bool:
+    """True for a tensor of a graph, which has no value yet."""
+    return type(value) is SymbolicTensor

@@ -1,0 +1,340 @@
+"""One trace of a function: a graph with inputs and outputs, compiled; under a tape it is one row with its own gradient."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..custom import for_batches
+from ..errors import invalid
+from ..primitives import Primitive
+from ..record import state
+from ..slices import IndexedSlices
+from ..tape import GradientTape
+from ..tensor import EagerTensor, Tensor, finish, wrap
+from .body import Body
+from .build import Graph
+
+from .primitive import GraphPrimitive, as_eager, floats
+from .program import Program, needed, replay
+from .session import sweep_rows
+
+_ONCE = (
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
+    "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
+    "information."
+)
+
+
+class FuncGraph(Graph):
+    """The graph of a ``tf.function``."""
+
+    building_function = True
+
+    def __init__(self, name: str, outer: Graph | None = None, may_create: bool = True) -> None:
+        super().__init__(outer)
+        self.name, self.may_create = name, may_create
+        self.created: list[Any] = []
+
+    def creates_variable(self) -> None:
+        """ValueError unless this is the first trace of the function."""
+        if not self.may_create:
+            raise ValueError(_ONCE)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The placeholders of the arguments."""
+        return self.arguments
+
+    arguments: list[Any] = []
+    outputs: list[Any] = []
+
+
+class ConcreteFunction:
+    """A traced function for one signature. Call it with tensors that fit.
+
+    See https://www.tensorflow.org/api_docs/python/tf/types/experimental/ConcreteFunction.
+    """
+
+    def __init__(self, body: Body, name: str, signature: Any) -> None:
+        self.body, self.name, self.signature = body, name, signature
+        self.graph: Any = body.graph
+        self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
+        self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
+        self._rows = len(self.graph)
+        self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
+        self.variables = [v for v, _ in self._reads.values()]
+        self._held = [row for row, leaf in self.graph.leaves.items() if _held_elsewhere(leaf)]
+        self._taped: dict[tuple[int, ...], Taped] = {}
+        self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
+
+    # -- what it is -----------------------------------------------------------------------------------------------------
+
+    inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
+    outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
+    structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
+    trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        """The tensors and variables that it uses from outside."""
+        return [*self.variables, *(self.graph.leaves[r].tensor for r in self._held)]
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """The specs of the positional and of the keyword arguments."""
+        return self.signature.specs()
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The types of arguments and results as text."""
+        return self.signature.text(self.body, self.variables, self._held)
+
+    def __str__(self) -> str:
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.signature.short(self.body)} at {hex(id(self))}>"
+
+    # -- calling --------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call_flat(self.signature.flat(self, args, kwargs))
+
+    def call_flat(self, tensors: Sequence[Any]) -> Any:
+        """Calls it with the tensors of the placeholders, in their order."""
+        if state.graph is not None:
+            return self._pack(self._in_graph(tensors))
+        if state.record is not None:
+            found = self._under_tape(tensors)
+            if found is not None:
+                return self._pack(found)
+        arrays = [t.array for t in tensors]
+        return self._pack([wrap(a) for a in self._forward.run(arrays)])
+
+    def check(self, tensors: Sequence[Any]) -> None:
+        """InvalidArgumentError for a tensor of another dtype than was traced."""
+        for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
+            if tensor.dtype != place.dtype:
+                raise invalid(f"cannot compute __inference_{self.name}_0 as input #{at}(zero-based) was expected to be a "
+                              f"{place.dtype.kernel_name} tensor but is a {tensor.dtype.kernel_name} tensor",
+                              f"__inference_{self.name}_0")  # fmt: skip
+
+    def _pack(self, found: Sequence[Any]) -> Any:
+        body = self.body
+        if len(body.flat) == 1 and not nest.is_nested(body.result):
+            return found[0] if body.outputs else None
+        values = iter(found)
+        return nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
+
+    # -- inside another graph -------------------------------------------------------------------------------------------
+
+    def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
+        graph = state.graph
+        if not self.inlined:
+            reads = [graph.read(v) for v in self.variables]
+            inputs = (*tensors, *self.body.captured, *reads)
+            primitive = CALL_STATEFUL if self.body.effects else CALL_ROW
+            return list(graph.apply(primitive, inputs, {"concrete": self}))
+        rows: dict[int, int] = {}
+        for place, tensor in zip(self.body.inputs, tensors, strict=True):
+            rows[place._row] = graph.enter(tensor)
+        for place, tensor in zip(self.body.places, self.body.captured, strict=True):
+            rows[place._row] = graph.enter(tensor)
+        inline(self.graph, graph, [*self.body.fetches], rows, self.body.effects)
+        return [graph.tensor_at(rows[r]) for r in self.body.fetches]
+
+    # -- under a tape ---------------------------------------------------------------------------------------------------
+
+    def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
+        record: Any = state.record
+        held = [row for row in self._held if _is_hot(record, self.graph.leaves[row].tensor)]
+        inputs = [*tensors, *(v._read() for v in self.variables), *(self.graph.leaves[r].tensor for r in held)]
+        if not any(_is_hot(record, t) for t in inputs):
+            return None
+        taped = self._taped.get(tuple(held))
+        if taped is None:
+            taped = self._taped[tuple(held)] = Taped(self, held)
+        arrays = [t.array for t in tensors]
+        found = taped.forward.run(arrays)
+        count = len(self.body.outputs)
+        outputs = [wrap(a) for a in found[:count]]
+        if outputs:
+            finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
+        return outputs
+
+
+def _is_hot(record: Any, tensor: Any) -> bool:
+    row = record.find(tensor)
+    return row is not None and row not in record.cold
+
+
+def _held_elsewhere(leaf: Any) -> bool:
+    """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
+    tensor = leaf.tensor
+    return type(tensor) is EagerTensor and tensor.dtype.differentiable and sys.getrefcount(tensor) > 3
+
+
+# -- copying a graph into another ---------------------------------------------------------------------------------------
+
+
+def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int], effects: Sequence[Any]) -> None:
+    """Copies the rows that the fetches and effects need into another graph; ``rows`` maps old numbers to new ones."""
+    calls, leaves = needed(source, fetches, list(rows), effects)
+    for row in leaves:
+        rows[row] = target.enter(source.leaves[row].tensor)
+    for call in calls:
+        if call.primitive.op == "ReadVariableOp":
+            rows[call.row] = target.enter(target.read(call.attrs["variable"]))
+            continue
+        inputs = tuple(rows[r] for r in call.inputs)
+        op = source.op_of[call.row]
+        specs = [(source.tensors[call.row + i].shape, source.tensors[call.row + i].dtype) for i in range(op.count)]
+        made = target.call_row(call.primitive, inputs, call.attrs, specs, op.name.rsplit("/", 1)[-1])
+        new = target.calls[-1]
+        if call.row in source.tuples:
+            target.tuples.add(new.row)
+        target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
+        for i, tensor in enumerate(made):
+            rows[call.row + i] = tensor._row
+
+
+# -- the row of a call on an eager tape ---------------------------------------------------------------------------------
+
+
+class Taped:
+    """A concrete function with some inputs to differentiate: the forward program that keeps what the backward one reads."""
+
+    def __init__(self, concrete: ConcreteFunction, held: list[int]) -> None:
+        self.concrete, self.held, body, graph = concrete, held, concrete.body, concrete.graph
+        groups = [[t._row] for t in body.inputs]
+        groups += [rows for _, rows in concrete._reads.values()]
+        groups += [[r] for r in held]
+        self.groups = groups
+        self.error: Exception | None = None
+        self.grads: list[Any] = [None] * len(groups)
+        self.seeds: list[Any] = []
+        border = len(graph)
+        try:
+            with graph.as_default():
+                self._trace_backward(graph, body)
+        except LookupError as error:  # raised when the gradient is asked for
+            self.error = error
+        rows = [g._row for g in self.grads if g is not None]
+        seeds = [s._row for s in self.seeds if s is not None]
+        self.saved = sorted(_crossing(graph, rows, border, {*seeds}) | _stateful_rows(graph, border))
+        self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
+        self.backward = Program(graph, rows, [*self.saved, *body.feeds, *seeds])
+
+    def _trace_backward(self, graph: Any, body: Body) -> None:
+        differentiable = [t for t in body.outputs if t.dtype.differentiable]
+        self.seeds = [
+            graph.placeholder(t.dtype, t.shape, "grad_ys") if t.dtype.differentiable else None for t in body.outputs
+        ]
+        found = sweep_rows(graph, differentiable, [g if _floats(graph, g) else [] for g in self.groups],
+                           [s for s in self.seeds if s is not None])  # fmt: skip
+        self.grads = [g.dense() if isinstance(g, IndexedSlices) else g for g in found]
+
+    def shares(self, gs: Sequence[Any], saved: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
+        """The gradients of the inputs as arrays."""
+        if self.error is not None:
+            raise self.error
+        seeds = [np.asarray(g) if np.ndim(g) else g for g, s in zip(gs, self.seeds, strict=True) if s is not None]
+        found = iter(self.backward.run([*saved, *arrays, *seeds]))
+        return [None if g is None else next(found) for g in self.grads]
+
+    def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
+        """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
+        graph, body = self.concrete.graph, self.concrete.body
+        known: dict[int, Any] = {}
+        kept = dict(zip(self.saved, saved, strict=True))
+        for row in _stateful_rows(graph, self.concrete._rows):
+            known[row] = wrap(kept[row])
+        for group, tensor in zip(self.groups, inputs, strict=True):
+            for row in group:
+                same = row not in kept or kept[row] is tensor.array or np.array_equal(kept[row], tensor.array)
+                known[row] = tensor if same else tensor + wrap(kept[row] - tensor.array)
+        return replay(graph, body.fetches, known)
+
+
+def _floats(graph: Any, rows: list[int]) -> bool:
+    return all(graph.tensors[r].dtype.differentiable for r in rows)
+
+
+def _crossing(graph: Any, rows: list[int], border: int, seeds: set[int]) -> set[int]:
+    """The rows below the border that rows above it read: what a forward run must keep for the backward one."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = list(rows)
+    while stack:
+        row = stack.pop()
+        if row in seen or row in seeds:
+            continue
+        seen.add(row)
+        op, number, _, _ = graph.cell(row)
+        if row < border:
+            if op == 1:
+                found.add(row)
+            continue
+        if op == 1:
+            stack += graph.calls[number].inputs
+    return found
+
+
+def _stateful_rows(graph: Any, border: int) -> set[int]:
+    """The rows whose values another run might not give again."""
+    return {
+        call.row + i for call in graph.calls if getattr(call.primitive, "stateful", False) and call.row < border
+        for i in range(graph.op_of[call.row].count)
+    }  # fmt: skip
+
+
+@for_batches
+def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arrays: Any) -> list[Any]:
+    if not any(isinstance(g, Tensor) for g in gs):
+        return taped.shares(gs, saved, arrays)
+    tensors = [as_eager(i) for i in inputs]
+    chosen = floats(tensors)
+    with GradientTape() as tape:
+        tape.watch([tensors[i] for i in chosen])
+        outs = taped.replayed(tensors, saved)
+    targets = floats(outs)
+    found = tape.gradient([outs[i] for i in targets], [tensors[i] for i in chosen],
+                          output_gradients=[as_eager(gs[i]) for i in targets])  # fmt: skip
+    shares: list[Any] = [None] * len(inputs)
+    for i, share in zip(chosen, found, strict=True):
+        shares[i] = share
+    return shares
+
+
+FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",
+                     label="function")  # fmt: skip
+
+
+# -- a call that is not copied into the graph around it -----------------------------------------------------------------
+
+
+def _call_forward(*arrays: Any, concrete: ConcreteFunction) -> tuple[Any, ...]:
+    count = len(concrete.body.feeds)
+    return concrete._forward.run(arrays[:count])
+
+
+def _call_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    concrete = attrs["concrete"]
+    count = len(concrete.body.feeds)
+    known = dict(zip(concrete.body.feeds, tensors[:count], strict=True))
+    for (_, rows), tensor in zip(concrete._reads.values(), tensors[count:], strict=True):
+        known.update(dict.fromkeys(rows, tensor))
+    return replay(concrete.graph, concrete.body.fetches, known)
+
+
+def _call_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    return attrs["concrete"].body.specs()
+
+
+CALL_ROW = GraphPrimitive("call", "PartitionedCall", _call_infer, forward=_call_forward, eager=_call_eager)
+CALL_STATEFUL = GraphPrimitive("call", "StatefulPartitionedCall", _call_infer, forward=_call_forward, eager=_call_eager,
+                               stateful=True)  # fmt: skip

@@ -1,0 +1,514 @@
+"""``cond``, ``while_loop`` and their kin: control flow that depends on the values of tensors.
+
+In eager mode they are Python's own ``if`` and ``while``. In a graph each is one operation that holds its branches as
+bodies; its derivative runs the taken way again under a tape (:mod:`minitape.graphs.primitive`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest
+from ..convert import convert_to_tensor
+from ..errors import invalid
+from ..record import state
+from ..shape import TensorShape
+from ..tensor import Tensor, wrap
+from .body import Body, share_captures, trace_body
+from .build import SymbolicTensor
+from .primitive import GraphPrimitive
+
+# -- cond ---------------------------------------------------------------------------------------------------------------
+
+
+def _branch(index: Any, bodies: Sequence[Body]) -> Body:
+    at = int(index)
+    return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
+
+
+def _case_forward(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any, ...]:
+    return _branch(index, bodies).run(arrays)
+
+
+def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    return _branch(tensors[0].array, attrs["bodies"]).replay(tensors[1:])
+
+
+def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    columns = zip(*[b.specs() for b in attrs["bodies"]], strict=True)
+    specs = []
+    for column in columns:
+        shape = column[0][0]
+        for other, _ in column[1:]:
+            shape = shape.most_specific_compatible_shape(other)
+        specs.append((shape, column[0][1]))
+    return specs
+
+
+def _case_primitive(stateful: bool, name: str) -> GraphPrimitive:
+    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager, stateful=stateful)
+
+
+CASE = {(True, "cond"): _case_primitive(True, "If"), (False, "cond"): _case_primitive(False, "StatelessIf"),
+        (True, "switch_case"): _case_primitive(True, "Case"),
+        (False, "switch_case"): _case_primitive(False, "StatelessCase")}  # fmt: skip
+
+
+def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
+    """Adds the operation that runs one of the bodies."""
+    captured = share_captures(bodies)
+    stateful = any(b.effects for b in bodies)
+    return list(state.graph.apply(CASE[stateful, name], (index, *captured), {"bodies": tuple(bodies)}))
+
+
+def is_symbolic_value(value: Any) -> bool:
+    """True for a symbolic tensor whose value is not settled by constants."""
+    return isinstance(value, SymbolicTensor)
+
+
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+    """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
+
+    In a graph both are traced, must return the same structure of tensors of the same dtypes, and one of them runs.
+    Gradients flow through the taken branch. TypeError when a function is missing or not callable, ValueError when the
+    results do not match. See https://www.tensorflow.org/api_docs/python/tf/cond.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> tf.cond(x > 2.0, lambda: x * x, lambda: -x).numpy()
+    9.0
+    """
+    if not callable(true_fn):
+        raise TypeError("'true_fn' must be callable.")
+    if not callable(false_fn):
+        raise TypeError("'false_fn' must be callable.")
+    if isinstance(pred, bool) or (not isinstance(pred, Tensor) and not hasattr(pred, "_read") and state.graph is not None):
+        raise TypeError("pred must not be a Python bool")
+    if hasattr(pred, "_read"):
+        pred = pred._read()
+    if not is_symbolic_value(pred):
+        return true_fn() if bool(pred) else false_fn()
+    return cond_graph(pred, true_fn, false_fn)
+
+
+def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    """``cond`` on a symbolic tensor."""
+    then, orelse = trace_body(true_fn, ()), trace_body(false_fn, ())
+    try:
+        nest.assert_same_structure(then.result, orelse.result)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure "
+                        f"of return values.\n\ntrue_fn output:  {then.result}\nfalse_fn output: {orelse.result}\n\n"
+                        f"Error details:\n{error}") from None  # fmt: skip
+    _same_dtypes([then, orelse])
+    index = _not(pred)
+    found = build_case(index, [then, orelse], "cond")
+    return _packed(then, found)
+
+
+def _same_dtypes(bodies: list[Body]) -> None:
+    first = bodies[0]
+    for other in bodies[1:]:
+        for a, b in zip(first.flat, other.flat, strict=True):
+            if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
+                raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
+                                f"structure of return values.\n\ntrue_fn output:  {a}\nfalse_fn output: {b}")  # fmt: skip
+
+
+def _not(pred: Any) -> Any:
+    """0 where true, 1 where false: the number of the branch."""
+    from ..primitives import TABLE
+
+    if pred.dtype.kind != "b":
+        pred = TABLE["cast"](pred, dtype=dtypes.bool)
+    return TABLE["logical_not"](pred)
+
+
+def _packed(body: Body, found: list[Any]) -> Any:
+    values = iter(found)
+    return nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:
+    """Calls the function whose number is ``branch_index``, or ``default`` (the last one) when there is none.
+
+    ``branch_fns`` is a list, a dict of number -> function, or a list of such pairs. See
+    https://www.tensorflow.org/api_docs/python/tf/switch_case.
+
+    >>> import minitape as tf
+    >>> tf.switch_case(1, [lambda: "a", lambda: "b"])
+    'b'
+    """
+    pairs = sorted(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    if pairs and isinstance(pairs[0], tuple):
+        pairs = sorted(pairs)
+    else:
+        pairs = list(enumerate(pairs))
+    if not pairs:
+        raise ValueError("Must provide at least one item in branch_fns")
+    for _, function in pairs:
+        if not callable(function):
+            raise TypeError(f"Elements of `branch_fns` must be callable, but got {function}.")
+    functions = dict(pairs)
+    default = default or pairs[-1][1]
+    index = convert_to_tensor(branch_index)
+    if not is_symbolic_value(index):
+        return functions.get(int(index.array), default)()
+    count = max(functions) + 1
+    bodies = [trace_body(functions.get(i, default), ()) for i in range(count)] + [trace_body(default, ())]
+    return _packed(bodies[0], build_case(index, bodies, "switch_case"))
+
+
+def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:
+    """Calls the function of the first true predicate, else ``default``.
+
+    With ``exclusive`` more than one true predicate raises InvalidArgumentError. See
+    https://www.tensorflow.org/api_docs/python/tf/case.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3)
+    >>> tf.case([(x < 0, lambda: -1), (x > 0, lambda: 1)], default=lambda: 0)
+    1
+    """
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in `pred_fn_pairs` must be a 2-tuple. Received {pair}.")
+    if not any(is_symbolic_value(p) for p, _ in pairs):
+        true = [f for p, f in pairs if bool(p)]
+        if exclusive and len(true) > 1:
+            raise invalid("assertion failed: [Multiple predicates are true.]", "Assert")
+        if true:
+            return true[0]()
+        if default is None:
+            raise invalid("assertion failed: [None of conditions evaluated as True]", "Assert")
+        return default()
+    if exclusive:
+        raise NotImplementedError("minitape's tf.case does not support `exclusive` inside a graph.")
+    last = default or pairs[-1][1]
+    rest = pairs if default else pairs[:-1]
+    for pred, function in reversed(rest):
+        last = _chained(pred, function, last)
+    return last()
+
+
+def _chained(pred: Any, function: Any, otherwise: Any) -> Any:
+    return lambda: cond(convert_to_tensor(pred), function, otherwise)
+
+
+# -- while_loop ---------------------------------------------------------------------------------------------------------
+
+
+def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
+    turns = 0
+    while (limit is None or turns < limit) and test([*values, *captured]):
+        values = list(step([*values, *captured]))
+        turns += 1
+    return values
+
+
+def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: int | None) -> tuple[Any, ...]:
+    return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, list(arrays[:count]), list(arrays[count:]), limit))
+
+
+def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    count, test, body = attrs["count"], attrs["test"], attrs["body"]
+    return _while(lambda t: bool(test.run([i.array for i in t])[0]), body.replay, list(tensors[:count]), list(tensors[count:]),
+                  attrs["limit"])  # fmt: skip
+
+
+def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    body = attrs["body"]
+    return [(t.shape, t.dtype) for t in body.inputs]
+
+
+WHILE = {stateful: GraphPrimitive("while", "While" if stateful else "StatelessWhile", _while_infer, forward=_while_forward,
+                                  eager=_while_eager, stateful=stateful) for stateful in (True, False)}  # fmt: skip
+
+
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
+
+    ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of the
+    loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through all turns
+    (with ``back_prop=False`` through none). See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+
+    >>> import minitape as tf
+    >>> [t.numpy() for t in tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])]
+    [np.int32(4), np.int32(6)]
+    """
+    if not loop_vars and not isinstance(loop_vars, Tensor):
+        raise ValueError("'loop_vars' must be provided.")
+    for label, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{label}' must be callable.")
+    limit = None if maximum_iterations is None else int(convert_to_tensor(maximum_iterations).array)
+    several = isinstance(loop_vars, (list, tuple))
+    variables = list(loop_vars) if several else [loop_vars]
+    if state.graph is not None:
+        found = while_graph(cond, body, variables, shape_invariants, limit, several)
+    else:
+        found = _eager_loop(cond, body, loop_vars if several else variables, limit)
+    if not back_prop:
+        from ..primitives import TABLE
+
+        found = nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
+    return found if several else found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+
+
+def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:
+    kind, turns = type(values), 0
+    values = nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), values)
+    while (limit is None or turns < limit) and bool(test(*values)):
+        new = body(*values)
+        new = new if isinstance(new, (list, tuple)) and (len(values) > 1 or isinstance(new, kind)) else (new,)
+        if len(new) != len(values):
+            nest.assert_same_structure(list(values), list(new))
+        values = nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), list(new))
+        turns += 1
+    if hasattr(kind, "_fields"):
+        return kind(*values)
+    return kind(values) if kind in (list, tuple) else list(values)
+
+
+class TensorArrayBase:
+    """What marks TensorArrays: their buffer takes part in loops and branches."""
+
+    _buffer: Any
+
+
+def opened(value: Any) -> Any:
+    """A TensorArray's buffer; any other value as it is."""
+    return value._buffer if isinstance(value, TensorArrayBase) else value
+
+
+def closed(like: Any, value: Any) -> Any:
+    """The counterpart of ``opened``."""
+    return like._with(value) if isinstance(like, TensorArrayBase) else value
+
+
+def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: int | None, several: bool) -> Any:
+    """``while_loop`` in a graph."""
+    flat = nest.flatten(variables)
+    values = [convert_to_tensor(opened(v)) for v in flat]
+    if invariants is None:
+        shapes = [TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, values, strict=True)]
+    else:
+        shapes = [TensorShape(getattr(s, "shape", s)) for s in _flat_shapes(invariants)]
+    specs = [(shape, t.dtype) for shape, t in zip(shapes, values, strict=True)]
+
+    def rebuilt(tensors: Sequence[Any]) -> Any:
+        return nest.pack_sequence_as(variables, [closed(v, t) for v, t in zip(flat, tensors, strict=True)])
+
+    def step(*tensors: Any) -> Any:
+        new = body(*rebuilt(tensors))
+        new = list(new) if isinstance(new, (list, tuple)) and (len(variables) > 1 or several or len(new) == 1) else [new]
+        nest.assert_same_structure(list(variables), new, check_types=False)
+        return [opened(v) for v in nest.flatten(new)]
+
+    traced = trace_body(step, specs, ["loop_var"] * len(specs))
+    check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
+    for index, (before, after, v) in enumerate(zip(specs, traced.outputs, flat, strict=True)):
+        if before[1] != after.dtype:
+            raise TypeError(f"Input {index} of the loop has dtype {before[1].name} before the loop, but dtype "
+                            f"{after.dtype.name} after one iteration.")  # fmt: skip
+        if not isinstance(v, TensorArrayBase) and not after.shape.is_subtype_of(before[0]):
+            raise ValueError(
+                f"Input tensor '{values[index].name if isinstance(values[index], SymbolicTensor) else values[index]}' enters "
+                f"the loop with shape {before[0]}, but has shape {after.shape} after one iteration. To allow the shape to vary "
+                "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+            )
+    found = build_while(check, traced, values, limit)
+    return rebuilt(found)
+
+
+def build_while(test: Body, body: Body, values: Sequence[Any], limit: int | None) -> list[Any]:
+    """Adds the operation that runs a loop."""
+    captured = share_captures([test, body])
+    stateful = bool(test.effects or body.effects)
+    attrs = {"test": test, "body": body, "count": len(values), "limit": limit}
+    return list(state.graph.apply(WHILE[stateful], (*values, *captured), attrs))
+
+
+def _flat_shapes(invariants: Any) -> list[Any]:
+    if isinstance(invariants, (list, tuple)):
+        return [s for part in invariants for s in _flat_shapes(part)]
+    return [invariants]
+
+
+# -- loops over the first axis ------------------------------------------------------------------------------------------
+
+
+def elements(value: Any, index: Any) -> Any:
+    """Element ``index`` of each tensor of a structure."""
+    from ..primitives import TABLE
+
+    return nest.map_structure(lambda t: TABLE["gather"](t, index, axis=0), value)
+
+
+def _count(elems: Any) -> Any:
+    return nest.flatten(elems)[0].shape[0]
+
+
+def _over(elems: Any) -> tuple[Any, int]:
+    elems = nest.map_structure(convert_to_tensor, elems)
+    count = _count(elems)
+    return elems, count
+
+
+def _stacked(results: list[Any]) -> Any:
+    from ..primitives import TABLE
+
+    if not results:
+        raise ValueError("The first axis is empty: nothing to apply the function to.")
+    return nest.map_structure(lambda *parts: TABLE["stack"](*[convert_to_tensor(p) for p in parts], axis=0), *results)
+
+
+def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: bool = True,
+           swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+           fn_output_signature: Any = None) -> Any:  # fmt: skip
+    """Applies ``fn`` to the elements along the first axis and stacks the results.
+
+    ``elems`` may be a structure of tensors; ``fn_output_signature`` gives the dtypes where they differ from those of
+    ``elems``. Differentiable. See https://www.tensorflow.org/api_docs/python/tf/map_fn.
+
+    >>> import minitape as tf
+    >>> tf.map_fn(lambda t: t * t, tf.constant([1.0, 2.0, 3.0])).numpy()
+    array([1., 4., 9.], dtype=float32)
+    """
+    if not callable(fn):
+        raise TypeError(f"The provided function {getattr(fn, '__name__', fn)} is not callable.fn must be callable.")
+    elems, count = _over(elems)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    if count is None:
+        return _map_dynamic(fn, elems, signature)
+    if count == 0:
+        specs = elems if signature is None else signature
+        return nest.map_structure(lambda s: _empty(s), specs)
+    results = [fn(elements(elems, wrap(np.int32(i)))) for i in range(count)]
+    if signature is None:
+        _check_signature(elems, results[0])
+    return _stacked(results)
+
+
+def _check_signature(elems: Any, result: Any) -> None:
+    nest.assert_same_structure(elems, result, check_types=False)
+    for want, got in zip(nest.flatten(elems), nest.flatten(result), strict=True):
+        got = convert_to_tensor(got)
+        if got.dtype != want.dtype:
+            raise invalid(f"TensorArray dtype is {want.dtype.kernel_name} but Op is trying to write dtype "
+                          f"{got.dtype.kernel_name} ")  # fmt: skip
+
+
+def _empty(spec: Any) -> Any:
+    shape = tuple(spec.shape)[1:] if isinstance(spec, Tensor) else ()
+    dtype = spec.dtype if hasattr(spec, "dtype") else dtypes.as_dtype(spec)
+    return wrap(np.zeros((0, *shape), dtype.as_numpy_dtype))
+
+
+def _map_dynamic(fn: Any, elems: Any, signature: Any) -> Any:
+    from .arrays import TensorArray
+    from .later import size_of
+
+    count = size_of(nest.flatten(elems)[0])
+    like = elems if signature is None else signature
+    flat = nest.flatten(like)
+    arrays = [TensorArray(s.dtype if hasattr(s, "dtype") else s, size=count) for s in flat]
+
+    def step(i: Any, tas: Any) -> Any:
+        result = nest.flatten(fn(elements(elems, i)))
+        return i + 1, [ta.write(i, convert_to_tensor(r)) for ta, r in zip(tas, result, strict=True)]
+
+    _, arrays = while_loop(lambda i, tas: i < count, step, (wrap(np.int32(0)), arrays))
+    return nest.pack_sequence_as(like, [ta.stack() for ta in arrays])
+
+
+def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+    """The same results as ``map_fn``, whatever the dtypes; minitape applies ``fn`` to the elements one by one.
+
+    See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+
+    >>> import minitape as tf
+    >>> tf.vectorized_map(lambda t: tf.reduce_sum(t), tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy()
+    array([3., 7.], dtype=float32)
+    """
+    elems, count = _over(elems)
+    return _stacked([fn(elements(elems, wrap(np.int32(i)))) for i in range(count)])
+
+
+def scan(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+         swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, with all intermediate results stacked.
+
+    Without ``initializer`` the first element starts. See https://www.tensorflow.org/api_docs/python/tf/scan.
+
+    >>> import minitape as tf
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
+    array([1., 3., 6.], dtype=float32)
+    """
+    results = _accumulate(fn, elems, initializer, reverse)
+    return _stacked(results[::-1] if reverse else results)
+
+
+def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, from the first element to the last.
+
+    See https://www.tensorflow.org/api_docs/python/tf/foldl.
+
+    >>> import minitape as tf
+    >>> tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy()
+    123
+    """
+    return _accumulate(fn, elems, initializer, False, True)[-1]
+
+
+def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, from the last element to the first.
+
+    See https://www.tensorflow.org/api_docs/python/tf/foldr.
+
+    >>> import minitape as tf
+    >>> tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy()
+    321
+    """
+    return _accumulate(fn, elems, initializer, True, True)[-1]
+
+
+def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start: bool = False) -> list[Any]:
+    if not callable(fn):
+        raise TypeError(f"{getattr(fn, '__name__', fn)} is not callable. Please provide a callable function.")
+    elems, count = _over(elems)
+    if count is None:
+        raise ValueError("The number of elements along the first axis must be known.")
+    order = list(range(count))[:: -1 if reverse else 1]
+    results: list[Any] = []
+    if initializer is None:
+        if not order:
+            raise ValueError("Without an initializer there must be at least one element.")
+        value = elements(elems, wrap(np.int32(order[0])))
+        results.append(value)
+        order = order[1:]
+    else:
+        value = nest.map_structure(convert_to_tensor, initializer)
+        if with_start:
+            results.append(value)
+    for i in order:
+        value = fn(value, elements(elems, wrap(np.int32(i))))
+        results.append(value)
+    return results

@@ -1,0 +1,84 @@
+"""Rows that call the user's Python: ``custom_gradient``, ``py_function`` and ``numpy_function`` inside a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import nest
+from ..convert import convert_to_tensor
+from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
+from ..record import state
+from ..tensor import Tensor, finish, wrap
+from .effects import NUMPY, NUMPY_STATELESS, PYTHON, Cell
+from .primitive import GraphPrimitive
+from .program import replay
+
+# -- Python functions ---------------------------------------------------------------------------------------------------
+
+
+def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> list[Any]:
+    """Adds a py_function."""
+    return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes, "cell": Cell()}))
+
+
+def numpy_row(func: Any, inputs: Sequence[Any], dtypes: list[Any], stateful: bool) -> list[Any]:
+    """Adds a numpy_function (``compat.v1.py_func``)."""
+    return list(state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(inputs), {"func": func, "dtypes": dtypes}))
+
+
+# -- custom_gradient ----------------------------------------------------------------------------------------------------
+
+
+def _forward(*arrays: Any, call: CustomCall, results: int) -> tuple[Any, ...]:
+    return tuple(arrays[:results])
+
+
+def _infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    return [(t.shape, t.dtype) for t in tensors[: attrs["results"]]]
+
+
+def _rule(g: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list[Any]:
+    gs = list(g) if isinstance(g, (list, tuple)) else [g]
+    return [None] * results + call.shares(gs)
+
+
+def _replayed(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
+    """An eager run of the row: its gradient is traced once, as rows of the graph, and replayed when asked for."""
+    count, results = call.outputs, call.attrs["results"]
+    outs = [wrap(values[r].array) for r in call.inputs[:results]]
+    known = dict(values)
+
+    def grad_fn(*gs: Any, variables: Any = None) -> Any:
+        with graph.as_default():
+            seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in (graph.tensor_at(call.row + i) for i in range(count))]
+            shares = call.attrs["call"].shares(seeds)
+            rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
+        wanted = [r for r in rows if r is not None]
+        found = iter(replay(graph, wanted, known | {s._row: g for s, g in zip(seeds, gs, strict=True)}))
+        return [None if r is None else next(found) for r in rows]
+
+    arguments = [values[r] for r in call.inputs[results:]]
+    custom = CustomCall(call.attrs["call"].name, grad_fn, [], len(arguments), None)
+    finish(CUSTOM, tuple(arguments), {"call": custom}, tuple(outs))
+    return outs
+
+
+CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_forward, rules=_rule)
+CUSTOM_ROW.replayed = _replayed  # type: ignore[attr-defined]
+
+
+def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a function with its own gradient while a graph is being built."""
+    arguments = nest.map_structure(lambda a: a if hasattr(a, "_read") else convert_to_tensor(a), list(args))
+    with variables_read() as read:
+        result, grad_fn = f(*arguments, **kwargs)
+    inputs = [*nest.flatten(arguments), *nest.flatten(kwargs)]
+    variables = [v for v in read.values() if all(v is not i for i in inputs)]
+    check_gradient_arguments(grad_fn, variables)
+    flat = nest.flatten(arguments)
+    outputs = [convert_to_tensor(t) for t in nest.flatten(result)]
+    call = CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(flat), result)
+    tensors = [*outputs, *(a._read() if hasattr(a, "_read") else a for a in [*flat, *variables])]
+    made = state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)})
+    return nest.pack_sequence_as(result, list(made))

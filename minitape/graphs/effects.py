@@ -1,0 +1,222 @@
+"""Rows that do more than compute: variables' reads and assignments, Python functions, random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..custom import PythonCall, for_batches, no_tapes, run_python
+from ..primitives import TABLE, Primitive
+from ..record import Leaf, state
+from ..shape import TensorShape
+from ..tape import UnconnectedGradients
+from ..tensor import Tensor, wrap
+from .primitive import RULE, GraphPrimitive
+
+# -- variables --------------------------------------------------------------------------------------------------------
+
+
+def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
+    if getattr(variable, "_uninitialized", False):
+        raise errors.FailedPreconditionError(  # type: ignore[attr-defined]
+            None, None, f"Could not find variable {variable._name}. This could mean that the variable has been deleted. In "
+            "TF1, it can also mean the variable is uninitialized. Run its initializer, or tf.compat.v1."
+            "global_variables_initializer(), first.",
+        )  # fmt: skip
+    return (variable._state.array,)
+
+
+def _read_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    return [TABLE["identity"](tensors[0])] if tensors else [wrap(attrs["variable"]._state.array)]
+
+
+# a variable's value; in the body of a loop or branch its input is the value outside, for the gradient
+READ = GraphPrimitive("read", "ReadVariableOp", lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+                      forward=_read_forward, eager=_read_eager, rules=[lambda g, z, x, *, variable: g], stateful=True)  # fmt: skip
+
+
+def read(graph: Any, variable: Any) -> Any:
+    """The value of a variable at this point of the graph, watched by the tapes that watch what is read."""
+    tensor = graph.reads.get(id(variable))
+    if tensor is None:
+        outer = () if graph.outer is None else (graph.outer.read(variable),)
+        with no_name_scope(graph):
+            tensor = graph.call_row(READ, tuple(graph.enter(t) for t in outer), {"variable": variable},
+                                    READ.infer((), {"variable": variable}), f"{variable._name}/Read/ReadVariableOp")[0]  # fmt: skip
+            graph.tuples.add(tensor._row)
+        graph.reads[id(variable)] = tensor
+    known = graph.variables.setdefault(id(variable), (variable, []))
+    if tensor._row not in known[1]:
+        known[1].append(tensor._row)
+    for tape in state.tapes:
+        if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
+            tape._watch_variable(variable)
+        if id(variable) in tape.variables:
+            tape._watch_row(tensor._row)
+    return tensor
+
+
+def no_name_scope(graph: Any) -> Any:
+    """Names in the block are made at the top of the graph."""
+    return graph.name_scope(None)
+
+
+def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
+    if how == "assign_add" or how == "assign_sub":
+        (old,) = _read_forward(variable=variable)
+        if np.shape(value) != np.shape(old):
+            op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
+            show = [",".join(map(str, np.shape(v))) for v in (old, value)]
+            raise errors.invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
+                                 "shapes must be equal.", op)  # fmt: skip
+        value = old + value if how == "assign_add" else old - value
+    variable._version += 1
+    variable._set(value)
+    variable._uninitialized = False
+    return (value,)
+
+
+_ASSIGN_OPS = {"assign": "AssignVariableOp", "assign_add": "AssignAddVariableOp", "assign_sub": "AssignSubVariableOp"}
+ASSIGN = {
+    how: GraphPrimitive(how, op, lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+                        forward=_assign_forward, eager=lambda tensors, attrs: [tensors[0]], rules=None, stateful=True)
+    for how, op in _ASSIGN_OPS.items()
+}  # fmt: skip
+
+
+def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
+    """An assignment at this point of the graph; its value is the variable's new one."""
+    kind = how if how in _ASSIGN_OPS else "assign"
+    (made,) = graph.apply(ASSIGN[kind], (tensor,), {"variable": variable, "how": kind})
+    graph.forget_reads()
+    return made
+
+
+def register_leaf(graph: Any, row: int, variable: Any) -> None:
+    """Notes that a leaf stands for a variable."""
+    graph.leaves[row] = Leaf(None, variable)
+
+
+# -- Python functions --------------------------------------------------------------------------------------------------
+
+
+class Cell:
+    """Where one run of a py_function leaves its tape for the gradient that follows."""
+
+    __slots__ = ("call",)
+    call: PythonCall | None
+
+
+def _python_forward(*arrays: Any, func: Any, dtypes: Any, cell: Cell) -> tuple[Any, ...]:
+    cell.call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
+    return tuple(o.array for o in cell.call.outputs)
+
+
+def _python_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    return [(TensorShape(None), d) for d in attrs["dtypes"]]
+
+
+@for_batches
+def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any, cell: Cell) -> list[Any]:
+    """The tape of the forward run gives the gradient; derivatives of it are None, as in TensorFlow."""
+    zs = list(z) if isinstance(z, (list, tuple)) else [z]
+    tensors = [*gs, *zs, *inputs]
+    wanted = [i for i, t in enumerate(inputs) if t.dtype.kind in "fc"]
+    attrs = {"cell": cell, "count": len(gs), "func": func, "dtypes": dtypes}
+    if any(isinstance(t, Tensor) for t in tensors):
+        if state.graph is None:
+            found = PYTHON_GRADIENT.eager([t if isinstance(t, Tensor) else wrap(t) for t in tensors], attrs)
+        else:
+            found = state.graph.apply(PYTHON_GRADIENT, tuple(tensors), attrs)
+    else:
+        found = PYTHON_GRADIENT.forward(*[np.asarray(t) for t in tensors], **attrs)
+    shares: list[Any] = [None] * len(inputs)
+    for i, share in zip(wanted, found, strict=True):
+        shares[i] = share
+    return shares
+
+
+def _python_gradient(*arrays: Any, cell: Cell, count: int, func: Any, dtypes: Any) -> tuple[Any, ...]:
+    call = cell.call
+    gs = [wrap(g) for g in arrays[:count]]
+    with no_tapes():
+        sources = [t for t in call.inputs if t.dtype.differentiable]  # type: ignore[union-attr]
+        pairs = [(o, g) for o, g in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]  # type: ignore[union-attr]
+        found = call.tape.gradient([o for o, _ in pairs], sources, [g for _, g in pairs],  # type: ignore[union-attr]
+                                   unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+        return tuple((g if isinstance(g, Tensor) else g.dense()).array for g in found)
+
+
+def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    inputs = tensors[2 * attrs["count"] :]
+    return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
+
+
+PYTHON = GraphPrimitive("py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True)
+PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient,
+                                 rules=None, stateful=False)  # fmt: skip
+
+
+def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
+    from .. import nest
+    from ..custom import python_error
+
+    with no_tapes():
+        try:
+            result = func(*[np.asarray(a) for a in arrays])
+        except Exception as error:
+            raise python_error(error) from error
+        values = [] if result is None else nest.flatten(result) if isinstance(result, (list, tuple)) else [result]
+        return tuple(_as_promised(v, d) for v, d in zip(values, dtypes, strict=True))
+
+
+def _as_promised(value: Any, dtype: Any) -> Any:
+    from ..convert import convert_to_tensor
+
+    tensor = convert_to_tensor(value)
+    if isinstance(value, (float, int, bool)) and tensor.dtype != dtype:
+        tensor = convert_to_tensor(value, dtype)
+    if tensor.dtype != dtype:
+        raise errors.invalid(f"0-th value returned by pyfunc_0 is {tensor.dtype.kernel_name}, but expects "
+                             f"{dtype.kernel_name}", "PyFunc")  # fmt: skip
+    return tensor.array
+
+
+NUMPY = GraphPrimitive("py_func", "PyFunc", _python_infer, forward=_numpy_forward, rules=None, stateful=True)
+NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _python_infer, forward=_numpy_forward, rules=None)
+
+
+# -- any Python function of minitape that must run when the graph does ------------------------------------------------
+
+
+def _later_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    return attrs["function"](*tensors)
+
+
+def _later_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    return attrs["specs"]
+
+
+LATER = GraphPrimitive("later", "PartitionedCall", _later_infer, eager=_later_eager)
+LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True)
+
+
+def later(function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False) -> list[Any]:
+    """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
+    primitive = LATER_STATEFUL if stateful else LATER
+    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}))
+
+
+def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> list[Any]:
+    """Adds the row that applies a call's rule when its shapes are known."""
+    graph = state.graph
+    zs = [graph.tensor_at(r) for r in range(call.row, call.row + call.outputs)]
+    return graph.apply(RULE, (*gs, *zs, *inputs), {"call": call, "count": len(gs), "wanted": wanted})
+
+
+def is_stateful(primitive: Primitive) -> bool:
+    """True for primitives that run in the order in which they were written."""
+    return getattr(primitive, "stateful", False)

@@ -1,0 +1,417 @@
+"""``tf.function``: a Python function traced once for each signature and then run as a graph."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import logging
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from ..config import functions_run_eagerly
+from ..convert import convert_to_tensor
+from ..record import state
+from ..shape import TensorShape
+from ..tensor import EagerTensor, Tensor
+from .body import Body
+from .concrete import ConcreteFunction, FuncGraph
+from .signature import Signature, as_spec, text_of_parameters
+from .spec import TensorSpec, is_array, key_of
+
+_RETRACING = (
+    "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
+    "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors with "
+    "different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function outside of the "
+    "loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. For (3), please refer "
+    "to https://www.tensorflow.org/guide/function#controlling_retracing and "
+    "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
+)
+
+
+class _Retracing:
+    """Counts calls and traces by function name, for the warning about too many traces."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, list[int]] = {}
+
+    def called(self, key: str, traced: bool) -> list[int]:
+        """The traces among the last calls (a list of 0 and 1)."""
+        calls = self.counts.setdefault(key, [])
+        calls.append(int(traced))
+        del calls[:-10]
+        return calls
+
+
+class Function:
+    """What ``tf.function`` returns. Calling it traces on the first call for each signature, and runs the graph.
+
+    ``get_concrete_function`` gives one trace, ``python_function`` is the wrapped function.
+    """
+
+    def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
+                 reduce_retracing: bool = False, owner: Any = None, name: str | None = None) -> None:  # fmt: skip
+        self._python_function, self._owner = python_function, owner
+        self._autograph, self._reduce = autograph, reduce_retracing
+        functools.update_wrapper(self, python_function)
+        self._name = name or getattr(python_function, "__name__", "function")
+        if self._name == "<lambda>":
+            self._name = "lambda"
+        signature = inspect.signature(python_function)
+        parameters = dict(signature.parameters)
+        if owner is not None and parameters:
+            parameters.pop(next(iter(parameters)))
+        self._parameters = parameters
+        self._signature = signature.replace(parameters=list(parameters.values()))
+        self._plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
+        self._input_signature = None if input_signature is None else tuple(input_signature)
+        self._traces: dict[Any, ConcreteFunction] = {}
+        self._fast: dict[Any, ConcreteFunction] = {}
+        self._tracing_count = 0
+        self._converted: Any = None
+        self._created = False
+        self._initialized = False
+        self._bound: Any = weakref.WeakKeyDictionary()
+        self._recent: list[int] = []
+        if self._input_signature is not None:
+            self._check_input_signature()
+
+    # -- what it is -----------------------------------------------------------------------------------------------------
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The wrapped Python function."""
+        return self._python_function
+
+    @property
+    def function_spec(self) -> Any:
+        """The wrapped function's signature."""
+        return self._signature
+
+    @property
+    def input_signature(self) -> Any:
+        """The specs that were given, or None."""
+        return self._input_signature
+
+    def experimental_get_tracing_count(self) -> int:
+        """How often the Python function was traced."""
+        return self._tracing_count
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """The signatures of all traces as text."""
+        return "\n\n".join(c.pretty_printed_signature(verbose) for c in self._traces.values())
+
+    def __get__(self, instance: Any, cls: Any = None) -> Any:
+        if instance is None:
+            return self
+        try:
+            bound = self._bound.get(instance)
+        except TypeError:
+            return Function(self._python_function, self._input_signature, self._autograph, self._reduce, instance, self._name)
+        if bound is None:
+            bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce,
+                             weakref.ref(instance), self._name)  # fmt: skip
+            self._bound[instance] = bound
+        return bound
+
+    def __repr__(self) -> str:
+        return f"<minitape.graphs.function.Function {self._name}>"
+
+    # -- calling --------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if functions_run_eagerly():
+            return self._run_python(args, kwargs)
+        if not kwargs and self._input_signature is None and self._plain:
+            key = tuple([
+                (a._value.dtype, a._value.shape) if type(a) is EagerTensor and a._value is not None else None for a in args
+            ])  # fmt: skip
+            concrete = None if None in key else self._fast.get(key)
+            if concrete is not None:
+                return concrete.call_flat(args)
+        before = self._tracing_count
+        values = self._bind(args, kwargs)
+        concrete = self._concrete(values, args, kwargs)
+        self._note(self._tracing_count > before)
+        tensors = _tensors(values)
+        if not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True)):
+            if all(type(a) is EagerTensor and a._value is not None for a in args) and not concrete.body.captured:
+                self._fast[tuple([(a._value.dtype, a._value.shape) for a in args])] = concrete
+        return concrete.call_flat(tensors)
+
+    def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._python_function(*self._with_owner(args), **kwargs)
+
+    def _with_owner(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self._owner is None:
+            return args
+        owner = self._owner() if isinstance(self._owner, weakref.ref) else self._owner
+        return (owner, *args)
+
+    def _note(self, traced: bool) -> None:
+        self._recent.append(int(traced))
+        recent = self._recent[-10:] if False else self._recent
+        if traced and self._tracing_count >= 5 and sum(recent) >= 5:
+            logging.getLogger("tensorflow").warning(
+                _RETRACING.format(count=sum(recent), calls=len(recent), function=repr(self._python_function))
+            )
+
+    # -- arguments ------------------------------------------------------------------------------------------------------
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(self._refusal(str(error), args, kwargs)) from None
+        given = set(bound.arguments)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        if self._input_signature is not None:
+            values = self._cast(values, given, args, kwargs)
+        return nest_values(values)
+
+    def _refusal(self, why: str, args: Any, kwargs: Any) -> str:
+        specs = self._named_signature() if self._input_signature is not None else {}
+        return (f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+                f"signature: {text_of_parameters(self._parameters, specs)}.")  # fmt: skip
+
+    def _named_signature(self) -> dict[str, Any]:
+        return dict(zip(self._parameters, self._input_signature or (), strict=False))
+
+    def _check_input_signature(self) -> None:
+        names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        for name in names[len(self._input_signature or ()) :]:
+            parameter = self._parameters[name]
+            if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
+                raise TypeError(f"input_signature missing type constraint for {name}")
+        if len(self._input_signature or ()) > len(names):
+            raise TypeError(f"input_signature contains {len(self._input_signature or ())} specs, but the function takes only "
+                            f"{len(names)} arguments.")  # fmt: skip
+
+    def _cast(self, values: dict[str, Any], given: set[str], args: Any, kwargs: Any) -> dict[str, Any]:
+        out = dict(values)
+        for name, spec in self._named_signature().items():
+            try:
+                out[name] = nest.map_structure(_cast_leaf, spec, values[name])
+            except _NoCast as error:
+                raise TypeError(self._refusal(str(error), args, kwargs)) from None
+            except (ValueError, TypeError) as error:
+                raise TypeError(self._refusal(f"Can not cast {values[name]!r} to {spec}", args, kwargs)) from error
+        return out
+
+    # -- traces ---------------------------------------------------------------------------------------------------------
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments; a TensorSpec stands for a tensor. With an input signature none are needed."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = self._input_signature
+        concrete = self._concrete(self._bind(args, kwargs), args, kwargs)
+        return concrete
+
+    def _concrete(self, values: dict[str, Any], args: Any, kwargs: Any) -> ConcreteFunction:
+        if self._input_signature is not None:
+            named = self._named_signature()
+            shaped = {n: named.get(n, v) for n, v in values.items()}
+        else:
+            shaped = values
+        key = tuple([(n, key_of(v)) for n, v in shaped.items()])
+        outer = state.graph
+        concrete = self._traces.get(key)
+        if concrete is not None and _usable(concrete, outer):
+            return concrete
+        if self._reduce:
+            shaped = self._relaxed(shaped)
+            key = tuple([(n, key_of(v)) for n, v in shaped.items()])
+            for known, found in self._traces.items():
+                if known == key or _fits(found, values):
+                    if _usable(found, outer):
+                        return found
+        concrete = self._trace(shaped)
+        self._traces[key] = concrete
+        return concrete
+
+    def _relaxed(self, values: dict[str, Any]) -> dict[str, Any]:
+        """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
+        for concrete in reversed(self._traces.values()):
+            old = concrete.signature.values
+            if list(old) == list(values) and _same_but_shapes(old, values):
+                return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
+        return values
+
+    def _trace(self, values: dict[str, Any]) -> ConcreteFunction:
+        signature = Signature(self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name)
+        self._tracing_count += 1
+        if not self._initialized:
+            concrete, created = self._traced(signature, True)
+            self._initialized = True
+            if created:  # traced again: the second trace must not make variables
+                concrete, _ = self._traced(signature, False)
+            return concrete
+        return self._traced(signature, False)[0]
+
+    def _traced(self, signature: Signature, may_create: bool) -> tuple[ConcreteFunction, list[Any]]:
+        graph = FuncGraph(self._name, state.graph, may_create)
+        with graph.as_default():
+            inputs: list[Any] = []
+            leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
+            structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
+            args, kwargs = _call_arguments(self._parameters, structure)
+            result = self._function()(*self._with_owner(args), **kwargs)
+            result = _returned(result)
+        return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
+
+    def _function(self) -> Callable[..., Any]:
+        if not self._autograph:
+            return self._python_function
+        if self._converted is None:
+            from .autograph import convert_entry
+
+            self._converted = convert_entry(self._python_function)
+        return self._converted
+
+
+class _NoCast(TypeError):
+    pass
+
+
+def _cast_leaf(spec: Any, value: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        return value
+    if isinstance(value, TensorSpec):
+        return value
+    tensor = value._read() if hasattr(value, "_read") else value
+    if not isinstance(tensor, Tensor):
+        if is_array(tensor):
+            tensor = convert_to_tensor(tensor)
+        else:
+            tensor = convert_to_tensor(tensor, spec.dtype)
+    if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
+        raise _NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {TensorSpec(spec.shape, spec.dtype)}")
+    return tensor
+
+
+def nest_values(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with NumPy values turned into tensors."""
+    for name, value in values.items():
+        if isinstance(value, Tensor):
+            continue
+        if is_array(value):
+            values[name] = convert_to_tensor(value)
+        elif isinstance(value, (list, tuple, dict)):
+            values[name] = nest.map_structure(lambda v: convert_to_tensor(v) if is_array(v) else v, value)
+    return values
+
+
+def _tensors(values: dict[str, Any]) -> list[Any]:
+    return [t for v in values.values() for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v)) if isinstance(t, Tensor)]
+
+
+def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
+    if not isinstance(leaf, TensorSpec):
+        return leaf
+    tensor = graph.placeholder(leaf.dtype, leaf.shape, leaf.name or name)
+    graph.cold.discard(tensor._row)
+    inputs.append(tensor)
+    return tensor
+
+
+def _call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for name, value in values.items():
+        kind = parameters[name].kind
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            args += list(value)
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            kwargs.update(value)
+        elif kind is inspect.Parameter.KEYWORD_ONLY:
+            kwargs[name] = value
+        else:
+            args.append(value)
+    return tuple(args), kwargs
+
+
+def _returned(result: Any) -> Any:
+    """The returned structure with variables read and TensorArrays refused."""
+    def leaf(value: Any) -> Any:
+        return value._read() if hasattr(value, "_read") else value
+
+    return nest.map_structure(leaf, result)
+
+
+def _usable(concrete: ConcreteFunction, outer: Any) -> bool:
+    """False for a trace that captured tensors of another graph than the one being built."""
+    return not concrete.body.captured or concrete.graph.outer is outer
+
+
+def _fits(concrete: ConcreteFunction, values: dict[str, Any]) -> bool:
+    old = concrete.signature.values
+    if list(old) != list(values) or not _same_but_shapes(old, values):
+        return False
+    news = [v for n in values for v in nest.flatten(values[n])]
+    olds = [v for n in old for v in nest.flatten(old[n])]
+    return all(not isinstance(o, TensorSpec) or o.shape.is_compatible_with(n.shape) and
+               TensorShape(n.shape).is_subtype_of(o.shape) for o, n in zip(olds, news, strict=True))  # fmt: skip
+
+
+def _same_but_shapes(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    olds, news = [[v for n in d for v in nest.flatten(d[n])] for d in (old, new)]
+    if len(olds) != len(news):
+        return False
+    for o, n in zip(olds, news, strict=True):
+        if isinstance(o, TensorSpec):
+            if not isinstance(n, (Tensor, TensorSpec)) or o.dtype != n.dtype:
+                return False
+        elif key_of(o) != key_of(n):
+            return False
+    return True
+
+
+def _wider(new: Any, old: Any) -> Any:
+    if not isinstance(old, TensorSpec):
+        return new
+    return TensorSpec(TensorShape(new.shape).most_specific_compatible_shape(old.shape), old.dtype)
+
+
+def function(
+    func: Any = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Makes a Python function run as a graph: traced once for each signature, then replayed without Python.
+
+    Tensors are told apart by dtype and shape, Python values by equality; ``input_signature`` fixes one trace,
+    ``reduce_retracing`` lets shapes grow unknown sizes. Python side effects happen while tracing only; variables may be made
+    on the first call only. With ``autograph`` ``if``, ``while`` and ``for`` on tensors become part of the graph.
+    ``jit_compile`` is accepted: graphs are compiled in any case. Gradients flow through calls, to any order. See
+    https://www.tensorflow.org/api_docs/python/tf/function.
+
+    >>> import minitape as tf
+    >>> @tf.function
+    ... def f(x):
+    ...     print("tracing")
+    ...     return x * x
+    >>> f(tf.constant(2.0)).numpy(), f(tf.constant(3.0)).numpy()
+    tracing
+    (4.0, 9.0)
+    """
+    if experimental_implements is not None or experimental_attributes is not None:
+        raise NotImplementedError("minitape's tf.function supports no `experimental_implements` or `experimental_attributes`.")
+
+    def decorated(inner: Any) -> Function:
+        if not callable(inner):
+            raise TypeError(f"{inner!r} is not a callable object")
+        if isinstance(inner, Function):
+            inner = inner.python_function
+        return Function(inner, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes))
+
+    return decorated if func is None else decorated(func)

@@ -1,0 +1,246 @@
+"""Shapes and dtypes of results without values: a primitive is run on cheap stand-ins of its inputs.
+
+A stand-in is an array of the right shape that takes no memory (all its strides are zero). Sizes that are not known are
+tried with several values: what changes with them is unknown in the result, too. So is what changes with the *values* of
+the inputs (``boolean_mask``, ``unique``), which is found by a second run on other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import OpError
+from ..primitives import Primitive
+from ..quiet import hush, restore
+from ..shape import TensorShape
+
+_STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
+_ELEMENTWISE = {"SelectV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
+                "LogicalNot", "Cast", "ZerosLike", "OnesLike", "Conj"}  # fmt: skip
+_BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
+_LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
+
+Spec = tuple[TensorShape, dtypes.DType]
+
+
+class Mismatch(Exception):
+    """Two sizes that must be equal are not."""
+
+    def __init__(self, first: int, second: int) -> None:
+        self.sizes = first, second
+
+    def text(self, name: str, primitive: Primitive, tensors: list[Any]) -> str:
+        """TensorFlow's words for it."""
+        kind = _ENUM.get(tensors[0].dtype.name, "DT_" + tensors[0].dtype.name.upper())
+        attrs = f"T={kind}"
+        if primitive.op == "MatMul":
+            attrs += ", grad_a=false, grad_b=false, transpose_a=false, transpose_b=false"
+        inputs = ", ".join(t.op.name if not t.value_index else t.name for t in tensors)
+        shapes = ", ".join(_brackets(t.shape) for t in tensors)
+        return (
+            f"Dimensions must be equal, but are {self.sizes[0]} and {self.sizes[1]} for '{{{{node {name}}}}} = "
+            f"{primitive.op}[{attrs}]({inputs})' with input shapes: {shapes}."
+        )
+
+
+_ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
+
+
+def _brackets(shape: TensorShape) -> str:
+    if shape.rank is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
+
+
+def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
+    """Raises the TypeError of TensorFlow's graphs when two operands have different dtypes."""
+    if len(inputs) != 2 or not (primitive.code or primitive.op in _TWINS):
+        return
+    x, y = inputs
+    if x.dtype != y.dtype:
+        first, second = ("a", "b") if primitive.op in ("MatMul", "BatchMatMulV2") else ("x", "y")
+        raise TypeError(f"Input '{second}' of '{primitive.op}' Op has type {y.dtype.name} that does not match type "
+                        f"{x.dtype.name} of argument '{first}'.")  # fmt: skip
+
+
+_TWINS = {"MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
+
+
+def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> tuple[list[Spec], bool]:
+    """(shape, dtype) of each output, and whether the primitive returns a tuple."""
+    special = getattr(primitive, "infer", None)
+    if special is not None:
+        return special(tensors, attrs), True
+    if primitive.code or primitive.op in _ELEMENTWISE:
+        shape = _broadcast([t.shape for t in tensors])
+        specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
+        return [(shape, specs[0][1])], several
+    if primitive.op == "MatMul" and len(tensors) == 2:
+        _check_product(*tensors)
+    known = all(t.shape.is_fully_defined() for t in tensors)
+    results = list(_trials(primitive, tensors, attrs, known))
+    return _specs(results)
+
+
+def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], known: bool) -> Iterator[Any]:
+    """Runs of the primitive that show which sizes depend on what."""
+    error: Exception | None = None
+    done = 0
+    for sizes in _guesses(tensors) if not known else [None]:
+        try:
+            yield _run(primitive, [_stand_in(t, sizes, 0) for t in tensors], attrs)
+            done += 1
+        except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as failed:
+            error = failed
+        if done == 2:
+            break
+    if not done:
+        assert error is not None
+        if isinstance(error, OpError):
+            raise error
+        raise ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})") from error
+    if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
+        try:
+            sizes = next(iter(_guesses(tensors))) if not known else None
+            yield _run(primitive, [_stand_in(t, sizes, 1) for t in tensors], attrs)
+        except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
+            pass
+
+
+def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
+    """(size for unknown sizes, rank for unknown ranks) to try, in turn."""
+    sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
+    ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
+    unknown_rank = any(t.shape.rank is None for t in tensors)
+    tries = [7, 5, *sorted(sizes), 4, 1]
+    for rank in [*ranks, 2, 1, 3, 0, 4] if unknown_rank else ranks[:1]:
+        for size in tries:
+            yield size, rank
+
+
+def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int) -> Any:
+    value = tensor.graph.folded.get(tensor._row)
+    if value is None and tensor.dtype.kind in "iub":
+        value = tensor.graph.constant_value(tensor._row)
+    if value is not None:
+        return value
+    shape = tensor.shape
+    if shape.rank is None:
+        sizes = (guess[0],) * guess[1]  # type: ignore[index]
+    else:
+        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())  # type: ignore[index]
+    return _filled(sizes, tensor.dtype, kind)
+
+
+def _filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
+    """An array of zeros without memory of its own (kind 0), or of different values (kind 1)."""
+    if dtype.kind == "s":
+        return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
+    if kind == 0 or not sizes:
+        made = np.broadcast_to(np.asarray(kind).astype(dtype.as_numpy_dtype), sizes)
+        return made if sizes else made[()]
+    count = int(np.prod(sizes))
+    return (np.arange(count) % 97).astype(dtype.as_numpy_dtype).reshape(sizes)
+
+
+def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
+    kinds = tuple([a.dtype for a in arrays])
+    if kinds not in primitive.accepted:
+        from ..tensor import _accept
+
+        _accept(primitive, kinds)
+    before = hush()
+    try:
+        return primitive.forward(*arrays, **attrs)
+    finally:
+        restore(before)
+
+
+def _specs(results: list[Any]) -> tuple[list[Spec], bool]:
+    """What all results have in common."""
+    several = type(results[0]) is tuple
+    rows = [r if several else (r,) for r in results]
+    if any(len(r) != len(rows[0]) for r in rows):
+        rows = rows[:1]
+    specs = []
+    for column in zip(*rows, strict=True):
+        column = [np.asarray(c) for c in column]
+        shape = TensorShape(column[0].shape)
+        for other in column[1:]:
+            shape = shape.most_specific_compatible_shape(TensorShape(other.shape))
+        specs.append((shape, dtypes.of(column[0])))
+    return specs, several
+
+
+def _broadcast(shapes: list[TensorShape]) -> TensorShape:
+    """The shape of an elementwise result; Mismatch when the shapes do not broadcast."""
+    if any(s.rank is None for s in shapes):
+        return TensorShape(None)
+    rank = max(s.rank for s in shapes)  # type: ignore[type-var]
+    sizes: list[int | None] = []
+    for axis in range(1, rank + 1):  # type: ignore[operator]
+        size: int | None = 1
+        for s in shapes:
+            d = s.as_list()[-axis] if axis <= s.rank else 1  # type: ignore[operator]
+            if d == 1 or d == size:
+                continue
+            if size == 1:
+                size = d
+            elif d is None:
+                continue
+            elif size is None:
+                size = d
+            else:
+                raise Mismatch(size, d)
+        sizes.append(size)
+    return TensorShape(sizes[::-1])
+
+
+def _check_product(x: Any, y: Any) -> None:
+    if (x.shape.rank or 0) >= 2 and (y.shape.rank or 0) >= 2:
+        m, n = x.shape[-1], y.shape[-2]
+        if m is not None and n is not None and m != n:
+            raise Mismatch(m, n)
+
+
+def fold(graph: Any, call: Any, index: int) -> Any:
+    """One output of a call whose inputs are constants (or which reads only a static shape); None for others."""
+    primitive = call.primitive
+    if getattr(primitive, "stateful", False) or getattr(primitive, "infer", None) is not None:
+        return None
+    inputs = [graph.tensors[r] for r in call.inputs]
+    if primitive.op in _STATIC:
+        if not all(t.shape.is_fully_defined() for t in inputs):
+            if primitive.op == "Rank" and inputs[0].shape.rank is not None:
+                return np.int32(inputs[0].shape.rank)
+            return None
+        arrays = [np.broadcast_to(np.zeros((), t.dtype.as_numpy_dtype), tuple(t.shape)) for t in inputs]
+    else:
+        values = [graph.constant_value(t._row) for t in inputs]
+        if any(v is None for v in values) or sum(np.size(v) for v in values) > _LARGE:
+            return _part_of_shape(graph, call)
+        arrays = values
+    try:
+        found = _run(primitive, arrays, call.attrs)
+    except (OpError, ValueError, IndexError, TypeError):
+        return None
+    return found[index] if type(found) is tuple else found
+
+
+def _part_of_shape(graph: Any, call: Any) -> Any:
+    """A known size picked out of a shape of which others are unknown: ``tf.shape(x)[1]``."""
+    if call.primitive.op != "StridedSlice" or len(call.inputs) != 1:
+        return None
+    op = graph.op_of.get(call.inputs[0])
+    if op is None or op.type != "Shape":
+        return None
+    sizes = op.inputs[0].shape
+    if sizes.rank is None:
+        return None
+    picked = np.array([-1 if d is None else d for d in sizes.as_list()], op.outputs[0].dtype.as_numpy_dtype)
+    found = call.primitive.forward(picked, **call.attrs)
+    return None if np.any(found < 0) else found

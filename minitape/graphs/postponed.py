@@ -1,0 +1,66 @@
+"""Functions of minitape that need values or shapes which only a run of the graph has: they are called when it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..custom import no_tapes
+from ..shape import TensorShape
+from ..tensor import Tensor, wrap
+from .build import SymbolicTensor
+from .effects import later
+from .infer import _filled, _guesses
+
+
+def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
+    """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
+    leaves = nest.flatten([list(args), kwargs])
+    at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
+    symbolic = [leaves[i] for i in at]
+
+    def run(tensors: Any) -> Any:
+        given = list(leaves)
+        for i, t in zip(at, tensors, strict=True):
+            given[i] = t
+        new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
+        return function(*new_args, **new_kwargs)
+
+    results = [r for r in (_trial(run, symbolic, guess, kind) for guess in list(_guesses(symbolic))[:3] for kind in (0, 1))
+               if r is not None]  # fmt: skip
+    if not results:
+        return None
+    structure = results[0]
+    flat = [nest.flatten(r) for r in results]
+    if not all(isinstance(t, Tensor) for t in flat[0]):
+        return None
+    specs = [_common([f[i] for f in flat if len(f) == len(flat[0])]) for i in range(len(flat[0]))]
+    found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful)
+    return [nest.pack_sequence_as(structure, found)]
+
+
+def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:
+    tensors = []
+    for t in symbolic:
+        if t.shape.rank is None:
+            sizes = (guess[0],) * guess[1]
+        else:
+            sizes = tuple(guess[0] if d is None else d for d in t.shape.as_list())
+        value = np.ones(sizes, t.dtype.as_numpy_dtype) if kind == 0 and t.dtype.kind != "s" else _filled(sizes, t.dtype, kind)
+        tensors.append(wrap(np.array(value)))
+    try:
+        with no_tapes():
+            return run(tensors)
+    except Exception:  # noqa: BLE001 - a trial on stand-ins may fail in any way
+        return None
+
+
+def _common(tensors: list[Any]) -> Any:
+    shape = TensorShape(tensors[0].shape)
+    for t in tensors[1:]:
+        shape = shape.most_specific_compatible_shape(TensorShape(t.shape))
+    return shape, tensors[0].dtype
+
+

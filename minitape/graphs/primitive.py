@@ -1,0 +1,148 @@
+"""Primitives that only graphs have: they know their outputs' shapes, may have effects, and can be run eagerly.
+
+``eager(tensors, attrs)`` runs one on eager tensors, so that an open tape records what it is made of. Its derivative
+comes from there: the rule runs it again under a tape. Inside a graph the rule adds one row that will do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..custom import for_batches, no_tapes, plain
+from ..primitives import Primitive
+from ..tape import GradientTape
+from ..tensor import EagerTensor, Tensor, wrap
+
+Eager = Callable[[Sequence[Any], dict[str, Any]], Sequence[Any]]
+
+
+class GraphPrimitive(Primitive):
+    """A primitive of graphs; ``forward`` always returns a tuple.
+
+    ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which they
+    were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no shapes.
+    """
+
+    def __init__(self, name: str, op: str, infer: Any, *, eager: Eager | None = None, forward: Any = None, rules: Any = "replay",
+                 stateful: bool = False, symbolic_rule: bool = True, missing: str = "none") -> None:  # fmt: skip
+        super().__init__(name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing)
+        self.infer, self.stateful, self.symbolic_rule = infer, stateful, symbolic_rule
+        self.eager: Eager = eager or self._wrapped
+
+    def _run(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
+        with no_tapes():
+            return tuple(t.array for t in self.eager([wrap(a) for a in arrays], attrs))
+
+    def _wrapped(self, tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
+        return [wrap(a) for a in self.forward(*[t.array for t in tensors], **attrs)]
+
+
+def floats(tensors: Sequence[Any]) -> list[int]:
+    """The numbers of the tensors through which gradients flow."""
+    return [i for i, t in enumerate(tensors) if t.dtype.differentiable]
+
+
+def eager_vjp(primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    """The shares of eager tensors in the adjoints ``gs`` of the primitive's outputs."""
+    chosen = floats(inputs)
+    with GradientTape() as tape:
+        tape.watch([inputs[i] for i in chosen])
+        outs = list(primitive.eager(inputs, attrs))
+    targets = floats(outs)
+    found = tape.gradient([outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets])
+    shares: list[Any] = [None] * len(inputs)
+    for i, share in zip(chosen, found, strict=True):
+        shares[i] = share
+    return shares
+
+
+def _replay_rule(primitive: GraphPrimitive) -> Any:
+    @for_batches
+    def rule(gs: Any, z: Any, *inputs: Any, **attrs: Any) -> Any:
+        tensors = [g for g in [*gs, *inputs] if isinstance(g, Tensor)]
+        if any(type(t) is not EagerTensor for t in tensors):
+            return _replay_row(primitive, attrs, list(gs), inputs)
+        if tensors:
+            return eager_vjp(primitive, attrs, [as_eager(g) for g in gs], [as_eager(i) for i in inputs])
+        with no_tapes():
+            shares = eager_vjp(primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs])
+        return [plain(s) for s in shares]
+
+    return rule
+
+
+def as_eager(value: Any) -> Any:
+    """A tensor as it is, an array as a tensor."""
+    return value if isinstance(value, Tensor) else wrap(np.asarray(value))
+
+
+def _replay_row(primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], inputs: tuple[Any, ...]) -> list[Any]:
+    from ..record import state
+
+    shares: list[Any] = [None] * len(inputs)
+    made = state.graph.apply(VJP, (*gs, *inputs), {"primitive": primitive, "attrs": attrs, "count": len(gs)})
+    for i, share in zip(floats(inputs), made, strict=True):
+        shares[i] = share
+    return shares
+
+
+def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    count = attrs["count"]
+    gs, inputs = tensors[:count], tensors[count:]
+    shares = eager_vjp(attrs["primitive"], attrs["attrs"], gs, inputs)
+    return [dense(shares[i], inputs[i]) for i in floats(inputs)]
+
+
+def dense(share: Any, like: Any) -> Any:
+    """A share as a dense tensor: zeros for None."""
+    if share is None:
+        return wrap(np.zeros(tuple(like.shape), like.dtype.as_numpy_dtype))
+    return share if isinstance(share, Tensor) else share.dense()
+
+
+def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    inputs = tensors[attrs["count"] :]
+    return [(inputs[i].shape, inputs[i].dtype) for i in floats(inputs)]
+
+
+VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager)
+
+
+# -- the rule of an ordinary primitive whose shapes only a run knows ---------------------------------------------------
+
+
+def _rule_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    call, count, wanted = attrs["call"], attrs["count"], attrs["wanted"]
+    primitive = call.primitive
+    gs, zs, inputs = list(tensors[:count]), list(tensors[count : 2 * count]), tensors[2 * count :]
+    one = count == 1
+    rules = primitive.rules
+    shares: list[Any]
+    if callable(rules):
+        shares = list(rules(gs[0] if one else gs, zs[0] if one else zs, *inputs, **call.attrs))
+    else:
+        shares = [None] * len(inputs)
+        for i in wanted:
+            shares[i] = rules[i](gs[0] if one else gs, zs[0] if one else zs, *inputs, **call.attrs)
+    return [fit(shares[i], inputs[i]) for i in wanted]
+
+
+def fit(share: Any, like: Any) -> Any:
+    """A share of an adjoint, dense and in the shape of its input."""
+    from ..sweep import unbroadcast
+
+    if share is not None and not isinstance(share, Tensor) and not hasattr(share, "dense"):
+        share = wrap(np.asarray(share))
+    share = dense(share, like)
+    return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
+
+
+def _rule_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    inputs = tensors[2 * attrs["count"] :]
+    return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
+
+
+RULE = GraphPrimitive("rule", "SymbolicGradient", _rule_infer, eager=_rule_eager)

@@ -1,0 +1,122 @@
+"""Blocks and questions about where operations go: ``name_scope``, ``init_scope``, ``control_dependencies``, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from ..record import state
+
+
+class name_scope:  # noqa: N801 - TensorFlow's name
+    """Names made in the block are prefixed with ``name/``. ValueError for a name that is no string.
+
+    See https://www.tensorflow.org/api_docs/python/tf/name_scope.
+
+    >>> import minitape as tf
+    >>> with tf.name_scope("layer"):
+    ...     v = tf.Variable(1.0, name="w")
+    >>> v.name
+    'layer/w:0'
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._exits: list[Any] = []
+
+    @property
+    def name(self) -> str:
+        """The name as it was given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        if state.graph is not None:
+            block = state.graph.name_scope(self._name)
+            self._exits.append(block)
+            return block.__enter__()
+        self._exits.append(state.scope)
+        parts = tuple(p for p in self._name.split("/") if p)
+        if not self._name:
+            state.scope = ()
+        else:
+            state.scope = parts if self._name.endswith("/") else (*state.scope, *parts)
+        return "/".join(state.scope) + "/" if state.scope else ""
+
+    def __exit__(self, *error: Any) -> None:
+        before = self._exits.pop()
+        if isinstance(before, tuple):
+            state.scope = before
+        else:
+            before.__exit__(None, None, None)
+
+
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """Lifts the block out of functions that are being traced: what it does happens eagerly, once.
+
+    Inside a TensorFlow 1 graph it goes to that graph, without control dependencies. See
+    https://www.tensorflow.org/api_docs/python/tf/init_scope.
+
+    >>> import minitape as tf
+    >>> @tf.function
+    ... def f(x):
+    ...     with tf.init_scope():
+    ...         once = tf.executing_eagerly()
+    ...     return x if once else -x
+    >>> f(tf.constant(1.0)).numpy()
+    1.0
+    """
+    graph = state.graph
+    while graph is not None and (graph.building_function or graph.outer is not None):
+        graph = graph.outer
+    if graph is state.graph:
+        yield
+        return
+    saved = state.record, state.tapes, state.graph, state.by, state.token
+    state.record, state.tapes, state.graph, state.by, state.token = graph, [], graph, None, object()
+    try:
+        yield
+    finally:
+        state.record, state.tapes, state.graph, state.by, state.token = saved
+
+
+def executing_eagerly() -> bool:
+    """True where operations compute at once: outside of graphs and functions.
+
+    >>> import minitape as tf
+    >>> tf.executing_eagerly(), bool(tf.function(lambda: tf.executing_eagerly())())
+    (True, False)
+    """
+    return state.graph is None
+
+
+def inside_function() -> bool:
+    """True while a ``tf.function`` is being traced.
+
+    >>> import minitape as tf
+    >>> tf.inside_function()
+    False
+    """
+    graph = state.graph
+    while graph is not None:
+        if graph.building_function:
+            return True
+        graph = graph.outer
+    return False
+
+
+def control_dependencies(control_inputs: Any) -> AbstractContextManager[Any]:
+    """Operations of the block run after ``control_inputs``; in eager mode everything runs in its order anyway.
+
+    >>> import minitape as tf
+    >>> with tf.control_dependencies([]):
+    ...     x = tf.constant(1.0)
+    """
+    if state.graph is not None:
+        return state.graph.control_dependencies(control_inputs)
+    if callable(control_inputs):
+        return nullcontext(control_inputs())
+    return nullcontext()

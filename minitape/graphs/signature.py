@@ -1,0 +1,180 @@
+"""How the arguments of a ``tf.function`` become placeholders, keys and text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from .. import nest
+from ..convert import convert_to_tensor
+from ..tensor import Tensor
+from .spec import TensorSpec, is_array, show
+
+_EMPTY = inspect.Parameter.empty
+
+
+class Signature:
+    """The bound arguments of one trace: ``values`` maps names to values in which tensors are TensorSpecs."""
+
+    def __init__(self, parameters: Any, values: dict[str, Any], name: str) -> None:
+        self.parameters, self.values, self.name = parameters, values, name
+
+    def leaves(self) -> list[tuple[str, Any]]:
+        """(argument's name, leaf) for each leaf of each argument."""
+        found = []
+        for name, value in self.values.items():
+            kind = self.parameters[name].kind if name in self.parameters else None
+            if kind is inspect.Parameter.VAR_KEYWORD:
+                found += [(key, leaf) for key, part in value.items() for leaf in nest.flatten(part)]
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                found += [(f"{name}_{i}", leaf) for i, part in enumerate(value) for leaf in nest.flatten(part)]
+            else:
+                found += [(name, leaf) for leaf in nest.flatten(value)]
+        return found
+
+    def specs(self) -> Any:
+        """The specs as (positional arguments, keyword arguments)."""
+        positional, keywords = [], {}
+        for name, value in self.values.items():
+            kind = self.parameters[name].kind if name in self.parameters else None
+            value = nest.map_structure(lambda v, n=name: TensorSpec(v.shape, v.dtype, n) if isinstance(v, TensorSpec) else v, value)
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                positional += list(value)
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                keywords.update(value)
+            elif kind is inspect.Parameter.KEYWORD_ONLY:
+                keywords[name] = value
+            else:
+                positional.append(value)
+        return tuple(positional), keywords
+
+    # -- text -----------------------------------------------------------------------------------------------------------
+
+    def text(self, body: Any, variables: Sequence[Any], held: Sequence[int]) -> str:
+        """TensorFlow's ``pretty_printed_signature``."""
+        lines = ["Input Parameters:"]
+        for name, value in self.values.items():
+            kind = self.parameters[name].kind if name in self.parameters else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            if kind is inspect.Parameter.VAR_POSITIONAL:
+                lines += [f"  {name}_{i} (POSITIONAL_ONLY): {show(v)}" for i, v in enumerate(value)]
+            elif kind is inspect.Parameter.VAR_KEYWORD:
+                lines += [f"  {key} (KEYWORD_ONLY): {show(v)}" for key, v in value.items()]
+            else:
+                lines.append(f"  {name} ({kind.name}): {show(value)}")
+        if len(lines) == 1:
+            lines.append("  None")
+        lines += ["Output Type:", f"  {_output(body)}", "Captures:"]
+        captures = [f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)" for v in variables]
+        captures += [f"  {row}: {show(body.graph.tensors[row])}" for row in held]
+        return "\n".join([*lines, *(captures or ["  None"])])
+
+    def short(self, body: Any) -> str:
+        """The signature on one line."""
+        arguments = ", ".join(f"{name}: {show(value)}" for name, value in self.values.items())
+        return f"({arguments}) -> {_output(body)}"
+
+    # -- calls of the concrete function ---------------------------------------------------------------------------------
+
+    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The tensors of a call of the concrete function, after the checks that TensorFlow makes."""
+        try:
+            bound = inspect.Signature(list(self.parameters.values())).bind(*args, **kwargs)
+        except TypeError as error:
+            if not kwargs and len(args) == len(concrete.body.inputs):  # the flat way: only the tensors
+                tensors = [convert_to_tensor(a) for a in args]
+                concrete.check(tensors)
+                return tensors
+            if len(args) + len(kwargs) < len(self.values) and self._only_tensors_given(args, kwargs, concrete):
+                return self._only_tensors(args, kwargs, concrete)
+            raise self._refused(str(error), args, kwargs, concrete) from None
+        tensors = []
+        for name, want in self.values.items():
+            default = self.parameters[name].default if name in self.parameters else _EMPTY
+            got = bound.arguments.get(name, want if default is not _EMPTY else want)
+            tensors += self._matched(want, got, args, kwargs, concrete)
+        concrete.check(tensors)
+        for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
+            if not place.shape.is_compatible_with(tensor.shape):
+                raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
+                                f"Received args: {args} and kwargs: {kwargs} for signature: {self.short(concrete.body)}.\n"
+                                f"Fallback to flat signature also failed due to: {self._flat_reason(concrete, args, kwargs)}")  # fmt: skip
+        return tensors
+
+    def _matched(self, want: Any, got: Any, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
+        wants, gots = nest.flatten(want), nest.flatten(got)
+        tensors = []
+        for w, g in zip(wants, gots, strict=True):
+            if isinstance(w, TensorSpec):
+                if isinstance(g, TensorSpec):
+                    raise self._refused("missing a required argument", args, kwargs, concrete)
+                tensors.append(g if isinstance(g, Tensor) else convert_to_tensor(g, w.dtype))
+            elif hasattr(w, "_read"):
+                continue
+            elif w is not g and not (type(w) is type(g) and w == g):
+                raise self._refused(f"Can not cast {g!r} to {show(w)}", args, kwargs, concrete)
+        return tensors
+
+    def _only_tensors_given(self, args: Any, kwargs: Any, concrete: Any) -> bool:
+        names = [t.op.name for t in concrete.body.inputs]
+        return len(args) + len(kwargs) == len(names) and all(k in names for k in kwargs)
+
+    def _only_tensors(self, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
+        names = [t.op.name for t in concrete.body.inputs]
+        given = dict(zip(names, args, strict=False)) | kwargs
+        tensors = [convert_to_tensor(given[n]) for n in names]
+        concrete.check(tensors)
+        return tensors
+
+    def _flat_reason(self, concrete: Any, args: Any, kwargs: Any) -> str:
+        names = [t.op.name for t in concrete.body.inputs]
+        flat = f"{self.name}({', '.join(names)})"
+        extra = [k for k in kwargs if k not in names]
+        if extra:
+            return f"{flat} got unexpected keyword arguments: {', '.join(extra)}."
+        missing = [n for n in names[len(args) :] if n not in kwargs]
+        if missing:
+            return f"{flat} missing required arguments: {', '.join(missing)}."
+        return f"{flat} got other types."
+
+    def _refused(self, why: str, args: Any, kwargs: Any, concrete: Any) -> TypeError:
+        return TypeError(
+            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for signature: "
+            f"{self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
+            f"{self._flat_reason(concrete, args, kwargs)}"
+        )
+
+
+def _output(body: Any) -> str:
+    flat = iter(body.flat)
+    return show(nest.map_structure(lambda _: next(flat), body.result))
+
+
+def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
+    """The signature as "Binding inputs" errors show it."""
+    parts, star = [], False
+    for p in parameters.values():
+        if p.kind is inspect.Parameter.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        text = p.name
+        if p.kind is inspect.Parameter.VAR_POSITIONAL:
+            text, star = "*" + text, True
+        elif p.kind is inspect.Parameter.VAR_KEYWORD:
+            text = "**" + text
+        if p.name in specs:
+            text += f": {show(specs[p.name])}"
+        if p.default is not _EMPTY:
+            text += (" = " if p.name in specs else "=") + "<captured_default_value>"
+        parts.append(text)
+    return f"({', '.join(parts)})"
+
+
+def as_spec(value: Any) -> Any:
+    """A leaf of the arguments as it is kept in a signature: tensors and arrays as specs."""
+    if isinstance(value, TensorSpec):
+        return TensorSpec(value.shape, value.dtype, value.name)
+    if isinstance(value, Tensor) or is_array(value):
+        tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
+        return TensorSpec(tensor.shape, tensor.dtype)
+    return value

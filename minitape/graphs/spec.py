@@ -1,0 +1,130 @@
+"""``tf.TensorSpec``, and the keys by which ``tf.function`` tells calls apart."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..shape import TensorShape
+from ..tensor import Tensor
+
+
+class TensorSpec:
+    """The dtype and static shape of a tensor, for signatures.
+
+    >>> import minitape as tf
+    >>> tf.TensorSpec([None, 2], tf.float32)
+    TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
+    """
+
+    __slots__ = ("_shape", "_dtype", "_name")
+
+    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> None:
+        self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype), name
+
+    shape = property(lambda self: self._shape, doc="The static shape.")
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    name = property(lambda self: self._name, doc="The name of the argument, or None.")
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        """The spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+        """A copy of a spec, with another name."""
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """True when a value (or another spec) has this dtype and fits this shape."""
+        dtype = getattr(spec_or_value, "dtype", None)
+        return dtype is not None and self._dtype == dtype and self._shape.is_compatible_with(spec_or_value.shape)
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """True when everything that fits this spec fits the other."""
+        return isinstance(other, TensorSpec) and self._dtype == other._dtype and self._shape.is_subtype_of(other._shape)
+
+    def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        """The narrowest spec that both fit."""
+        if self._dtype != other._dtype:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return TensorSpec(self._shape.most_specific_compatible_shape(other._shape), self._dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Any:
+        return self._shape, self._dtype, self._name
+
+    def __reduce__(self) -> Any:
+        return TensorSpec, (self._shape, self._dtype, self._name)
+
+    def __repr__(self) -> str:
+        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+class Identity:
+    """A key for an object that is only equal to itself; it does not keep the object alive."""
+
+    __slots__ = ("_ref", "_id")
+
+    def __init__(self, value: Any) -> None:
+        self._id = id(value)
+        try:
+            self._ref: Any = weakref.ref(value)
+        except TypeError:
+            self._ref = lambda: value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self._id == other._id and self._ref() is other._ref() is not None
+
+    def __hash__(self) -> int:
+        return self._id
+
+
+def key_of(value: Any) -> Any:
+    """What a call of a function is told apart by: dtype and shape of tensors, values of Python numbers and text."""
+    if isinstance(value, (Tensor, TensorSpec)):
+        shape = value.shape
+        return TensorSpec, value.dtype, shape._dims
+    if isinstance(value, (int, float, str, bytes, complex, type(None))):
+        return value
+    if isinstance(value, (list, tuple)):
+        return type(value), *[key_of(v) for v in value]
+    if isinstance(value, dict):
+        return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return TensorSpec, dtypes.of(value), value.shape
+    return Identity(value)
+
+
+def is_array(value: Any) -> bool:
+    """True for NumPy values, which functions take as tensors."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def show(value: Any) -> str:
+    """An argument's type as it is printed in signatures."""
+    if isinstance(value, TensorSpec):
+        return repr(TensorSpec(value.shape, value.dtype))
+    if isinstance(value, Tensor):
+        return repr(TensorSpec(value.shape, value.dtype))
+    if isinstance(value, (int, float, str, bytes, complex)):
+        return f"Literal[{value!r}]"
+    if value is None:
+        return "None"
+    if isinstance(value, (list, tuple)):
+        name = "List" if isinstance(value, list) else "Tuple"
+        return f"{name}[{', '.join(map(show, value))}]"
+    if isinstance(value, dict):
+        return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]".replace("[[", "[[")
+    if hasattr(value, "_read"):
+        return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
+    return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"

@@ -1,0 +1,144 @@
+"""Gradients inside a graph: the one reverse sweep, run on symbolic tensors, adds rows.
+
+Where the shapes of a call are known, its rule is applied as it stands. Where they are not, a rule can not say to which
+shape it must reduce or spread; then one row is added that applies the rule when the graph runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..custom import GRADIENTS
+from ..primitives import TABLE
+from ..slices import IndexedSlices, join
+from ..sweep import Sweep, unbroadcast
+from ..tensor import EagerTensor, Tensor, wrap
+from .build import SymbolicTensor
+from .primitive import GraphPrimitive
+
+_SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
+
+
+# an adjoint summed down, or spread, to the shape of another value: what the sweep does by itself where shapes are known
+FIT = GraphPrimitive("fit_like", "SumLike", lambda tensors, attrs: [(tensors[1].shape, tensors[0].dtype)],
+                     forward=lambda share, like: (unbroadcast(share, np.shape(like)),),
+                     eager=lambda tensors, attrs: [unbroadcast(tensors[0], tuple(tensors[1].shape))],
+                     rules=[lambda g, z, share, like: fitted(g, share), None])  # fmt: skip
+
+
+class GraphSweep(Sweep):
+    """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
+
+    stops: Any = ()
+
+    def _hand_on(self, row: int) -> bool:
+        return row not in self.stops and super()._hand_on(row)
+
+    def tensor(self, row: int) -> Any:
+        """The symbolic tensor of a row."""
+        return self.record.tensor_at(row)
+
+    def _dense(self, g: Any, row: int) -> Any:
+        if g is None:
+            return TABLE["zeros_like"](self.tensor(row))
+        return g.dense() if type(g) is IndexedSlices else g
+
+    def _add(self, row: int, share: Any) -> None:
+        if isinstance(share, (np.ndarray, np.generic)):
+            share = wrap(share)
+        if type(share) is not IndexedSlices:
+            share = fitted(share, self.tensor(row))
+        before = self.adjoints.get(row)
+        if before is None:
+            total = share
+        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
+            both = type(before) is type(share)
+            total = join([before, share]) if both else self._dense(before, row) + self._dense(share, row)
+        else:
+            total = before + share
+        self.adjoints[row] = total
+
+    def _call(self, call: Any) -> None:
+        graph = self.record
+        op = graph.op_of[call.row]
+        name = op.gradient or (op.type if op.type in GRADIENTS else None)
+        if name is not None:
+            self._registered(call, op, name)
+        elif call.primitive.rules is None and call.primitive.missing == "unregistered":
+            if any(self.marks is None or self.marks[r] for r in call.inputs):
+                raise LookupError(_NO_GRADIENT.format(op.name, op.type))
+        elif self._shapes_known(call):
+            super()._call(call)
+        else:
+            self._when_run(call)
+
+    def _shapes_known(self, call: Any) -> bool:
+        if call.primitive.code or call.primitive.name in _SHAPELESS or getattr(call.primitive, "symbolic_rule", False):
+            return True
+        rows = [*call.inputs, *range(call.row, call.row + call.outputs)]
+        return all(self.tensor(r).shape.is_fully_defined() for r in rows if r in self.record.tensors)
+
+    def _registered(self, call: Any, op: Any, name: str) -> None:
+        """The gradient function that was registered under a name takes the place of the rules."""
+        if name not in GRADIENTS:
+            raise LookupError(f"gradient registry has no entry for: {name}")
+        function = GRADIENTS[name]
+        if function is None:
+            return
+        gs = [self._dense(self.adjoints.get(r), r) for r in range(call.row, call.row + call.outputs)]
+        shares = function(op, *gs)
+        shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
+        if len(shares) != len(call.inputs):
+            raise ValueError(f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}")
+        for row, share in zip(call.inputs, shares, strict=True):
+            if share is not None and (self.marks is None or self.marks[row]):
+                self._add(row, share if isinstance(share, (Tensor, IndexedSlices)) else _tensor(share))
+
+    def _when_run(self, call: Any) -> None:
+        """Adds the row that applies the rule on arrays, when the shapes are known."""
+        from .effects import vjp_row
+
+        rules = call.primitive.rules
+        adjoints = [self.adjoints.get(r) for r in range(call.row, call.row + call.outputs)]
+        if rules is None or all(g is None for g in adjoints):
+            return
+        gs = [self._dense(g, r) for g, r in zip(adjoints, range(call.row, call.row + call.outputs), strict=True)]
+        inputs = [self.tensor(r) for r in call.inputs]
+        wanted = [
+            i for i, r in enumerate(call.inputs)
+            if (self.marks is None or self.marks[r]) and inputs[i].dtype.differentiable
+            and (callable(rules) or rules[i] is not None)
+        ]  # fmt: skip
+        for i, share in zip(wanted, vjp_row(call, gs, inputs, wanted), strict=True):
+            self._add(call.inputs[i], share)
+
+
+def fitted(share: Any, like: SymbolicTensor) -> Any:
+    """A share of an adjoint in the shape of the value it belongs to."""
+    if type(share) is EagerTensor and type(like) is EagerTensor:
+        return share if share.shape == like.shape else unbroadcast(share, tuple(like.shape))
+    have, want = share.shape, like.shape
+    if have.is_fully_defined() and want.is_fully_defined():
+        return share if have == want else unbroadcast(share, tuple(want))
+    if isinstance(share, SymbolicTensor) and share.op.type in ("OnesLike", "ZerosLike") and share.op.inputs[0] is like:
+        return share
+    from ..record import state
+
+    return state.graph.apply(FIT, (share, like), {})[0]
+
+
+def _tensor(value: Any) -> Any:
+    from ..convert import convert_to_tensor
+
+    return convert_to_tensor(value)
+
+
+_NO_GRADIENT = (
+    "No gradient defined for operation'{}' (op type: {}). In general every operation must have an associated "
+    "`@tf.RegisterGradient` for correct autodiff, which this op is lacking. If you want to pretend this operation is a "
+    "constant in your program, you may insert `tf.stop_gradient`. This can be useful to silence the error in cases where you "
+    "know gradients are not needed, e.g. the forward pass of tf.custom_gradient. Please see more details in "
+    "https://www.tensorflow.org/api_docs/python/tf/custom_gradient."
+)

@@ -1,0 +1,132 @@
+"""Variables that are made while a graph is being built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..custom import no_tapes
+from ..record import state
+from ..shape import TensorShape
+from ..tensor import wrap
+from ..variable import ResourceVariable, _numbers
+from .build import Operation, SymbolicTensor
+
+
+class GraphVariable(ResourceVariable):
+    """A variable of a TensorFlow 1 graph: it has no value until its initializer has run in a session."""
+
+    __module__ = "tensorflow.python.ops.resource_variable_ops"
+    _uninitialized = True
+    initializer: Operation
+    initial_value: Any
+    graph: Any
+
+    @property
+    def op(self) -> Any:
+        """The operation that stands for the variable: its initializer."""
+        return self.initializer
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in the default session (or the given one)."""
+        from .session import default_session
+
+        return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self)
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Sets the value at once."""
+        self._set(np.asarray(value, self.dtype.as_numpy_dtype))
+        self._uninitialized = False
+
+    def __repr__(self) -> str:
+        return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
+
+
+def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any) -> None:
+    """What ``Variable.__init__`` does inside a graph."""
+    graph = state.graph
+    root = graph
+    while root.outer is not None:
+        root = root.outer
+    if root.building_function:
+        _lifted(root, variable, initial_value, trainable, name, dtype, constraint, shape)
+        return
+    if callable(initial_value):
+        initial_value = initial_value()
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    value = convert_to_tensor(initial_value, wanted)
+    variable.__class__ = GraphVariable
+    variable._shape = TensorShape(value.shape if shape is None else shape)
+    variable._trainable = True if trainable is None else trainable
+    variable._name = graph.unique_name(name or "Variable")
+    variable._number, variable._version, variable.constraint = next(_numbers), 0, constraint
+    sizes = [0 if d is None else d for d in (variable._shape.as_list() if variable._shape.rank is not None else [])]
+    variable._set(np.zeros(sizes, value.dtype.as_numpy_dtype))
+    variable.graph, variable.initial_value = graph, value
+    from .effects import ASSIGN
+
+    with graph.name_scope(None):
+        row = graph.enter(value)
+        attrs = {"variable": variable, "how": "assign"}
+        made = graph.call_row(ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign")
+    graph.tuples.add(made[0]._row)
+    variable.initializer = made[0].op
+    graph.add_to_collection("variables", variable)
+    if variable._trainable:
+        graph.add_to_collection("trainable_variables", variable)
+
+
+def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,
+            shape: Any) -> None:  # fmt: skip
+    """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
+    root.creates_variable()
+    if isinstance(initial_value, SymbolicTensor):
+        initial_value = wrap(initial_value.array)
+    with no_tapes():
+        ResourceVariable.__init__(variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape)
+    root.created.append(variable)
+
+
+def initializer_of(variables: Any, name: str = "init") -> Any:
+    """One operation that runs the initializers of the variables."""
+    graph = state.graph
+    if graph is None:
+        return None
+    with graph.control_dependencies([v.initializer for v in variables if isinstance(v, GraphVariable)]):
+        return no_op(name)
+
+
+def no_op(name: str | None = None) -> Any:
+    """An operation that does nothing; None in eager mode."""
+    graph = state.graph
+    if graph is None:
+        return None
+    graph.call_row(NO_OP, (), {}, [], name or "NoOp")
+    graph.tuples.add(graph.calls[-1].row)
+    return graph.op_of[graph.calls[-1].row]
+
+
+def group(*inputs: Any, name: str | None = None) -> Any:
+    """An operation that runs all of ``inputs``."""
+    graph = state.graph
+    if graph is None:
+        return None
+    flat = [i for part in inputs for i in (part if isinstance(part, (list, tuple)) else [part])]
+    with graph.control_dependencies(flat):
+        return no_op(name or "group_deps")
+
+
+def _nothing() -> tuple[Any, ...]:
+    return ()
+
+
+def _make_no_op() -> Any:
+    from .primitive import GraphPrimitive
+
+    return GraphPrimitive("no_op", "NoOp", lambda tensors, attrs: [], forward=_nothing, rules=None)
+
+
+NO_OP = _make_no_op()

@@ -1,0 +1,5 @@
+"""``tensorflow.python.framework``."""
+
+from . import ops
+
+__all__ = ["ops"]
