@@ -29,7 +29,7 @@ COLOURS = {
     "source": ("#0072b2", "#e3f0f8"), "variable": ("#00805c", "#e2f4ee"), "constant": ("#7d858e", "#f2f3f5"),
     "operation": ("#59636e", "#ffffff"), "gap": ("#b3bac2", "#ffffff"),
 }  # fmt: skip
-INK, MUTED, EDGE, BACK, CUT = "#1f2328", "#6e7781", "#97a0aa", "#c24e00", "#a8447f"
+INK, MUTED, EDGE, BACK, CUT, BROKEN = "#1f2328", "#6e7781", "#97a0aa", "#c24e00", "#a8447f", "#c62828"
 SANS = "Helvetica, Arial, sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
 
@@ -249,13 +249,16 @@ class _Drawing:
         radius = {"source": HEIGHT / 2, "operation": 9}.get(kind, 3)
         if row and row["cut"]:
             colour = CUT
+        broken = row is not None and row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
+        if broken:
+            colour = BROKEN
         ghost = row is not None and row["status"] == "ghost"
         dash = ' stroke-dasharray="2 3"' if ghost or not row else ' stroke-dasharray="5 2"' if row["by"] is not None else ""
         target = row is not None and self.snapshot["sweep"] is not None and row["row"] in self.snapshot["sweep"]["target"]
         x, y = node.x, node.y
         parts = [
             f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="{radius:g}" fill="{fill}" '
-            f'stroke="{colour}" stroke-width="{2.4 if target else 1.3}"{dash}/>'
+            f'stroke="{colour}" stroke-width="{2.4 if target or broken else 1.3}"{dash}/>'
         ]
         if kind == "variable":
             parts.append(f'<rect x="{x + 3:g}" y="{y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" fill="none" '

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import nest
 from ..tape import _WARNS, _leaf
+from ..tensor import Tensor
 from .words import Explanation, describe
 
 __all__ = ["Explanation", "explain", "warn"]
@@ -32,13 +33,22 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
     """The explanations for a flat list of sources."""
     from .reasons import Finding, Inquiry
 
-    try:
-        inquiry = Inquiry(tape, targets)
-    except Exception as error:  # noqa: BLE001
-        return [describe(Finding("independent"), s, tape, None, error) for s in sources]
+    plain = next((t for t in targets if not isinstance(t, Tensor) and not hasattr(t, "_tape_rows")), None)
+    if plain is None:
+        try:
+            inquiry = Inquiry(tape, targets)
+        except Exception as error:  # noqa: BLE001
+            return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []
     for source in sources:
         try:
+            if not isinstance(source, Tensor) and not hasattr(source, "_tape_rows"):
+                answers.append(describe(Finding("wrong_object", what=type(source).__name__), source, tape, None))
+                continue
+            if plain is not None:
+                answers.append(describe(Finding("left_through_numpy", what=f"the target is a plain {type(plain).__name__}"),
+                                        source, tape, None))  # fmt: skip
+                continue
             answers.append(describe(inquiry.ask(source), source, tape, inquiry))
         except Exception as error:  # noqa: BLE001
             answers.append(describe(guess(inquiry, source), source, tape, None, error))

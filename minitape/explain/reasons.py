@@ -290,7 +290,7 @@ class Inquiry:
         for i in range(len(place.frames)):
             here = Place(place.frames[i:])
             source = source_of(here.filename)
-            statement = None if source is None else source.at(here.line)
+            statement = None if source is None else source.at(here.line, here.column)
             if statement is not None:
                 yield statement, here
 
@@ -334,7 +334,7 @@ class Inquiry:
         for code, offset in exit.stack[:1]:
             where = Place(((code, offset),))
             source = source_of(where.filename)
-            start = None if source is None else source.at(where.line)
+            start = None if source is None else source.at(where.line, where.column)
             if start is None:
                 return True  # no text: that it left before is all that can be said
             flow = Flow(start)

@@ -94,6 +94,22 @@ class Statement:
         """The texts of what it binds: names, attributes, items."""
         return [ast.unparse(t) for t in self.targets()]
 
+    def name_at(self, line: int, column: int) -> str:
+        """What is bound to the part of the value that stands at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
+        targets, value = self.targets(), self.value()
+        if value is None or not targets:
+            return ast.unparse(targets[0]) if targets else ""
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else value.values if isinstance(value, ast.Dict) else []
+        inside = [i for i, part in enumerate(parts) if _covers(part, line, column)]
+        if not inside:
+            return ast.unparse(targets[0])
+        if isinstance(value, ast.Dict):
+            key = value.keys[inside[0]]
+            return f"{ast.unparse(targets[0])}[{ast.unparse(key)}]" if key is not None else ast.unparse(targets[0])
+        if len(targets) == len(parts) > 1:
+            return ast.unparse(targets[inside[0]])
+        return f"{ast.unparse(targets[0])}[{inside[0]}]"
+
     def value(self) -> Any:
         """The expression on the right of an assignment, else None."""
         return getattr(self.node, "value", None) if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
@@ -116,6 +132,11 @@ class Statement:
 def last_name(node: ast.AST) -> str:
     """``f`` of ``f``, ``a.b.f``; empty for anything else."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _covers(node: Any, line: int, column: int) -> bool:
+    """Whether a place lies inside a syntax node."""
+    return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
 
 def _root(node: Any) -> str:
@@ -161,14 +182,15 @@ class Source:
             found = self._locals[id(function)] = set(parameters(function))
         return found
 
-    def at(self, line: int) -> Statement | None:
-        """The innermost statement on a line."""
+    def at(self, line: int, column: int = -1) -> Statement | None:
+        """The innermost statement on a line; with a column, the one that stands there."""
         best = None
         for statement in self.statements:
             node = statement.node
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             if first <= line <= (node.end_lineno or node.lineno) and (best is None or len(statement.around) >= len(best.around)):
-                best = statement
+                if column < 0 or best is None or not _covers(best.node, line, column) or _covers(node, line, column):
+                    best = statement
         return best
 
     def key(self, name: str, function: Any) -> Key:

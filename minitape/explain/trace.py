@@ -10,7 +10,7 @@ import contextlib
 import heapq
 import io
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, islice
 from types import CodeType
 from typing import Any
 
@@ -30,11 +30,12 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 class Place:
     """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
 
-    __slots__ = ("filename", "line", "frames")
+    __slots__ = ("filename", "line", "column", "frames")
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
         self.frames = frames
         self.filename, self.line, _ = place_of(*frames[0])
+        self.column = _column(*frames[0])
 
     def outer(self) -> Iterator[tuple[str, int]]:
         """(file, line) of each frame, innermost first."""
@@ -346,6 +347,12 @@ class Trace:
 
 
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+
+
+def _column(code: CodeType, offset: int) -> int:
+    """The column of a bytecode offset, -1 when it is not known."""
+    found = next(islice(code.co_positions(), offset // 2, None), None)
+    return -1 if found is None or found[2] is None else found[2]
 
 
 def _custom(record: Any, call: Any) -> list[bool]:

@@ -132,9 +132,11 @@ def _picture(explanation: Explanation) -> str:
     if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
         return ""
     try:
-        from ..draw import draw
+        from ..picture import draw
 
-        return draw(explanation._tape)._repr_html_()
+        picture = draw(explanation._tape)
+        picture.snapshot["broken"] = explanation._rows
+        return picture.html()
     except Exception:  # noqa: BLE001 - a card without its picture is still a card
         return ""
 
@@ -178,7 +180,18 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
         answer.message += f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
     answer._tape = tape
+    answer._rows = _broken_rows(finding, tape)
     return answer
+
+
+def _broken_rows(finding: Any, tape: Any) -> list[int]:
+    """The rows of the tape's recording where the way breaks: the operation to blame, else the last value before it."""
+    for child, parent, broken in finding.path or ():
+        if broken is not None or finding.cause in ("not_watched", "watched_late", "not_trainable", "not_accessed_watched"):
+            for node in (child, parent):
+                if node.record is not None and node.record is tape._record:
+                    return [node.row]
+    return []
 
 
 def inquiry_zero(inquiry: Any, source: Any) -> str:
@@ -203,10 +216,11 @@ def _say(cause: str, place: Any, what: str, name: str, source: Any) -> Explanati
 def name_of(source: Any, inquiry: Any) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     try:
-        for statement, _ in inquiry.statements(inquiry.born(source)):
-            for text in statement.binds():
-                return text
-    except Exception:  # noqa: BLE001
+        for statement, place in inquiry.statements(inquiry.born(source)):
+            name = statement.name_at(place.line, place.column)
+            if name:
+                return name
+    except Exception:  # noqa: BLE001 - a name is not worth an error
         pass
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"

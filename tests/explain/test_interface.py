@@ -1,0 +1,236 @@
+"""What `explain` promises besides cause and line: when it may be asked, what it holds, how it shows itself."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import linecache
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape import explain
+from minitape.evidence import exits
+
+
+def stopped() -> tuple[tf.GradientTape, tf.Tensor, tf.Variable]:
+    x = tf.Variable([1.0, -2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.stop_gradient(x * x) * 2.0)
+    return tape, y, x
+
+
+def test_structure_of_sources_is_kept() -> None:
+    tape, y, x = stopped()
+    other = tf.Variable(1.0)
+    answer = tape.explain(y, {"a": x, "b": [other]})
+    assert answer["a"].cause == "stop_gradient" and answer["b"][0].cause == "independent"
+    assert not answer["a"].connected
+    assert isinstance(tape.explain(y, x), explain.Explanation)
+
+
+def test_same_answer_inside_before_and_after_on_a_used_tape() -> None:
+    x = tf.Variable(np.ones(200, np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.stop_gradient(x * x) * 2.0)
+        answers = [tape.explain(y, x)]
+    answers.append(tape.explain(y, x))
+    assert tape.gradient(y, x) is None
+    answers.append(tape.explain(y, x))
+    assert len({(a.cause, a.line, a.message) for a in answers}) == 1
+
+
+def test_further_breaks_are_listed() -> None:
+    x = tf.Variable(1.5)
+    with tf.GradientTape() as tape:
+        y = tf.floor(tf.stop_gradient(x) * 2.0)
+    answer = tape.explain(y, x)
+    assert answer.cause == "stop_gradient"
+    assert [o.cause for o in answer.others] == ["nondifferentiable_op"]
+    assert "Also" in str(answer)
+
+
+def test_text_and_card() -> None:
+    tape, y, x = stopped()
+    answer = tape.explain(y, x)
+    assert "stop_gradient" in str(answer) and f"line {answer.line}" in str(answer)
+    assert "tf.stop_gradient(x * x)" in answer.code
+    card = answer._repr_html_()
+    assert "<code" in card and "<script" not in card and "data:image/svg+xml" in card
+    assert repr(answer).startswith("<Explanation stop_gradient")
+
+
+def test_card_is_escaped() -> None:
+    answer = explain.Explanation("independent", "<b>&", "<i>", None, None)
+    assert "&lt;b&gt;&amp;" in answer._repr_html_()
+
+
+def test_one_tape_may_warn() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(explain="warn") as tape:
+        y = x * x
+    with pytest.warns(RuntimeWarning, match="not_watched") as caught:
+        assert tape.gradient(y, x) is None
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match="expected explain='warn'"):
+        tf.GradientTape(explain="loud")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'loud'"):
+        tf.GradientTape(loud=True)
+
+
+def test_a_session_may_warn() -> None:
+    x, v = tf.constant(3.0), tf.Variable(1.0)
+    explain.warn(True)
+    try:
+        with tf.GradientTape() as tape:
+            y = x * v
+        with pytest.warns(RuntimeWarning, match="does not watch"):
+            tape.gradient(y, [x, v])
+    finally:
+        explain.warn(False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with tf.GradientTape() as tape:
+            y = x * v
+        tape.gradient(y, [x, v])
+
+
+def test_signature_is_tensorflows() -> None:
+    assert list(inspect.signature(tf.GradientTape).parameters) == ["persistent", "watch_accessed_variables"]
+
+
+def test_errors_say_which_line_came_first() -> None:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="non-persistent GradientTape") as error:
+        tape.gradient(y, x)
+    assert "used up first in" in error.value.__notes__[0] and "test_interface.py" in error.value.__notes__[0]
+    tape = tf.GradientTape()
+    with tape, pytest.raises(ValueError, match="still recording") as error:
+        tape.__enter__()
+    assert "entered first in" in error.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "cause", "word"),
+    [
+        (lambda x: tf.where(x > 0.0, tf.math.log(x), 0.0), [0.0, 1.0], "nonfinite_gradient", "tf.where"),
+        (lambda x: tf.sqrt(x), 0.0, "nonfinite_gradient", "sqrt"),
+        (lambda x: tf.exp(x) * 2.0, 1000.0, "nonfinite_value", "overflows"),
+        (lambda x: x * x, 2.0, "finite", ""),
+    ],
+)
+def test_nonfinite(function, value, cause, word) -> None:
+    x = tf.Variable(value)
+    with tf.GradientTape() as tape:
+        y = function(x)
+    answer = tape.explain_nonfinite(y, x)
+    assert answer.cause == cause
+    assert word in answer.fix
+    assert (answer.line is None) == (cause == "finite")
+
+
+@pytest.mark.parametrize(
+    ("function", "word"),
+    [
+        (lambda x: tf.sign(x) * 3.0, "sign is flat"),
+        (lambda x: tf.maximum(x, 0.0) * 2.0, "the larger one"),
+        (lambda x: 0.0 * x, "a factor is 0"),
+        (lambda x: x * x, ""),
+    ],
+)
+def test_zero_for_a_structural_reason(function, word) -> None:
+    x = tf.Variable(-2.0)
+    with tf.GradientTape() as tape:
+        y = function(x)
+    answer = tape.explain(y, x)
+    assert answer.connected and answer.line is None
+    assert ("is zero" in answer.message) == bool(word) and word in answer.message
+
+
+def test_evidence_keeps_nothing_alive() -> None:
+    x = tf.constant(np.ones(1000, np.float32))
+    y = x * 2.0
+    array = y.numpy()
+    refs = [weakref.ref(x), weakref.ref(y), weakref.ref(array)]
+    z = tf.constant(array) + 1.0
+    del x, y, array
+    gc.collect()
+    assert [r() for r in refs] == [None] * 3
+    assert z._made is not None
+
+
+def test_chains_of_origins_are_cut() -> None:
+    w = tf.constant(1.0)
+    for _ in range(500):
+        w = w * 1.01
+    depth, origin = 0, w._made
+    while origin is not None and origin.inputs:
+        depth, origin = depth + 1, origin.inputs[0].origin
+    assert 0 < depth < 100
+
+
+def test_exits_are_bounded() -> None:
+    x = tf.constant(1.0)
+    for _ in range(1000):
+        x.numpy()
+    assert len(exits().list) <= 256 and len(exits().arrays) <= 3 * 256
+
+
+def test_lines_in_a_notebook_name_the_cell() -> None:
+    IPython = pytest.importorskip("IPython.core.interactiveshell")
+    shell = IPython.InteractiveShell.instance()
+    try:
+        done = shell.run_cell(
+            "import minitape as tf\nx = tf.constant(1.0)\nwith tf.GradientTape() as tape:\n    y = x * x\nanswer = tape.explain(y, x)",
+            store_history=True,
+        )
+        assert done.success
+        answer = shell.user_ns["answer"]
+        assert answer.line == 4 and answer.code == "y = x * x"
+        assert "cell [" in answer.message
+    finally:
+        IPython.InteractiveShell.clear_instance()
+
+
+def test_no_source_text_still_gives_a_cause() -> None:
+    space = {"tf": tf}
+    exec(compile("x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.constant(float(x)) * 2.0", "<gone>", "exec"), space)
+    assert "<gone>" not in linecache.cache
+    answer = space["tape"].explain(space["y"], space["x"])
+    assert answer.cause == "left_through_numpy" and answer.line == 3 and answer.code == ""
+
+
+def test_what_is_no_tensor() -> None:
+    tape, y, x = stopped()
+    assert tape.explain(3.0, x).cause == "left_through_numpy"
+    assert tape.explain(y, 3.0).cause == "wrong_object"
+    assert not tf.GradientTape().explain(y, x).connected
+
+
+def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
+    from minitape.explain.reasons import Inquiry
+
+    def broken(self: Inquiry, source: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr(Inquiry, "ask", broken)
+    tape, y, x = stopped()
+    answer = tape.explain(y, x)
+    assert not answer.connected and "explain failed with KeyError" in answer.message
+
+
+def test_a_long_tape() -> None:
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x
+        for _ in range(20_000):
+            y = y * 1.0001 + 0.0001
+        z = tf.stop_gradient(y) * 2.0
+    assert tape.explain(z, x).cause == "stop_gradient"
+    assert tape.explain(y, x).connected
