@@ -1,0 +1,102 @@
+"""The answers of lesson 04, inside the tape."""
+
+from __future__ import annotations
+
+from .exercise import Exercise, Mistake
+
+EXERCISES = (
+    Exercise(
+        "04.1",
+        expect={1: [0, 0], 2: [1, 0], 3: [2, 1]},
+        mistakes=[
+            Mistake(
+                {1: [1, 1], 2: [2, 1], 3: [3, 2]}, "Each number is one too large. Counting starts with 0: x is row 0."
+            ),
+            Mistake({1: [2, 2], 2: [4, 2], 3: [6, 4]}, "These are values. Write the numbers of the rows they are in."),
+            Mistake({1: [0, 0], 2: [0, 0], 3: [2, 1]}, "v is computed from u and x. Which row is u in?"),
+            Mistake({1: [0, 0], 2: [0, 1], 3: [1, 2]}, "The right rows, but in the other order than in the program."),
+        ],
+        hint="For each operation, look at its two operands, left and right. In which row was each of them written?",
+        because="x is row 0, u is row 1 and v is row 2. x * x uses row 0 twice.",
+    ),
+    Exercise(
+        "04.2",
+        expect={"x": 44.0, "u": 10.0, "v": 4.0, "y": 1.0},
+        mistakes=[
+            Mistake(
+                {"x": 28.0, "u": 6.0, "v": 4.0, "y": 1.0},
+                "u is used twice: in v * u and in u + x. Both amounts arrive.",
+            ),
+            Mistake(
+                {"x": 20.0, "u": 4.0, "v": 4.0, "y": 1.0},
+                "The second amount for u does not replace the first. Add them.",
+            ),
+            Mistake(
+                {"x": 24.0, "u": 10.0, "v": 4.0, "y": 1.0},
+                "x is used twice in x * x: it gets 10 * 2 for the left factor and 10 * 2 for the right.",
+            ),
+            Mistake(
+                {"x": 40.0, "u": 10.0, "v": 4.0, "y": 1.0}, "x also gets an amount from v = u + x. Add that to your 40."
+            ),
+            Mistake(
+                {"x": 2.0, "u": 4.0, "v": 6.0, "y": 24.0}, "These are the values. Start the adjoints with 1 for y."
+            ),
+        ],
+        hint="Start with 1 for y. Then go up: y hands on to v and u, then v to u and x, then u to x. Add what meets.",
+        because="u gets 6 and 4, and x gets 4, 20 and 20.",
+    ),
+    Exercise(
+        "04.3",
+        expect=lambda arrived, x, y: (arrived, -arrived),
+        cases=[(1.0, 5.0, 2.0), (-2.0, 3.0, 4.0), (0.5, 0.0, 7.0)],
+        mistakes=[
+            Mistake(lambda arrived, x, y: (arrived, arrived), "That is the rule of x + y. If y grows, x - y falls."),
+            Mistake(lambda arrived, x, y: (-arrived, arrived), "The signs are the wrong way round: x has the plus."),
+            Mistake(
+                lambda arrived, x, y: (arrived * y, -arrived * x), "No values are needed: x - y grows as fast as x."
+            ),
+            Mistake(
+                lambda arrived, x, y: (1, -1), "Multiply by what arrived: the amounts of a whole path are multiplied."
+            ),
+            Mistake(lambda arrived, x, y: arrived, "Return two amounts, for x and for y, with a comma between them."),
+        ],
+        hint="How much does x - y grow, if x grows by 1? And if y grows by 1? Multiply each by what arrived.",
+        because="x - y grows as x grows, and falls as y grows.",
+    ),
+    Exercise(
+        "04.4",
+        expect={"A": True, "B": True, "C": False, "D": False},
+        mistakes=[
+            Mistake(
+                {"A": True, "B": False, "C": False, "D": False},
+                "Look at B: row 1 and row 2 do not use each other, and row 3 is done. What could still be missing?",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": True, "D": False},
+                "Look at C: when row 2 has its turn, row 3 has not handed anything on to it yet.",
+            ),
+            Mistake(
+                {"A": True, "B": True, "C": True, "D": True},
+                "The order does matter: a row must wait for all rows that use it.",
+            ),
+            Mistake(
+                {"A": False, "B": False, "C": False, "D": True},
+                "That is the order of computing. The sweep goes backwards: it starts at the result.",
+            ),
+        ],
+        hint="A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
+        because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",
+    ),
+    Exercise(
+        "04.5",
+        expect={"rows": 11, "paths": 1024},
+        mistakes=[
+            Mistake({"rows": 10, "paths": 1024}, "The row of x counts, too."),
+            Mistake({"rows": 11, "paths": 20}, "At every addition a path can go left or right, so the number doubles."),
+            Mistake({"rows": 1024, "paths": 1024}, "Each addition is one row, however many paths lead through it."),
+            Mistake({"rows": 11, "paths": 100}, "Not ten times ten: the number of paths doubles ten times."),
+        ],
+        hint="One row for x, and one for each addition. The number of paths doubles with every addition.",
+        because="Ten rows and the one of x; two ways at each of ten additions make 2 ** 10 paths.",
+    ),
+)
