@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from .operands import axes_of, static, strict, tensor_of
 from .primitives import TABLE
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, apply, wrap
+from .tensor import EagerTensor, Tensor, apply, warn_discarded, wrap
 
 newaxis = None
 
@@ -88,11 +87,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     if x.dtype.kind == "s" or dtype.kind in "sqrv":
         raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
                                              "[Op:Cast] name: ")  # fmt: skip
-    if x.dtype.is_complex and dtype.is_floating:
-        logging.getLogger("tensorflow").warning(
-            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
-            "may not be what you intended.", x.dtype.name, dtype.name,
-        )  # fmt: skip
+    warn_discarded(x.dtype, dtype)
     return apply(TABLE["cast"], (x,), {"dtype": dtype})
 
 
@@ -416,6 +411,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     x, axes = tensor_of(tensor), np.asarray(static(axis))
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
+    if not x.ndim:
+        return identity(x)
     places: list[int] = []
     for i, a in enumerate(axes.tolist()):
         if not -x.ndim <= a < x.ndim:

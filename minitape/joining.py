@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .errors import invalid
+from .errors import UnimplementedError, invalid
 from .operands import static, strict, tensor_of
 from .primitives import TABLE
 from .tensor import Tensor, apply
@@ -193,7 +193,14 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
+    _check_tile(x, x.ndim)
     return apply(TABLE["tile"], (x,), {"multiples": tuple(int(n) for n in counts)})
+
+
+def _check_tile(x: Any, rank: int) -> None:
+    if x.dtype.name == "uint16":
+        raise UnimplementedError(None, None, "TileOp : The input data type is not supported, DataType : uint16, "
+                                             f"Dimension : {rank} [Op:Tile]")  # fmt: skip
 
 
 @strict
@@ -222,6 +229,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
         raise invalid(f"Condition x >= 0 did not hold. `repeats` must be non-negative, got {counts.tolist()}")
+    _check_tile(x, x.ndim + 1)
     given = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
     return apply(TABLE["repeat"], (x,), {"repeats": given, "axis": axis % x.ndim})
 
@@ -248,7 +256,10 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     if wanted != "CONSTANT":
         _check_mirror(sizes, x, wanted)
         return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})
-    fill = convert_to_tensor(constant_values, x.dtype).array if x.dtype.kind != "s" or constant_values else b""
+    if type(constant_values) in (int, float) and constant_values == 0:
+        fill = b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0)
+    else:
+        fill = convert_to_tensor(constant_values, x.dtype).array
     return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
 
 

@@ -7,6 +7,7 @@ row and return; everything else goes through :func:`apply`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from sys import _getframe
 from typing import Any
@@ -642,8 +643,21 @@ def _cast(x: Any, *, dtype: DType) -> Any:
     return x.astype(wanted)
 
 
+def warn_discarded(have: DType, wanted: DType) -> None:
+    """Logs that a cast drops the imaginary parts, in TensorFlow's words."""
+    if have.is_complex and wanted.is_floating:
+        logging.getLogger("tensorflow").warning(
+            "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
+            "may not be what you intended.", have.name, wanted.name,
+        )  # fmt: skip
+
+
 def _cast_rule(g: Any, z: Any, x: Any, *, dtype: DType) -> Any:
-    return TABLE["cast"](g, dtype=dtypes.of_any(x)) if dtype.differentiable else None
+    if not dtype.differentiable:
+        return None
+    wanted = dtypes.of_any(x)
+    warn_discarded(dtype, wanted)
+    return TABLE["cast"](g, dtype=wanted)
 
 
 declare("cast", _cast, [_cast_rule], op="Cast", keep="",
