@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from itertools import count
 from sys import _getframe
 from types import CodeType
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import _OWN, HOOKS, own_file, state
+from .record import _OWN, HOOKS, own_file, state, user_frame
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
@@ -105,6 +106,12 @@ def exits() -> Exits:
     return found
 
 
+def site() -> Stack:
+    """The innermost frame of the user's alone: for notes of which only the line will be asked."""
+    frame: Any = user_frame(_getframe(2))
+    return () if frame is None else ((frame.f_code, frame.f_lasti),)
+
+
 def stack(level: int = 2) -> Stack:
     """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
     frame: Any = _getframe(level)
@@ -129,16 +136,21 @@ _new = tuple.__new__  # builds a named tuple at a third of the price
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
-    home = tensor._lane or tensor._home
+    home = tensor._lane
+    if home is not None:
+        made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made
+        return _new(Ref, (weakref.ref(tensor), made, weakref.ref(home), tensor._row))
+    home = tensor._home
     if home is None:
         return _new(Ref, (weakref.ref(tensor), tensor._made, None, -1))
     return _new(Ref, (weakref.ref(tensor), tensor._made, weakref.ref(home), tensor._row))
 
 
-def born(kind: str, inputs: tuple[Any, ...] = (), detail: Any = None, level: int = 3) -> Origin:
+def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3) -> Origin:
     """The origin of a value that is made right now."""
+    frames = stack(level)
     if not inputs:
-        return _new(Origin, (clock(), kind, stack(level), (), detail, 0))
+        return _new(Origin, (clock(), kind, frames, (), detail, 0))
     refs = tuple([ref(t) for t in inputs])
     depth = 0
     for r in refs:
@@ -148,7 +160,7 @@ def born(kind: str, inputs: tuple[Any, ...] = (), detail: Any = None, level: int
     if depth > DEPTH:
         refs = tuple([r._replace(origin=None) for r in refs])
         depth = 0
-    return _new(Origin, (clock(), kind, stack(level), refs, detail, depth))
+    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
 def left(tensor: Any, how: str, array: Any = None) -> None:
@@ -166,7 +178,7 @@ EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
 
 def bury(record: Any) -> None:
     """Keeps the skeleton of a released recording as long as it is among the last few of this thread."""
-    if len(record.calls) > BONES or len(record.leaves) > BONES:
+    if len(record.calls) > BONES or len(record.leaves) > BONES or len(record) > 8 * BONES:
         record.forget()
         return
     for call in record.calls:
@@ -175,7 +187,7 @@ def bury(record: Any) -> None:
         if leaf.tensor is not None:
             leaf.ref = ref(leaf.tensor)
             leaf.tensor = None
-        if leaf.variable is not None:
+        if leaf.variable is not None and type(leaf.variable) is not weakref.ref:
             leaf.variable = weakref.ref(leaf.variable)
     graves = state.graves
     if graves is None:

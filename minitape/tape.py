@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .evidence import born, clock, stack, told
+from .evidence import born, clock, site, told
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE
 from .record import CALL, LONG, Record, state, user_frame
@@ -90,7 +90,7 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), stack()))
+        self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -232,7 +232,7 @@ class GradientTape:
         """Keeps for `explain` on which line of the user's something was done with the tape."""
         if len(self.notes) < NOTES:
             now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, _weak(subject), stack(3)))
+            self.notes.append((what, now, _weak(subject), site()))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -285,10 +285,11 @@ class GradientTape:
         return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
 
     def _note_gradients(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
-        made = [g for g in gradients if type(g) is EagerTensor]
-        if made:
-            origin = born("gradient", tuple([t for t in (*targets, *sources) if hasattr(t, "_made") or hasattr(t, "_state")]))
-            for g in made:
+        origin = None
+        for g in gradients:
+            if type(g) is EagerTensor:
+                if origin is None:
+                    origin = born("gradient", [*targets, *sources])
                 g._made = origin
 
     def explain(self, target: Any, sources: Any) -> Any:
