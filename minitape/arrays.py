@@ -10,7 +10,7 @@ from . import dtypes
 from .errors import UnimplementedError, invalid
 from .joining import shown
 from .opdefs import accept
-from .operands import axes_of, static, strict, tensor_of
+from .operands import axes_of, deferred, static, strict, tensor_of
 from .primitives import TABLE
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
@@ -319,6 +319,7 @@ def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
 # -- broadcasting -----------------------------------------------------------------------------------------------------
 
 
+@deferred
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
 
@@ -401,6 +402,7 @@ ensure_shape = strict(ensure_shape)
 # -- order ------------------------------------------------------------------------------------------------------------
 
 
+@deferred
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """The order of the elements reversed along each of the axes in a list. Differentiable.
 
@@ -423,6 +425,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     return apply(TABLE["reverse"], (x,), {"axis": tuple(places)})
 
 
+@deferred
 def reverse_sequence(
     input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
 ) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import UnimplementedError, invalid
-from .operands import static, strict, tensor_of
+from .operands import deferred, static, strict, tensor_of
 from .primitives import TABLE
 from .tensor import Tensor, apply
 
@@ -178,6 +178,7 @@ def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tu
     return tuple(rest if s == -1 else s for s in sizes)
 
 
+@deferred
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 

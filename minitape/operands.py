@@ -11,6 +11,7 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import invalid
+from .record import state
 from .primitives import TABLE, Primitive
 from .tensor import Tensor, apply, binary
 
@@ -70,6 +71,17 @@ def static(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+    """In a graph: a function that needs values which only a run has is called when the graph runs; else raises ``error``."""
+    if state.graph is not None:
+        from .graphs.postponed import postpone
+
+        found = postpone(function, args, kwargs)
+        if found is not None:
+            return found[0]
+    raise error
+
+
 def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     """Words the TypeError of a wrong call as TensorFlow's dispatcher does: "Missing required positional argument"."""
     signature = inspect.signature(function)
@@ -78,12 +90,29 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError:
+        except AttributeError as error:
+            return put_off(function, args, kwargs, error)
+        except TypeError as error:
+            if state.graph is not None and "SymbolicTensor" in str(error):
+                return put_off(function, args, kwargs, error)
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args))) from None
             raise
+
+    return checked
+
+
+def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same without the words: wrong calls are worded by Python, as those of TensorFlow's generated functions."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except AttributeError as error:
+            return put_off(function, args, kwargs, error)
 
     return checked
 

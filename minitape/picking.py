@@ -13,7 +13,8 @@ from .errors import invalid
 from .evidence import born
 from .joining import shown
 from .opdefs import accept_attr
-from .operands import static, strict, tensor_of, together
+from .operands import deferred, static, strict, tensor_of, together
+from .record import state
 from .primitives import TABLE
 from .shape import TensorShape
 from .tensor import Tensor, apply, wrap
@@ -48,7 +49,7 @@ def gather(
     for i in range(batch_dims):
         if x.shape[i] != places.shape[i]:
             raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
-    if isinstance(places, Tensor) and hasattr(places, "array"):
+    if isinstance(places, Tensor) and state.graph is None:
         check_places(places.array, x.shape[axis])
     return apply(TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis})
 
@@ -84,7 +85,7 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     if depth > len(shape):
         raise invalid("index innermost dimension length must be <= params rank; saw: "
                       f"{depth} vs. {len(shape)}", "GatherNd")  # fmt: skip
-    if hasattr(places, "array") and bad_indices_policy != "IGNORE":
+    if state.graph is None and bad_indices_policy != "IGNORE":
         bad = outside(places.array, shape[:depth])
         if bad is not None:
             at, place = bad
@@ -276,6 +277,7 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     return tensor_scatter_nd_update(empty, reshape(flat, [-1, 1]), concat([reshape(v, (-1, *tail)) for v in values], 0))
 
 
+@deferred
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
 

@@ -9,12 +9,13 @@ import numpy as np
 from .errors import invalid
 from .joining import shown
 from .opdefs import accept_attr
-from .operands import static, strict, tensor_of, together
+from .operands import deferred, static, strict, tensor_of, together
 from .picking import outside
 from .primitives import TABLE
 from .tensor import apply
 
 
+@deferred
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
     """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
 

@@ -18,7 +18,7 @@ from .primitives import TABLE
 from .primitives.scatter import places
 from .record import state, user_frame
 from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, apply, bare
+from .tensor import Tensor, apply, bare
 
 _UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum}
 
@@ -200,7 +200,7 @@ def deprecated(text: str) -> None:
 _SLICES: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
 
 
-def sliced(tensor: EagerTensor) -> Any:
+def sliced(tensor: Tensor) -> Any:
     """The ``assign`` of a tensor that is a slice of a variable; None for other tensors."""
     found = _SLICES.get(id(tensor))
     return found[1] if found is not None and found[0]() is tensor else None
@@ -212,23 +212,13 @@ def attach(tensor: Any, variable: Any, spec: tuple[Any, ...]) -> None:
     def assign(value: Any, name: str | None = None) -> Any:
         return _assign_slice(variable, spec, value)
 
-    if not isinstance(tensor, EagerTensor):
-        tensor.assign = assign
-        return
     key = id(tensor)
     _SLICES[key] = weakref.ref(tensor, lambda _: _SLICES.pop(key, None)), assign
 
 
 def _assign_slice(variable: Any, spec: tuple[Any, ...], value: Any) -> Any:
     tensor = convert_to_tensor(value, variable.dtype)
-    if isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor):
-        raise NotImplementedError("a slice of a variable can not be assigned a graph's tensor; use tf.tensor_scatter_nd_update")
-    new = np.array(variable._state.array)
-    wanted, given = new[spec].shape, np.asarray(tensor.array)
-    while given.ndim > len(wanted) and given.shape[0] == 1:
-        given = given[0]
-    try:
-        new[spec] = np.broadcast_to(given, wanted)
-    except ValueError:
-        raise invalid(f"Cannot broadcast input shape {shown(given.shape)} into final shape {shown(wanted)}", "ResourceStridedSliceAssign") from None
+    if state.graph is not None:
+        return variable.assign(apply(TABLE["slice_update"], (variable._read(), tensor), {"spec": spec}))
+    new = TABLE["slice_update"].forward(variable._state.array, tensor.array, spec=spec)
     return variable._assigned(bare(new), "assign", True, tensor)

@@ -173,6 +173,26 @@ declare("tensor_scatter_min", _scatter_by(np.minimum), _extreme_rules, op="Tenso
 declare("tensor_scatter_max", _scatter_by(np.maximum), _extreme_rules, op="TensorScatterMax", keep="all")
 
 
+def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
+    """A copy of ``x`` with another value in one slice, into which the value is broadcast."""
+    new = np.array(x)
+    wanted, given = np.shape(new[spec]), np.asarray(value)
+    while given.ndim > len(wanted) and given.shape[0] == 1:
+        given = given[0]
+    try:
+        new[spec] = np.broadcast_to(given, wanted)
+    except ValueError:
+        from ..errors import invalid
+
+        sizes = [",".join(map(str, s)) for s in (given.shape, wanted)]
+        raise invalid(f"Cannot broadcast input shape [{sizes[0]}] into final shape [{sizes[1]}]",
+                      "ResourceStridedSliceAssign") from None  # fmt: skip
+    return new
+
+
+declare("slice_update", _slice_update, [None, None], op="ResourceStridedSliceAssign", label="[…]=", keep="")
+
+
 def _where(x: Any) -> Any:
     if x.dtype == object:
         x = x != b""
