@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import DType
 from ..errors import OpError
-from ..primitives import Primitive
+from ..primitives import TABLE, Primitive
 from ..record import CALL, LEAF, Call, Leaf, Record, own_file, state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Reference, Tensor, wrap
@@ -40,7 +40,7 @@ class InaccessibleTensorError(ValueError):
     """A symbolic tensor was used outside the graph that it belongs to."""
 
 
-class NeedsValue(NotImplementedError):
+class NeedsValue(AttributeError):
     """minitape itself needed the value of a symbolic tensor that only a run of the graph knows."""
 
 
@@ -91,15 +91,26 @@ class SymbolicTensor(Tensor):
         calls = [c for c in self.graph.calls if self._row in c.inputs]
         return [self.graph.op_of[c.row] for c in calls]
 
-    @property
-    def array(self) -> Any:
-        """Its value where constants alone determine it (minitape's functions ask here for shapes and axes)."""
-        found = self.graph.constant_value(self._row)
-        if found is None:
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
+            found = self.graph.constant_value(self._row)
+            if found is not None:
+                return found
             raise NeedsValue(
                 f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
             )
-        return found
+        if name == "assign":
+            from ..updates import sliced
+
+            found = sliced(self)
+            if found is not None:
+                return found
+        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
+
+    def __getitem__(self, key: Any) -> Any:
+        from .slicing import getitem
+
+        return getitem(self, key)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in the default session (or the given one)."""
@@ -123,9 +134,6 @@ class SymbolicTensor(Tensor):
             tape._watch_row(tape._record.enter(self))
 
     # -- what it refuses ----------------------------------------------------------------------------------------------
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}")
@@ -506,6 +514,8 @@ class Graph(Record):
 
     def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
         """Adds an operation; returns its symbolic output, or a tuple of them where there are several."""
+        if primitive.op == "AddV2" and inputs[0].dtype.kind == "s":
+            primitive = TABLE["string_add"]
         called, name = _caller()
         if name is None:
             table = _OPERATOR_NAMES if called in _OPERATORS else _FUNCTION_NAMES

@@ -15,7 +15,7 @@ from ..primitives import Primitive
 from ..record import state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
-from ..tensor import EagerTensor, Tensor, finish, wrap
+from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
 
@@ -112,8 +112,11 @@ class ConcreteFunction:
             found = self._under_tape(tensors)
             if found is not None:
                 return self._pack(found)
-        arrays = [t.array for t in tensors]
-        return self._pack([wrap(a) for a in self._forward.run(arrays)])
+        outputs = [bare(a) for a in self._forward.run([t.array for t in tensors])]
+        if outputs:  # a note for `explain`: under a tape a row that nothing watches
+            inputs = [*tensors, *(v._state for v in self.variables)]
+            finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
+        return self._pack(outputs)
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""

@@ -31,17 +31,32 @@ _RETRACING = (
 
 
 class _Retracing:
-    """Counts calls and traces by function name, for the warning about too many traces."""
+    """Counts the calls between the traces of one function, for the warning about too many of them."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, list[int]] = {}
+        self.calls_per_trace: list[int] = []
+        self.warned = self.calls = 0
 
-    def called(self, key: str, traced: bool) -> list[int]:
-        """The traces among the last calls (a list of 0 and 1)."""
-        calls = self.counts.setdefault(key, [])
-        calls.append(int(traced))
-        del calls[:-10]
-        return calls
+    def traced(self, function: Any) -> None:
+        """A call that traced: the warning when at least 5 of the last 10 or so did, twice at most."""
+        self.calls += 1
+        self.calls_per_trace.append(1)
+        while self.calls_per_trace and self.calls - self.calls_per_trace[0] > 10:
+            self.calls -= self.calls_per_trace.pop(0)
+        if self.warned < 2 and len(self.calls_per_trace) >= 5:
+            self.warned += 1
+            text = _RETRACING.format(count=len(self.calls_per_trace), calls=self.calls, function=repr(function))
+            logging.getLogger("tensorflow").warning(text)
+
+    def called(self) -> None:
+        """A call that did not trace."""
+        if not self.calls_per_trace:
+            self.calls_per_trace = [0]
+        self.calls_per_trace[-1] += 1
+        self.calls += 1
+
+
+_retracing: dict[Any, _Retracing] = {}
 
 
 class Function:
@@ -73,7 +88,6 @@ class Function:
         self._created = False
         self._initialized = False
         self._bound: Any = weakref.WeakKeyDictionary()
-        self._recent: list[int] = []
         if self._input_signature is not None:
             self._check_input_signature()
 
@@ -150,12 +164,9 @@ class Function:
         return (owner, *args)
 
     def _note(self, traced: bool) -> None:
-        self._recent.append(int(traced))
-        recent = self._recent[-10:] if False else self._recent
-        if traced and self._tracing_count >= 5 and sum(recent) >= 5:
-            logging.getLogger("tensorflow").warning(
-                _RETRACING.format(count=sum(recent), calls=len(recent), function=repr(self._python_function))
-            )
+        key = getattr(self._python_function, "__code__", self._python_function)
+        counter = _retracing.setdefault(key, _Retracing())
+        counter.traced(self._python_function) if traced else counter.called()
 
     # -- arguments ------------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from ..shape import TensorShape
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 _ELEMENTWISE = {"SelectV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
-                "LogicalNot", "Cast", "ZerosLike", "OnesLike", "Conj"}  # fmt: skip
+                "LogicalNot", "Cast", "Add", "ZerosLike", "OnesLike", "Conj"}  # fmt: skip
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
@@ -90,13 +90,17 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
     """Runs of the primitive that show which sizes depend on what."""
     error: Exception | None = None
     done = 0
-    for sizes in _guesses(tensors) if not known else [None]:
-        try:
-            yield _run(primitive, [_stand_in(t, sizes, 0) for t in tensors], attrs)
-            done += 1
-        except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as failed:
-            error = failed
-        if done == 2:
+    guesses = list(_guesses(tensors)) if not known else [None]
+    for values in (True, False):  # first with the values of constants; an index out of range is the run's business
+        for sizes in guesses:
+            try:
+                yield _run(primitive, [_stand_in(t, sizes, 0, values) for t in tensors], attrs)
+                done += 1
+            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as failed:
+                error = error or failed
+            if done == 2:
+                break
+        if done:
             break
     if not done:
         assert error is not None
@@ -122,9 +126,9 @@ def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
             yield size, rank
 
 
-def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int) -> Any:
-    value = tensor.graph.folded.get(tensor._row)
-    if value is None and tensor.dtype.kind in "iub":
+def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: bool = True) -> Any:
+    value = tensor.graph.folded.get(tensor._row) if values else None
+    if values and value is None and tensor.dtype.kind in "iub":
         value = tensor.graph.constant_value(tensor._row)
     if value is not None:
         return value

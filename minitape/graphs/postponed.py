@@ -48,7 +48,12 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
             sizes = (guess[0],) * guess[1]
         else:
             sizes = tuple(guess[0] if d is None else d for d in t.shape.as_list())
-        value = np.ones(sizes, t.dtype.as_numpy_dtype) if kind == 0 and t.dtype.kind != "s" else _filled(sizes, t.dtype, kind)
+        if t.dtype.kind == "s":
+            value = _filled(sizes, t.dtype, kind)
+        elif kind == 0 or not sizes:
+            value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
+        else:
+            value = _filled(sizes, t.dtype, kind)
         tensors.append(wrap(np.array(value)))
     try:
         with no_tapes():

@@ -79,10 +79,39 @@ def is_tuple(graph: Any, call: Any) -> bool:
     return call.outputs > 1 or call.row in graph.tuples
 
 
+def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
+    from ..picking import check_places
+
+    check_places(places, x.shape[axis])
+
+
+def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
+    from ..picking import outside
+
+    bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
+    if bad is not None:
+        shape = ",".join(map(str, x.shape))
+        raise errors.invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd")
+
+
+# checks of values that the eager functions make before they run their primitive
+GUARDS = {"GatherV2": _guard_gather, "GatherNd": _guard_gather_nd}
+
+
+def _guarded(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        guard(*arrays, **attrs)
+        return forward(*arrays, **attrs)
+
+    return run
+
+
 def runner(call: Any) -> Callable[..., Any]:
     """The function on arrays that one call runs."""
     primitive, attrs = call.primitive, call.attrs
     forward = primitive.forward
+    if primitive.op in GUARDS:
+        forward = _guarded(forward, GUARDS[primitive.op])
     check = CHECKS.get(primitive.op)
     if check is not None and len(call.inputs) == 2:
         inner = forward

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 AG = "_minitape_autograph"
+FUNCTION = "_minitape_function"
 _UNTOUCHED = {"super", "locals", "globals", "eval", "exec", "vars", "dir", "breakpoint", "isinstance", "type", "hasattr"}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
            ast.GeneratorExp)  # fmt: skip
@@ -451,6 +452,7 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     else:
         node.decorator_list = []
         inner = Rewriter().function(node)
+        node.name = FUNCTION  # its own name must stay the global that it is
     names = [n for n in (*code.co_freevars, AG) if n != "__class__"]
     text = f"def _factory({', '.join(names)}): pass"
     factory = _parse(text)[0]
@@ -463,10 +465,10 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     ast.fix_missing_locations(module)
     ast.increment_lineno(module, max(first, 1) - 1)
     whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=_future_flags(code))
-    found = _find_code(whole, code.co_name)
+    found = _find_code(whole, code.co_name if code.co_name == "<lambda>" else FUNCTION)
     if found is None:
         raise CanNotConvert(code.co_name)
-    return found
+    return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
 
 
 def _future_flags(code: types.CodeType) -> int:

@@ -21,9 +21,9 @@ class GraphVariable(ResourceVariable):
 
     __module__ = "tensorflow.python.ops.resource_variable_ops"
     _uninitialized = True
-    initializer: Operation
-    initial_value: Any
-    graph: Any
+    initializer: Any = None  # these hide the properties of eager variables
+    initial_value: Any = None
+    graph: Any = None
 
     @property
     def op(self) -> Any:
