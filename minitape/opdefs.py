@@ -97,6 +97,21 @@ def accept_attr(op: str, attr: str, dtype: Any) -> None:
         raise _not_allowed(op, found, attr, dtype)
 
 
+def accept_text(op: str, attr: str, value: str) -> None:
+    """The same for an attribute that is one of a few words, such as ``padding``."""
+    found = definition(op)
+    words = re.search(rf'\b{attr}:string[^;]*allowed=\[([^\]]*)\]', found.text) if found is not None else None
+    if words is not None and f'"{value}"' not in words[1].split(", "):
+        raise invalid(f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {words[1]}\n\t; "
+                      f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # type: ignore[arg-type]  # fmt: skip
+
+
+def _summary(op: str, found: OpDef) -> str:
+    """The definition in TensorFlow's words: Op<name=...; signature=...; attr=...>."""
+    text = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)
+    return f"Op<name={op}; signature={text}>"
+
+
 def _attr_of(found: OpDef, position: int) -> str | None:
     """The type attribute of an input; a list among the inputs takes all that follow."""
     for place, (attr, is_list) in enumerate(found.inputs):
@@ -111,10 +126,9 @@ def _name(dtype: Any) -> str:
 
 def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumentError:
     names = ", ".join(_LONG.get(n, n.lower()) for n in found.allowed[attr])
-    text = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)
     return invalid(
         f"Value for attr '{attr}' of {dtype.kernel_name} is not in the list of allowed values: {names}\n\t; "
-        f"NodeDef: {{{{node {op}}}}}; Op<name={op}; signature={text}>", op,
+        f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op,
     )  # fmt: skip
 
 

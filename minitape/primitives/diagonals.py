@@ -117,8 +117,8 @@ def _band_part(x: Any, *, lower: int, upper: int) -> Any:
 
 
 def _diag_part_rule(g: Any, z: Any, x: Any, *, k: Band, align: str, padding: Any) -> Any:
-    blank = TABLE["zeros_like"](x)
-    return TABLE["set_diag"](blank, g, k=k, align=align)
+    rows, columns = x.shape[-2:]
+    return TABLE["diag"](g, k=k, rows=rows, columns=columns, align=align, padding=0)
 
 
 def _diag_rule(g: Any, z: Any, x: Any, *, k: Band, align: str, **sizes: Any) -> Any:

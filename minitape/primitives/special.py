@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare, numerics
-from .formula import compile_text, reads
+from .formula import ARRAY, compile_text, reads
 
 RULES = """
 lgamma          Lgamma    lnΓ     | g * digamma(x)
@@ -34,6 +34,10 @@ nextafter       NextAfter next    | g                              | 0 * g
 truncatediv     TruncateDiv //    | -                              | -
 truncatemod     TruncateMod %     | g                              | -g * truncatediv(x, y)
 softsign        Softsign  softsign | softsign_gate(g, x)
+relu6           Relu6     relu6   | relu6_gate(g, z)
+relu6_gate      Relu6Grad gate    | relu6_gate(g, y)               | zeros_like(y)
+elu             Elu       elu     | elu_gate(g, z)
+elu_gate        EluGrad   gate    | elu_gate(g, y)                 | select(y < 0, g * x, zeros_like(y))
 selu            Selu      selu    | selu_gate(g, z)
 selu_gate       SeluGrad  gate    | selu_gate(g, y)                | select(y < 0, g * x, zeros_like(y))
 nearest         Rint      rint     | -
@@ -82,6 +86,10 @@ FORWARD: dict[str, Any] = {
     "truncatediv": _truncatediv,
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
+    "relu6": lambda x: np.minimum(np.maximum(x, 0), 6).astype(x.dtype),
+    "relu6_gate": lambda g, z: np.where((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
+    "elu": lambda x: np.where(x < 0, ARRAY["expm1"](np.minimum(x, 0)), x).astype(x.dtype),
+    "elu_gate": lambda g, z: np.where(z < 0, g * (z + 1), g).astype(g.dtype),
     "selu": _selu,
     "selu_gate": lambda g, z: np.where(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype),
     "nearest": lambda x: np.rint(x),

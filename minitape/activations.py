@@ -1,0 +1,136 @@
+"""Activation functions of ``tf.nn``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .errors import invalid
+from .operands import call, named, strict, tensor_of, unary
+from .primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
+from .tensor import apply
+
+
+def _simple(name: str, sentence: str, result: str) -> Any:
+    primitive = TABLE[name]
+
+    @strict
+    def function(features: Any, name: str | None = None) -> Any:
+        return unary(primitive, features)
+
+    doc = f"""{sentence}, elementwise.
+
+    Same shape and dtype as ``features``. Differentiable. Raises InvalidArgumentError for dtypes without such a kernel.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.{name}([-1.0, 0.0, 7.0]).numpy())
+    {result}
+    """
+    return named(function, name, doc, __name__)
+
+
+relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")
+relu6 = _simple("relu6", "min(max(x, 0), 6); the gradient at 0 and at 6 is 0", "[0. 0. 6.]")
+elu = _simple("elu", "x where it is positive, else exp(x) - 1", "[-0.63212055  0.          7.        ]")
+selu = _simple("selu", "1.0507 * (x where it is positive, else 1.6733 * (exp(x) - 1))", "[-1.1113307  0.         7.354907 ]")
+
+
+@strict
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
+    """x where it is positive, else ``alpha * x``, elementwise; integers become float32. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.leaky_relu([-1.0, 2.0], alpha=0.5).numpy())
+    [-0.5  2. ]
+    """
+    x = tensor_of(features)
+    if x.dtype.is_integer:
+        x = TABLE["cast"](x, dtype=dtypes.float32)
+    return call("leaky_relu", x, alpha=float(alpha))
+
+
+@strict
+def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
+    """relu of x and of -x, joined along ``axis``. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
+    [1. 0. 0. 2.]
+    """
+    x = tensor_of(features)
+    return relu(call("concat", x, -x, axis=axis))
+
+
+@strict
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Any:
+    """x times the normal distribution function at x (or its approximation by tanh). Differentiable.
+
+    Raises ValueError unless ``features`` are floats. See Hendrycks and Gimpel, "Gaussian error linear units" (2016).
+
+    >>> import minitape as tf
+    >>> print(tf.nn.gelu([0.0, 1.0]).numpy())
+    [0.        0.8413447]
+    """
+    x = tensor_of(features)
+    if not x.dtype.is_floating:
+        raise ValueError(f"`features.dtype` must be a floating point tensor.Received:features.dtype={x.dtype}")
+    if approximate:
+        cubic = convert_to_tensor(0.044715, x.dtype) * apply(TABLE["pow"], (x, convert_to_tensor(3, x.dtype)), {})
+        inner = convert_to_tensor(0.7978845608028654, x.dtype) * (x + cubic)
+        return 0.5 * x * (1.0 + apply(TABLE["tanh"], (inner,), {}))
+    return 0.5 * x * (1.0 + apply(TABLE["erf"], (x / convert_to_tensor(1.4142135623730951, x.dtype),), {}))
+
+
+@strict
+def silu(features: Any, beta: Any = 1.0) -> Any:
+    """x * sigmoid(beta * x), also called swish. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.silu([0.0, 1.0]).numpy())
+    [0.        0.7310586]
+    """
+    x = tensor_of(features)
+    beta = tensor_of(beta, x.dtype if x.dtype.is_floating else dtypes.float32)
+    if not x.dtype.is_floating:
+        return apply(TABLE["sigmoid"], (x,), {})  # refuses
+    return x * apply(TABLE["sigmoid"], (beta * x,), {})
+
+
+swish = silu
+
+
+def _over_axis(name: str, logits: Any, axis: Any) -> Any:
+    x = tensor_of(logits)
+    axis = -1 if axis is None else axis
+    rank = x.ndim
+    if axis == -1 or (axis >= 0 and axis == rank - 1) or isinstance(axis, str):
+        return call(name, x, axis=int(-1 <= axis) - 2)
+    if not -rank <= axis < rank or axis != int(axis):
+        raise invalid(f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the input. "
+                      f"Received: dim={axis}")  # fmt: skip
+    return call(name, x, axis=int(axis))
+
+
+@strict
+def softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """exp(x) / sum(exp(x)) along ``axis`` (the last one for None), without overflow. Differentiable.
+
+    Raises InvalidArgumentError for integers, for tensors without axes and for an axis that is not there.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.softmax([0.0, 0.0]).numpy())
+    [0.5 0.5]
+    """
+    return _over_axis("softmax", logits, axis)
+
+
+@strict
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None) -> Any:
+    """The logarithm of softmax along ``axis`` (the last one for None). Differentiable; errors as for ``softmax``.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.log_softmax([0.0, 0.0]).numpy())
+    [-0.6931472 -0.6931472]
+    """
+    return _over_axis("log_softmax", logits, axis)

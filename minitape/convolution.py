@@ -1,0 +1,466 @@
+"""Convolution and pooling of ``tf.nn``, in the format batch, (height,) width, channels ("NHWC", "NWC")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidArgumentError, UnimplementedError, invalid
+from .opdefs import accept_text
+from .operands import call, static, strict, tensor_of, together
+from .primitives import convolution as _primitives  # noqa: F401 - it fills the table
+
+
+def _unimplemented(message: str, op: str) -> InvalidArgumentError:
+    return UnimplementedError(None, None, f"{message} [Op:{op}] name: ")
+
+
+def _spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
+    """A strides, dilations or window argument as one number for each axis of the tensor."""
+    numbers = static(value)
+    numbers = [1 if value is None else numbers] if not isinstance(numbers, (list, tuple)) else list(numbers)
+    if len(numbers) not in (1, n, n + 2):
+        raise ValueError(f"{name} should be of length 1, {n} or {n + 2}. Received: {name}={value} of length {len(numbers)}")
+    if len(numbers) == n + 2:
+        return [int(v) for v in numbers]
+    numbers = [int(v) for v in (numbers * n if len(numbers) == 1 else numbers)]
+    return [1, *numbers, 1] if channel == n + 1 else [1, 1, *numbers]
+
+
+def _pads(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Zeros before and after height and width."""
+    if not isinstance(padding, str):
+        return tuple(tuple(int(v) for v in pair) for pair in list(padding)[1:3])  # type: ignore[return-value]
+    if padding == "VALID":
+        return (0, 0), (0, 0)
+    pads = []
+    for n, k, s, d in zip(size, window, strides, dilations, strict=True):
+        total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
+        pads.append((total // 2, total - total // 2))
+    return tuple(pads)  # type: ignore[return-value]
+
+
+def _shown(x: Any) -> str:
+    return f"[{','.join(map(str, x.shape))}]"
+
+
+def _check_texts(op: str, padding: Any, data_format: str) -> None:
+    if isinstance(padding, str):
+        accept_text(op, "padding", padding)
+    accept_text(op, "data_format", data_format)
+    if data_format != "NHWC":
+        if op == "AvgPool":
+            raise invalid("Default AvgPoolingOp only supports NHWC on device type CPU", op)
+        if op == "MaxPool":
+            raise invalid("Default MaxPoolingOp only supports NHWC on device type CPU", op)
+        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given the "
+                             f"format: {data_format}", op)  # fmt: skip
+
+
+def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
+    """The attributes of a convolution primitive, after TensorFlow's checks."""
+    if strides[0] != 1 or strides[3] != 1:
+        raise _unimplemented("Current implementation does not yet support strides in the batch and depth dimensions.", op)
+    if min(strides) <= 0:
+        raise invalid("Row and column strides should be larger than 0.", op)
+    if dilations[0] != 1 or dilations[3] != 1:
+        raise _unimplemented("Current implementation does not yet support dilations in the batch and depth dimensions.", op)
+    pads = _pads(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
+    return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
+
+
+def _same_dtype(x: Any, k: Any, op: str) -> None:
+    if x.dtype is not k.dtype:
+        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor but is a "
+                      f"{k.dtype.kernel_name} tensor", op)  # fmt: skip
+
+
+def _batched(x: Any, rank: int) -> tuple[Any, tuple[int, ...]]:
+    """x with all leading batch axes made one; and those axes."""
+    extra = x.ndim - rank
+    if extra <= 0:
+        return x, ()
+    return call("reshape", x, shape=(-1, *x.shape[extra + 1 :])), tuple(x.shape[: extra + 1])
+
+
+@strict
+def conv2d(
+    input: Any, filters: Any, strides: Any, padding: Any, data_format: str = "NHWC", dilations: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The 2-D convolution (cross-correlation) of images with filters.
+
+    ``input`` is batch x height x width x channels, ``filters`` height x width x channels in x channels out. ``strides`` and
+    ``dilations`` are an int or a list; ``padding`` is "SAME", "VALID" or a list of pairs. The number of input channels may
+    be a multiple of the filters' (grouped convolution). Differentiable in both. Raises InvalidArgumentError for shapes that
+    do not fit, UnimplementedError for the format "NCHW".
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> print(tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID").numpy().reshape(2, 2).tolist())
+    [[8.0, 12.0], [20.0, 24.0]]
+    """
+    x, k = together(input, filters)
+    channel = 3 if data_format == "NHWC" else 1
+    steps, holes = _spatial(strides, 2, "strides", channel), _spatial(dilations, 2, "dilations", channel)
+    _check_texts("Conv2D", padding, data_format)
+    _same_dtype(x, k, "Conv2D")
+    x, batch = _batched(x, 4)
+    if x.ndim != 4:
+        raise invalid(f"convolution input must be 4-dimensional: {_shown(x)}", "Conv2D")
+    if k.ndim != 4:
+        raise invalid(f"convolution filter must be 4-dimensional: {_shown(k)}", "Conv2D")
+    attrs = _layout(x, k, steps, padding, holes, "Conv2D")
+    out = _grouped(x, k, attrs)
+    return call("reshape", out, shape=(*batch, *out.shape[1:])) if batch else out
+
+
+def _grouped(x: Any, k: Any, attrs: dict[str, Any]) -> Any:
+    """A convolution whose filters see one group of the input channels each."""
+    depth, own = x.shape[3], k.shape[2]
+    if not own or depth % own:
+        raise invalid(f"input depth must be evenly divisible by filter depth: {depth} vs {own}", "Conv2D")
+    groups = depth // own
+    if groups == 1:
+        return call("conv2d", x, k, **attrs)
+    if k.shape[3] % groups:
+        raise invalid(f"output depth must be evenly divisible by number of groups: {k.shape[3]} vs {groups}", "Conv2D")
+    wide = k.shape[3] // groups
+    parts = []
+    for i in range(groups):
+        own_channels = call("slice", x, spec=(*[slice(None)] * 3, slice(i * own, (i + 1) * own)))
+        own_filters = call("slice", k, spec=(*[slice(None)] * 3, slice(i * wide, (i + 1) * wide)))
+        parts.append(call("conv2d", own_channels, own_filters, **attrs))
+    return call("concat", *parts, axis=3)
+
+
+def _with_height(x: Any, axis: int) -> Any:
+    shape = list(x.shape)
+    return call("reshape", x, shape=(*shape[:axis], 1, *shape[axis:]))
+
+
+def _without_height(x: Any) -> Any:
+    shape = list(x.shape)
+    return call("reshape", x, shape=(*shape[:-3], *shape[-2:]))
+
+
+@strict
+def conv1d(
+    input: Any, filters: Any, stride: Any, padding: Any, data_format: str = "NWC", dilations: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The 1-D convolution of sequences: batch x width x channels with width x channels in x channels out. Differentiable.
+
+    >>> import minitape as tf
+    >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
+    >>> print(tf.nn.conv1d(x, tf.ones([2, 1, 1]), stride=1, padding="VALID").numpy().reshape(-1))
+    [1. 3. 5.]
+    """
+    if data_format != "NWC":
+        raise ValueError("`data_format` must be 'NWC': the other formats have no kernel on the CPU. "
+                         f"Received: data_format={data_format}")  # fmt: skip
+    x, k = together(input, filters)
+    steps, holes = _spatial(stride, 1, "stride", 2), _spatial(dilations, 1, "dilations", 2)
+    out = conv2d(_with_height(x, x.ndim - 2), _with_height(k, 0), [1, 1, *steps[1:]], padding, "NHWC", [1, 1, *holes[1:]])
+    return _without_height(out)
+
+
+@strict
+def convolution(
+    input: Any, filters: Any, strides: Any = None, padding: str = "VALID", data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The convolution over one or two spatial axes, as many as ``filters`` have; see ``conv1d`` and ``conv2d``.
+
+    Raises NotImplementedError for three spatial axes.
+
+    >>> import minitape as tf
+    >>> tf.nn.convolution(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1])).shape
+    TensorShape([1, 3, 3, 1])
+    """
+    k = tensor_of(filters)
+    if k.ndim == 3:
+        return conv1d(input, k, 1 if strides is None else strides, padding, data_format or "NWC", dilations)
+    if k.ndim == 4:
+        return conv2d(input, k, 1 if strides is None else strides, padding, data_format or "NHWC", dilations)
+    raise NotImplementedError(f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {k.ndim}.")
+
+
+@strict
+def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str | None = None) -> Any:
+    """A 2-D convolution whose filter taps lie ``rate`` apart. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.atrous_conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), 2, "VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+@strict
+def conv2d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The adjoint of ``conv2d``: ``filters`` are height x width x channels out x channels in. Differentiable in both.
+
+    ``output_shape`` says which of the possible sizes the result has. InvalidArgumentError when that can not be.
+
+    >>> import minitape as tf
+    >>> tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    g, k = together(input, filters)
+    steps, holes = _spatial(strides, 2, "strides", 3), _spatial(dilations, 2, "dilations", 3)
+    _check_texts("Conv2D", padding, data_format)
+    shape = tuple(int(n) for n in static(output_shape))
+    pads = _pads(padding, shape[1:3], k.shape[:2], steps[1:3], holes[1:3])
+    for i in (1, 2):
+        reach = (k.shape[i - 1] - 1) * holes[i] + 1
+        computed = (shape[i] + sum(pads[i - 1]) - reach) // steps[i] + 1
+        if computed != g.shape[i]:
+            raise invalid(f"Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = {g.shape[i]}, computed "
+                          f"= {computed} spatial_dim: {i} input: {shape[i]} filter: {k.shape[i - 1]} output: {g.shape[i]} stride: "
+                          f"{steps[i]} dilation: {holes[i]}", "Conv2DBackpropInput")  # fmt: skip
+    return call("conv2d_input", g, k, shape=shape, strides=tuple(steps[1:3]), pads=pads, dilations=tuple(holes[1:3]))
+
+
+@strict
+def depthwise_conv2d(
+    input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Convolves each channel with its own filters: height x width x channels x multiplier. Differentiable in both.
+
+    The result has channels * multiplier channels. ``strides`` is a list of four.
+
+    >>> import minitape as tf
+    >>> tf.nn.depthwise_conv2d(tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 6])
+    """
+    if not isinstance(static(strides), (list, tuple)):
+        raise TypeError(f"Expected list for 'strides' argument to 'depthwise_conv2d_native' Op, not {strides!r}.")
+    x, k = together(input, filter)
+    steps, holes = _spatial(strides, 2, "strides", 3), _spatial(dilations, 2, "dilations", 3)
+    op = "DepthwiseConv2dNative"
+    _check_texts(op, padding, data_format or "NHWC")
+    _same_dtype(x, k, op)
+    if x.ndim != 4 or k.ndim != 4:
+        name, wrong = ("input", x) if x.ndim != 4 else ("filter", k)
+        raise invalid(f"{name} must be 4-dimensional{_shown(wrong)}", op)
+    if x.shape[3] != k.shape[2]:
+        raise invalid(f"input and filter must have the same depth: {x.shape[3]} vs {k.shape[2]}", op)
+    return call("depthwise", x, k, **_layout(x, k, steps, padding, holes, op))
+
+
+@strict
+def separable_conv2d(
+    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any, data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """A depthwise convolution followed by a 1 x 1 convolution that mixes the channels. Differentiable in all three.
+
+    >>> import minitape as tf
+    >>> x = tf.ones([1, 3, 3, 2])
+    >>> tf.nn.separable_conv2d(x, tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 3]), [1, 1, 1, 1], "VALID").shape
+    TensorShape([1, 2, 2, 3])
+    """
+    deep = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    return conv2d(deep, pointwise_filter, 1, "VALID")
+
+
+# -- pooling ------------------------------------------------------------------------------------------------------------
+
+
+def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str) -> Any:
+    op = "MaxPool" if kind == "max_pool" else "AvgPool"
+    x = tensor_of(input)
+    channel = 3 if data_format == "NHWC" else 1
+    window, steps = _spatial(ksize, 2, "ksize", channel), _spatial(strides, 2, "strides", channel)
+    _check_texts(op, padding, data_format)
+    if x.ndim != 4:
+        raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {x.ndim} {0 if x.ndim < 4 else x.ndim - 2}", op)
+    if min(window) <= 0:
+        raise invalid(f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}", op)
+    if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
+        raise _unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
+    pads = _pads(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
+    return call(kind, x, size=tuple(window[1:3]), strides=tuple(steps[1:3]), pads=pads)
+
+
+@strict
+def max_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Any:
+    """The largest element of each window of height x width; ``padding`` is "SAME", "VALID" or a list of pairs.
+
+    Differentiable: the first largest element of a window gets its gradient.
+    Raises InvalidArgumentError unless ``input`` is batch x height x width x channels.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.nn.max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().reshape(-1))
+    [ 5.  7. 13. 15.]
+    """
+    return _pool("max_pool", input, ksize, strides, padding, data_format)
+
+
+@strict
+def avg_pool2d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC", name: str | None = None
+) -> Any:
+    """The mean of each window of height x width; elements outside the image do not count. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> print(tf.nn.avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().reshape(-1))
+    [ 2.5  4.5 10.5 12.5]
+    """
+    return _pool("avg_pool", input, ksize, strides, padding, data_format)
+
+
+def _pool1d(kind: str, input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
+    x = tensor_of(input)
+    window, steps = _spatial(ksize, 1, "ksize", 2), _spatial(strides, 1, "strides", 2)
+    pads = padding if isinstance(padding, str) else [[0, 0], *padding]
+    out = _pool(kind, _with_height(x, x.ndim - 2), [1, 1, window[1], 1], [1, 1, steps[1], 1], pads, "NHWC")
+    return _without_height(out)
+
+
+@strict
+def max_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+) -> Any:
+    """The largest element of each window of a sequence, batch x width x channels. Differentiable.
+
+    >>> import minitape as tf
+    >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
+    >>> print(tf.nn.max_pool1d(x, ksize=2, strides=2, padding="VALID").numpy().reshape(-1))
+    [1. 3.]
+    """
+    _only_nwc(data_format)
+    return _pool1d("max_pool", input, ksize, strides, padding)
+
+
+@strict
+def avg_pool1d(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str = "NWC", name: str | None = None
+) -> Any:
+    """The mean of each window of a sequence, batch x width x channels. Differentiable.
+
+    >>> import minitape as tf
+    >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
+    >>> print(tf.nn.avg_pool1d(x, ksize=2, strides=2, padding="VALID").numpy().reshape(-1))
+    [0.5 2.5]
+    """
+    _only_nwc(data_format)
+    return _pool1d("avg_pool", input, ksize, strides, padding)
+
+
+def _only_nwc(data_format: str) -> None:
+    if data_format != "NWC":
+        raise ValueError(f"`data_format` must be 'NWC': the other formats have no kernel on the CPU. Received: {data_format}")
+
+
+def _any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None) -> Any:
+    x = tensor_of(input)
+    if x.ndim == 3:
+        _only_nwc(data_format or "NWC")
+        return _pool1d(kind, x, ksize, strides, padding)
+    if x.ndim == 4:
+        return _pool(kind, x, ksize, strides, padding, data_format or "NHWC")
+    raise ValueError(f"`input.shape.rank` must be 3 or 4 (minitape pools over 1 or 2 spatial axes). Received: "
+                     f"input.shape={x.shape} of rank {x.ndim}")  # fmt: skip
+
+
+@strict
+def max_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Any:
+    """The largest element of each window over one or two spatial axes, by the rank of ``input``. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.max_pool(tf.ones([1, 4, 4, 1]), 2, 2, "VALID").shape
+    TensorShape([1, 2, 2, 1])
+    """
+    return _any_rank("max_pool", input, ksize, strides, padding, data_format)
+
+
+@strict
+def avg_pool(
+    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+) -> Any:
+    """The mean of each window over one or two spatial axes, by the rank of ``input``. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.avg_pool(tf.ones([1, 4, 1]), 2, 2, "VALID").shape
+    TensorShape([1, 2, 1])
+    """
+    return _any_rank("avg_pool", input, ksize, strides, padding, data_format)
+
+
+@strict
+def pool(
+    input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: str = "VALID",
+    data_format: str | None = None, dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Pooling of type "MAX" or "AVG" over windows of ``window_shape``. Differentiable.
+
+    Raises ValueError for another type, NotImplementedError for dilations.
+
+    >>> import minitape as tf
+    >>> tf.nn.pool(tf.ones([1, 4, 4, 1]), [2, 2], "MAX").shape
+    TensorShape([1, 3, 3, 1])
+    """
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG'. Received: pooling_type={pooling_type}")
+    if dilations is not None and any(d != 1 for d in np.reshape(static(dilations), -1)):
+        raise NotImplementedError("pool: dilations other than 1 are not supported.")
+    kind = "max_pool" if pooling_type == "MAX" else "avg_pool"
+    return _any_rank(kind, input, list(window_shape), 1 if strides is None else strides, padding, data_format)
+
+
+# -- blocks of pixels as channels ---------------------------------------------------------------------------------------
+
+
+def _blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> None:
+    if data_format != "NHWC":
+        raise invalid(f"Only NHWC data_format supported on CPU. Got {data_format}", op)
+    if x.ndim != 4:
+        raise invalid(f"Input rank should be: 4 instead of: {x.ndim}", op)
+    if deep and x.shape[3] % (block * block):
+        raise invalid(f"Input depth dimension {x.shape[3]} should be divisible by: {block * block}", op)
+    if not deep and (x.shape[1] % block or x.shape[2] % block):
+        raise invalid(f"Image width {x.shape[2]} and height {x.shape[1]} should be divisible by block_size: {block}", op)
+
+
+@strict
+def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+    """Makes the pixels of each block_size x block_size block the channels of one pixel. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape
+    TensorShape([1, 2, 2, 4])
+    """
+    x, b = tensor_of(input), int(block_size)
+    _blocks("SpaceToDepth", x, b, data_format, False)
+    n, h, w, c = x.shape
+    parts = call("reshape", x, shape=(n, h // b, b, w // b, b, c))
+    return call("reshape", call("transpose", parts, perm=(0, 1, 3, 2, 4, 5)), shape=(n, h // b, w // b, b * b * c))
+
+
+@strict
+def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+    """Makes the channels of each pixel a block_size x block_size block of pixels. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.depth_to_space(tf.ones([1, 2, 2, 4]), 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    x, b = tensor_of(input), int(block_size)
+    _blocks("DepthToSpace", x, b, data_format, True)
+    n, h, w, c = x.shape
+    parts = call("reshape", x, shape=(n, h, w, b, b, c // (b * b)))
+    return call("reshape", call("transpose", parts, perm=(0, 1, 3, 2, 4, 5)), shape=(n, h * b, w * b, c // (b * b)))
+

@@ -1,0 +1,172 @@
+"""Losses of ``tf.nn``: cross entropies between labels and logits, and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import invalid
+from .operands import call, strict, tensor_of
+from .primitives import TABLE, activation  # noqa: F401 - it fills the table
+from .tensor import apply, wrap
+
+
+def _both(name: str, labels: Any, logits: Any) -> None:
+    if labels is None or logits is None:
+        raise ValueError(f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}")
+
+
+def _wide(x: Any) -> Any:
+    """Half floats as float32, in which losses are computed."""
+    return TABLE["cast"](x, dtype=dtypes.float32) if x.dtype.name in ("float16", "bfloat16") else x
+
+
+def _back(loss: Any, like: Any) -> Any:
+    return loss if loss.dtype is like.dtype else TABLE["cast"](loss, dtype=like.dtype)
+
+
+def _axis_last(x: Any, axis: int) -> Any:
+    """x with ``axis`` moved to the end."""
+    rank = x.ndim
+    if axis in (-1, rank - 1):
+        return x
+    if not -rank <= axis < rank:
+        raise invalid(f"Requires start <= limit when delta > 0: {axis + 1}/{rank}", "Range")
+    axis %= rank
+    return call("transpose", x, perm=(*(i for i in range(rank) if i != axis), axis))
+
+
+@strict
+def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, name: str | None = None) -> Any:
+    """The cross entropy between probabilities and softmax(logits) along ``axis``; the result lacks that axis.
+
+    ``labels`` are cast to the dtype of ``logits`` (floats). Differentiable in both.
+    Raises InvalidArgumentError when the shapes do not broadcast.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.softmax_cross_entropy_with_logits([[1.0, 0.0]], [[0.0, 0.0]]).numpy())
+    [0.6931472]
+    """
+    x, y = tensor_of(logits), tensor_of(labels)
+    wide = _wide(x)
+    y = y if y.dtype is wide.dtype else TABLE["cast"](y, dtype=wide.dtype)
+    if x.ndim == 0 and x.dtype.is_floating:
+        raise invalid("Expected begin[0] == 0 (got -1) and size[0] == 0 (got 1) when input.dim_size(0) == 0", "Slice")
+    return _back(call("softmax_cross_entropy", _axis_last(wide, axis), _axis_last(y, axis)), x)
+
+
+@strict
+def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str | None = None) -> Any:
+    """The cross entropy between classes, given by number, and softmax(logits) along the last axis.
+
+    ``labels`` (int32 or int64) has the shape of ``logits`` without the last axis. Differentiable in ``logits``.
+    Raises ValueError when the shapes do not fit, InvalidArgumentError for a class that is not there.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.sparse_softmax_cross_entropy_with_logits([1], [[0.0, 0.0]]).numpy())
+    [0.6931472]
+    """
+    _both("sparse_softmax_cross_entropy_with_logits", labels, logits)
+    x, y = tensor_of(logits), tensor_of(labels)
+    if x.ndim == 0:
+        raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
+    if y.ndim != x.ndim - 1:
+        raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+                         f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}")  # fmt: skip
+    if y.shape != x.shape[:-1]:
+        raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
+                         f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
+    return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)
+
+
+def _same_shape(x: Any, y: Any) -> None:
+    if not x.shape.is_compatible_with(y.shape):
+        raise ValueError(f"`logits` and `labels` must have the same shape, received ({x.shape} vs {y.shape}).")
+
+
+@strict
+def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Any:
+    """The cross entropy between probabilities and sigmoid(logits), elementwise, without overflow.
+
+    Differentiable in both. Raises ValueError when the shapes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0]).numpy())
+    [0.6931472]
+    """
+    _both("sigmoid_cross_entropy_with_logits", labels, logits)
+    x, y = tensor_of(logits), tensor_of(labels)
+    _same_shape(x, y)
+    zeros = TABLE["zeros_like"](x)
+    positive = x >= zeros
+    above = apply(TABLE["select"], (positive, x, zeros), {})
+    below = apply(TABLE["select"], (positive, -x, x), {})
+    return (above - x * y) + apply(TABLE["log1p"], (apply(TABLE["exp"], (below,), {}),), {})
+
+
+@strict
+def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any, name: str | None = None) -> Any:
+    """Sigmoid cross entropy in which the share of positive labels is multiplied by ``pos_weight``. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.weighted_cross_entropy_with_logits([1.0], [0.0], 2.0).numpy())
+    [1.3862944]
+    """
+    x, y = tensor_of(logits), tensor_of(labels)
+    _same_shape(x, y)
+    weight = 1 + (pos_weight - 1) * y
+    small = apply(TABLE["log1p"], (apply(TABLE["exp"], (-apply(TABLE["abs"], (x,), {}),), {}),), {})
+    return (1 - y) * x + weight * (small + apply(TABLE["relu"], (-x,), {}))
+
+
+@strict
+def log_poisson_loss(
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+) -> Any:
+    """The loss of a Poisson distribution with rate exp(log_input), up to a constant unless ``compute_full_loss``.
+
+    Differentiable in both. Raises ValueError when the shapes differ.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.log_poisson_loss([1.0], [0.0]).numpy())
+    [1.]
+    """
+    x, y = tensor_of(log_input), tensor_of(targets)
+    if not x.shape.is_compatible_with(y.shape):
+        raise ValueError(f"`log_input` and `targets` must have the same shape, received ({x.shape} vs {y.shape}).")
+    loss = apply(TABLE["exp"], (x,), {}) - x * y
+    if not compute_full_loss:
+        return loss
+    log = TABLE["log"]
+    stirling = y * log(y) - y + 0.5 * log(y * 2.0 * np.pi)
+    small = apply(TABLE["logical_and"], (y >= 0.0, y <= 1.0), {})
+    return loss + apply(TABLE["select"], (small, TABLE["zeros_like"](y), stirling), {})
+
+
+@strict
+def l2_loss(t: Any, name: str | None = None) -> Any:
+    """Half the sum of the squares of all elements. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.l2_loss([3.0, 4.0]).numpy())
+    12.5
+    """
+    return call("l2_loss", tensor_of(t))
+
+
+@strict
+def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Any:
+    """The sum of the losses (times their weights) over the size of the batch. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.compute_average_loss([1.0, 3.0]).numpy())
+    2.0
+    """
+    losses = tensor_of(per_example_loss)
+    if sample_weight is not None:
+        losses = losses * tensor_of(sample_weight, losses.dtype)
+    size = losses.shape[0] if global_batch_size is None else global_batch_size
+    total = TABLE["reduce_sum"](losses, axis=None, keepdims=False)
+    return total / wrap(losses.dtype.as_numpy_dtype(int(np.asarray(size))))

@@ -1,0 +1,207 @@
+"""Functions of ``tf.nn`` between layers: moments, normalisation, bias, dropout, embeddings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from .primitives import TABLE, activation  # noqa: F401 - it fills the table
+from .reductions import reduce_mean, reduce_sum
+from .tensor import apply, wrap
+
+
+def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
+    """Without the axes of size 1 that a reduction kept."""
+    if keepdims:
+        return x
+    gone = {a % x.ndim for a in (axes_of(axes) or range(x.ndim))}
+    return call("reshape", x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
+
+
+@strict
+def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """Mean and variance over ``axes``, a pair; half floats are computed in float32. Differentiable.
+
+    x must be a tensor or an array. ``shift`` is not used. Raises InvalidArgumentError for an axis that is not there.
+
+    >>> import minitape as tf
+    >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
+    >>> print(mean.numpy(), variance.numpy())
+    2.0 1.0
+    """
+    half = dtypes.as_dtype(x.dtype).name == "float16"
+    x = tensor_of(x)
+    y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
+    mean = reduce_mean(y, axes, True)
+    fixed = apply(TABLE["stop_gradient"], (mean,), {})
+    variance = reduce_mean(apply(TABLE["squared_difference"], (y, fixed), {}), axes, True)
+    out = [_dropped(v, axes, keepdims) for v in (mean, variance)]
+    return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
+
+
+@strict
+def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None) -> Any:
+    """Mean and variance over ``axes`` of elements that count with the given weights, a pair. Differentiable.
+
+    >>> import minitape as tf
+    >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 2.0]), [0], tf.constant([1.0, 3.0]))
+    >>> print(mean.numpy(), variance.numpy())
+    1.75 0.1875
+    """
+    x = tensor_of(x)
+    weights = tensor_of(frequency_weights, x.dtype)
+    if weights.dtype is not x.dtype:
+        weights = TABLE["cast"](weights, dtype=x.dtype)
+    total = reduce_sum(weights * x, axes, True)
+    count = reduce_sum(weights + TABLE["zeros_like"](x), axes, True)
+    mean = total / count
+    variance = reduce_sum(weights * apply(TABLE["squared_difference"], (x, mean), {}), axes, True) / count
+    return _dropped(mean, axes, keepdims), _dropped(variance, axes, keepdims)
+
+
+@strict
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+) -> Any:
+    """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``; scale and offset may be None. Differentiable.
+
+    ``variance`` and ``mean`` must be tensors that broadcast with x.
+
+    >>> import minitape as tf
+    >>> one = tf.constant(1.0)
+    >>> print(tf.nn.batch_normalization([3.0], one, one * 4.0, None, None, 0.0).numpy())
+    [1.]
+    """
+    inverse = apply(TABLE["rsqrt"], (tensor_of(variance + variance_epsilon),), {})
+    if scale is not None:
+        inverse = inverse * scale
+    x = tensor_of(x)
+    rest = offset - mean * inverse if offset is not None else -mean * inverse
+    return x * TABLE["cast"](inverse, dtype=x.dtype) + TABLE["cast"](rest, dtype=x.dtype)
+
+
+@strict
+def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
+    """Adds a vector along the last axis (or the second one for a ``data_format`` that begins with "NC"). Differentiable.
+
+    Raises InvalidArgumentError when the vector has another length, or ``value`` fewer than two axes.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0]).numpy())
+    [[11. 22.]]
+    """
+    axis = -1
+    if data_format is not None:
+        if data_format.startswith("NC"):
+            axis = 1
+        elif not (data_format.startswith("N") and data_format.endswith("C")):
+            raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+    x = tensor_of(value)
+    return call("bias_add", x, tensor_of(bias, x.dtype), axis=axis)
+
+
+def _check_rate(x: Any, rate: Any) -> None:
+    if isinstance(rate, (int, float)):
+        if not 0 <= rate < 1:
+            raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+    elif not is_tensor_like(rate) and not isinstance(rate, (np.ndarray, np.generic)):
+        raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+    if not x.dtype.is_floating:
+        raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
+    if is_tensor_like(rate) and rate.dtype != x.dtype:
+        raise ValueError(f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}")
+
+
+@strict
+def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Any:
+    """Sets each element to 0 with probability ``rate`` and scales the others by ``1 / (1 - rate)``.
+
+    ``noise_shape`` broadcasts to the shape of x and says which elements are dropped together. Differentiable.
+    Raises ValueError unless x are floats and the rate lies in [0, 1).
+
+    >>> import minitape as tf
+    >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
+    [1. 2.]
+    """
+    from .random import uniform
+
+    return _dropout(x, rate, noise_shape, lambda shape, dtype: uniform(shape, seed=seed, dtype=dtype))
+
+
+def _dropout(x: Any, rate: Any, noise_shape: Any, draw: Any) -> Any:
+    x = tensor_of(x)
+    _check_rate(x, rate)
+    if isinstance(rate, (int, float)) and rate == 0:
+        return x
+    rate = tensor_of(rate, x.dtype)
+    shape = list(x.shape) if noise_shape is None else [
+        m if n is None else n for m, n in zip(x.shape, static(noise_shape), strict=True)]  # fmt: skip
+    kept = draw(shape, x.dtype if x.dtype.size > 2 else dtypes.float32) >= TABLE["cast"](rate, dtype=x.dtype)
+    scaled = x * (1 / (1 - rate))
+    return apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+
+
+@strict
+def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+    """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
+
+    Differentiable in ``params``: the gradient is an IndexedSlices. ``params`` may be a list of tables, one after the
+    other; ``max_norm`` limits the euclidean norm of each row. InvalidArgumentError for an id that is not there.
+
+    >>> import minitape as tf
+    >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
+    from .picking import gather
+    from .products import clip_by_norm
+
+    if params is None:
+        raise ValueError("params must be specified")
+    if isinstance(params, (list, tuple)):
+        if not params:
+            raise ValueError("Length of params must be greater than zero")
+        params = tensor_of(params[0]) if len(params) == 1 else call("concat", *[tensor_of(p) for p in params], axis=0)
+    rows = gather(params, ids)
+    if max_norm is None:
+        return rows
+    first = tensor_of(ids).ndim
+    return clip_by_norm(rows, max_norm, axes=list(range(first, rows.ndim)))
+
+
+@strict
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> Any:
+    """Mean and variance from the number of elements, their sum and the sum of their squares (both less ``shift``).
+
+    >>> import minitape as tf
+    >>> mean, variance = tf.nn.normalize_moments(2.0, 4.0, 10.0, None)
+    >>> print(mean.numpy(), variance.numpy())
+    2.0 1.0
+    """
+    one = tensor_of(1.0) / tensor_of(counts)
+    shifted = tensor_of(mean_ss) * one
+    variance = tensor_of(variance_ss) * one - shifted * shifted
+    return (shifted if shift is None else shifted + shift), variance
+
+
+@strict
+def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+    """Number of elements, their sum and the sum of their squares over ``axes``, less ``shift``; and the shift.
+
+    >>> import minitape as tf
+    >>> count, total, squares, _ = tf.nn.sufficient_statistics(tf.constant([1.0, 2.0]), [0])
+    >>> print(count.numpy(), total.numpy(), squares.numpy())
+    2.0 3.0 5.0
+    """
+    x = tensor_of(x)
+    count = int(np.prod([x.shape[a] for a in (axes_of(axes) or ())]))
+    if shift is not None:
+        away, squares = x - shift, apply(TABLE["squared_difference"], (x, tensor_of(shift, x.dtype)), {})
+    else:
+        away, squares = x, apply(TABLE["square"], (x,), {})
+    size = wrap(x.dtype.as_numpy_dtype(count))
+    return size, reduce_sum(away, axes, keepdims), reduce_sum(squares, axes, keepdims), shift

@@ -1,0 +1,147 @@
+"""Primitives of neural networks: activations, softmax, cross entropies, bias."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import TABLE, declare
+from .formula import ARRAY
+
+
+def _refuse(message: str, op: str) -> Exception:
+    from ..errors import invalid
+
+    return invalid(message, op)
+
+
+def _sizes(shape: Any) -> str:
+    return f"[{','.join(map(str, shape))}]"
+
+
+# -- softmax ------------------------------------------------------------------------------------------------------------
+
+
+def _shifted(x: Any, axis: int, op: str) -> Any:
+    if x.ndim < 1:
+        raise _refuse(f"logits must have >= 1 dimension, got {_sizes(x.shape)}", op)
+    return x - np.max(x, axis=axis, keepdims=True) if x.size else x
+
+
+def _softmax(x: Any, *, axis: int = -1) -> Any:
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    e = ARRAY["exp"](_shifted(wide, axis, "Softmax"))
+    return (e * (1 / np.sum(e, axis=axis, keepdims=True))).astype(x.dtype) if x.size else x
+
+
+def _log_softmax(x: Any, *, axis: int = -1) -> Any:
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    away = _shifted(wide, axis, "LogSoftmax")
+    return (away - ARRAY["log"](np.sum(ARRAY["exp"](away), axis=axis, keepdims=True))).astype(x.dtype) if x.size else x
+
+
+def _total(g: Any, axis: int) -> Any:
+    return TABLE["reduce_sum"](g, axis=(axis,), keepdims=True)
+
+
+def _rows(rng: Any) -> Any:
+    return (rng.normal(size=(2, 3)),), {"axis": -1}
+
+
+declare("softmax", _softmax, [lambda g, z, x, *, axis=-1: (g - _total(g * z, axis)) * z], op="Softmax", keep="z",
+        example=_rows)  # fmt: skip
+declare("log_softmax", _log_softmax, [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)], op="LogSoftmax",
+        keep="z", example=_rows)  # fmt: skip
+
+
+# -- cross entropies ----------------------------------------------------------------------------------------------------
+
+
+def _column(g: Any) -> Any:
+    return TABLE["reshape"](g, shape=(*g.shape, 1))
+
+
+def _cross_entropy(x: Any, y: Any) -> Any:
+    """The cross entropy of each row of logits x with the row of probabilities y."""
+    try:
+        shape = np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        flat = [(int(np.prod(s[:-1])), s[-1]) for s in (x.shape, y.shape)]
+        raise _refuse(f"logits and labels must be broadcastable: logits_size={_sizes(flat[0])} labels_size={_sizes(flat[1])}",
+                      "SoftmaxCrossEntropyWithLogits") from None  # fmt: skip
+    away = np.broadcast_to(_shifted(x, -1, "SoftmaxCrossEntropyWithLogits"), shape)
+    rest = ARRAY["log"](np.sum(ARRAY["exp"](away), axis=-1, keepdims=True)) - away
+    return np.sum(np.where(y == 0, 0, y * rest), axis=-1, dtype=x.dtype)
+
+
+def _cross_entropy_logits(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """As in TensorFlow the labels count as constants here: the second derivative by them is None."""
+    return _column(g) * (TABLE["softmax"](x, axis=-1) - TABLE["stop_gradient"](y))
+
+
+declare("softmax_cross_entropy", _cross_entropy,
+        [_cross_entropy_logits, lambda g, z, x, y: _column(g) * -TABLE["log_softmax"](x, axis=-1)],
+        op="SoftmaxCrossEntropyWithLogits", label="xent", keep="xy",
+        example=lambda rng: ((rng.normal(size=(2, 3)), rng.dirichlet(np.ones(3), 2)), {}, {"order": 1}))  # fmt: skip
+
+
+def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
+    """The same where the probabilities are 1 for one class, given by its number."""
+    op = "SparseSoftmaxCrossEntropyWithLogits"
+    wrong = (labels < 0) | (labels >= x.shape[-1])
+    if np.any(wrong):
+        shown = " ".join(map(str, labels.reshape(-1)))
+        raise _refuse(f"Received a label value of {np.asarray(labels)[wrong].reshape(-1)[0]} which is outside the valid range of "
+                      f"[0, {x.shape[-1]}).  Label values: {shown}", op)  # fmt: skip
+    away = _shifted(x, -1, op)
+    total = ARRAY["log"](np.sum(ARRAY["exp"](away), axis=-1))
+    return total - np.take_along_axis(away, np.asarray(labels)[..., None], -1)[..., 0]
+
+
+def _sparse_rule(g: Any, z: Any, x: Any, labels: Any) -> Any:
+    from ..dtypes import of_any
+
+    ones = _column(TABLE["cast"](TABLE["ones_like"](labels), dtype=of_any(g)))
+    true = TABLE["put_along"](ones, _column(labels), size=x.shape[-1])
+    return _column(g) * (TABLE["softmax"](x, axis=-1) - true)
+
+
+declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, None], op="SparseSoftmaxCrossEntropyWithLogits",
+        label="xent", keep="xy", example=lambda rng: ((rng.normal(size=(2, 3)), np.array([2, 0])), {}))  # fmt: skip
+
+
+# -- leaky relu and bias ------------------------------------------------------------------------------------------------
+
+
+def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
+    return np.where(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype)
+
+
+declare("leaky_relu", lambda x, *, alpha: np.where(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype),
+        [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x",
+        example=lambda rng: ((rng.normal(size=5),), {"alpha": 0.2}))  # fmt: skip
+declare("leaky_gate", _leaky_gate, [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), None],
+        op="LeakyReluGrad", label="gate", keep="y",
+        example=lambda rng: ((rng.normal(size=5), rng.normal(size=5)), {"alpha": 0.2}))  # fmt: skip
+
+
+def _bias_add(x: Any, b: Any, *, axis: int = -1) -> Any:
+    op = "BiasAdd"
+    if x.ndim < 2:
+        raise _refuse(f"Input tensor must be at least 2D: {_sizes(x.shape)}", op)
+    if b.ndim != 1:
+        raise _refuse(f"Biases must be 1D: {_sizes(b.shape)}", op)
+    if x.shape[axis] != b.shape[0]:
+        raise _refuse("Must provide as many biases as the last dimension of the input tensor: "
+                      f"{_sizes(b.shape)} vs. {_sizes(x.shape)}", op)  # fmt: skip
+    return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
+
+
+def _bias_rule(g: Any, z: Any, x: Any, b: Any, *, axis: int = -1) -> Any:
+    rank = len(x.shape)
+    return TABLE["reduce_sum"](g, axis=tuple(i for i in range(rank) if i != axis % rank), keepdims=False)
+
+
+declare("bias_add", _bias_add, [lambda g, z, x, b, *, axis=-1: g, _bias_rule], op="BiasAdd", label="+", keep="",
+        example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=3)), {}))  # fmt: skip
