@@ -1,0 +1,91 @@
+"""The answers of lesson 05, how long a tape lasts."""
+
+from __future__ import annotations
+
+from .exercise import Exercise, Mistake
+
+
+def _asked_twice(value: float) -> list[float]:
+    """What a learner's function does who forgot `persistent=True`."""
+    raise RuntimeError(f"the second call at x = {value}")
+
+
+EXERCISES = (
+    Exercise(
+        "05.1",
+        expect={"A": "error", "B": 12.0, "C": 16.0, "D": "error"},
+        mistakes=[
+            Mistake({"A": 12.0, "B": 12.0, "C": 16.0, "D": "error"}, "A asks a tape twice that is not persistent."),
+            Mistake(
+                {"A": "error", "B": 12.0, "C": 16.0, "D": 4.0},
+                "D: the first call used the tape up, though it gave None.",
+            ),
+            Mistake(
+                {"A": "error", "B": 12.0, "C": [4.0, 12.0], "D": "error"},
+                "C: several targets give one number, their sum.",
+            ),
+            Mistake(
+                {"A": "error", "B": 12.0, "C": 12.0, "D": "error"}, "C: both targets count, not only the last one."
+            ),
+            Mistake({"A": "error", "B": "error", "C": 16.0, "D": "error"}, "B is persistent: it may be asked again."),
+        ],
+        hint="How often is each tape asked, and is it persistent? The derivatives at 2 are 4 and 12.",
+        because="A and D ask a used-up tape again. B is persistent. C adds 4 and 12.",
+    ),
+    Exercise(
+        "05.2",
+        expect=lambda value: [2 * value, 3 * value**2],
+        cases=[(3.0,), (-1.0,), (0.5,)],
+        mistakes=[
+            Mistake(
+                lambda value: 2 * value + 3 * value**2, "A list of targets gives the sum. Ask once for y, once for z."
+            ),
+            Mistake(_asked_twice, "The second call raised RuntimeError: make the tape with persistent=True."),
+            Mistake(lambda value: [3 * value**2, 2 * value], "The right numbers in the wrong order: first y, then z."),
+            Mistake(lambda value: [value**2, value**3], "These are y and z themselves. Return their gradients."),
+            Mistake(lambda value: 2 * value, "That is the gradient of y. Return a list of both."),
+        ],
+        hint="Make the tape with persistent=True, compute y and z in its block, and ask for one gradient after the other.",
+        because="A persistent tape answers twice, once for y and once for z.",
+    ),
+    Exercise(
+        "05.3",
+        expect={"A": 1, "B": 1, "C": 2, "D": 3},
+        mistakes=[
+            Mistake({"A": 2, "B": 2, "C": 3, "D": 3}, "Not every result is kept, only what a rule will read."),
+            Mistake({"A": 0, "B": 0, "C": 1, "D": 2}, "Count x itself, too."),
+            Mistake({"A": 1, "B": 1, "C": 2, "D": 2}, "D: the rule of exp reads the result. There are two results."),
+            Mistake(
+                {"A": 1, "B": 1, "C": 3, "D": 3},
+                "C: the rule of sin reads the input. Nobody reads the outer sin.",
+            ),
+            Mistake({"A": 1, "B": 2, "C": 2, "D": 3}, "B: both factors are the same tensor, so it is kept once."),
+        ],
+        hint="For each operation look into the table: what will its rule read? Count each tensor once, and count x.",
+        because="5 * x and x * x read x only; sin reads its input, exp its result.",
+    ),
+    Exercise(
+        "05.4",
+        expect=20020,
+        mistakes=[
+            Mistake(20000, "The row of x counts, too."),
+            Mistake(1001, "That is the number of rows. Each takes 20 bytes."),
+            Mistake(4004, "A row is more than its value: 20 bytes in all."),
+            Mistake(40, "Every round of the loop writes a row of its own."),
+        ],
+        hint="How many rows are there? One for each multiplication, and one for x.",
+        because="1001 rows of 20 bytes.",
+    ),
+    Exercise(
+        "05.5",
+        expect="D",
+        mistakes=[
+            Mistake("B", "That would be so without persistent=True."),
+            Mistake("C", "A persistent tape can not know that this was the last call."),
+            Mistake("A", "Leaving the block ends the recording. But the recording is still needed for gradients."),
+            Mistake("E", "The tape does not need the names y and dx. Which line takes away the last name of the tape?"),
+        ],
+        hint="A persistent tape holds its values until no name leads to the tape any more.",
+        because="After D nothing leads to the tape any more, so it goes away with all that it holds.",
+    ),
+)
