@@ -200,8 +200,11 @@ class Inquiry:
         return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
 
     def first_use(self, path: Path) -> Place | None:
-        """The statement that used the source first, on the path."""
-        return self.trace.place(path[0][0]) if path else None
+        """The statement that used the source first, on the path; of a tf.function the call."""
+        if not path:
+            return None
+        child = path[0][0]
+        return self.trace.place(child if child.caller is None else child.caller[0])
 
     def made(self, source: Any) -> Place | None:
         """Where a variable was created."""

@@ -55,12 +55,13 @@ class Break:
 class Node:
     """A value: a row of a recording, or what is known of one outside of it."""
 
-    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "_edges")
+    __slots__ = ("key", "record", "row", "origin", "tensor", "variable", "caller", "_edges")
 
     def __init__(self, key: Any, record: Record | None = None, row: int = -1, origin: Origin | None = None,
                  tensor: Any = None, variable: Any = None) -> None:  # fmt: skip
         self.key, self.record, self.row, self.origin = key, record, row, origin
         self.tensor, self.variable = tensor, variable
+        self.caller: Any = None  # of a row inside a tf.function: the node of the call, and graph row -> row outside
         self._edges: list[tuple[Node, Break | None]] | None = None
 
 
@@ -169,10 +170,34 @@ class Trace:
             elif home is not None and home is not record:
                 yield self.of_row(home, node.tensor._row), None
             return
-        outside = self.scope(node)
+        outside = None if node.caller is not None else self.scope(node)
+        if primitive.name == "function" and attrs:
+            yield self.inside(node, call), outside
+            return
         for i, row in enumerate(inputs):
-            parent = self.of_row(record, row)
+            parent = self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i, attrs)
+
+    def inside(self, node: Node, call: Any) -> Node:
+        """The row inside a tf.function's graph that computed this output of a call."""
+        concrete = attrs["concrete"] if "concrete" in (attrs := call.attrs) else attrs["taped"].concrete
+        feeds = [[t._row] for t in concrete.body.inputs] + [rows for _, rows in concrete._reads.values()]
+        if "taped" in attrs:
+            feeds += [[row] for row in attrs["taped"].held]
+        outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
+        return self.within(concrete.graph, concrete.body.fetches[node.row - call.row], (node, outer))
+
+    def within(self, graph: Any, row: int, caller: Any) -> Node:
+        """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
+        call, outer = caller
+        if row in outer:
+            return self.of_row(call.record, outer[row])
+        leaf = graph.leaves.get(row)
+        if leaf is not None and type(leaf.tensor) is EagerTensor:
+            return self.of_tensor(leaf.tensor)
+        node = self._node((id(graph), row, call.key), record=graph, row=row)
+        node.caller = caller
+        return node
 
     def scope(self, node: Node) -> Break | None:
         """The break of an operation that ran where this tape did not record."""
@@ -229,7 +254,12 @@ class Trace:
         found = self._passes.get(id(call))
         if found is None:
             custom = call.primitive.name == "custom_gradient"
-            found = self._passes[id(call)] = _custom(record, call) if custom else [True] * len(call.inputs)
+            taped = call.attrs.get("taped") if call.primitive.name == "function" else None
+            if taped is not None:
+                found = [g is not None for g in taped.grads]
+            else:
+                found = _custom(record, call) if custom else [True] * len(call.inputs)
+            self._passes[id(call)] = found
         return found
 
     def _origin_edges(self, origin: Origin | None) -> Iterator[tuple[Node, Break | None]]:
