@@ -177,6 +177,8 @@ class Trace:
         for i, row in enumerate(inputs):
             parent = self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i, attrs)
+            if node.caller is not None:
+                yield from self._assigned_inside(node, row)
 
     def inside(self, node: Node, call: Any) -> Node:
         """The row inside a tf.function's graph that computed this output of a call."""
@@ -186,6 +188,17 @@ class Trace:
             feeds += [[row] for row in attrs["taped"].held]
         outer = {row: given for rows, given in zip(feeds, call.inputs, strict=False) for row in rows}
         return self.within(concrete.graph, concrete.body.fetches[node.row - call.row], (node, outer))
+
+    def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
+        """What the same function had assigned to the variable that a row of its graph reads."""
+        graph: Any = node.record
+        op, number, _, _ = graph.cell(row)
+        variable = graph.calls[number].attrs.get("variable") if op == CALL else None
+        for call in graph.calls if variable is not None else ():
+            if call.row < row and call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
+                made = self.within(graph, call.row, node.caller)
+                for given in call.inputs:
+                    yield self.within(graph, given, node.caller), Break("state", self.place(made), call.primitive.name, made)
 
     def within(self, graph: Any, row: int, caller: Any) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
@@ -221,7 +234,9 @@ class Trace:
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
             return Break("stop_gradient", where, label, node)
-        if "numpy_function" in name:
+        if name.startswith("assign"):
+            return Break("state", where, name, node)
+        if "numpy_function" in name or name.startswith("py_func_") or name == "py_func":
             return Break("left_through_numpy", where, "tf.numpy_function", node)
         out = self.dtype(node)
         if name in ("cast", "as_string") and out is not None and not out.differentiable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from .. import nest
 from ..custom import for_batches
 from ..errors import invalid
+from ..evidence import born
 from ..primitives import Primitive
 from ..record import state
 from ..slices import IndexedSlices
@@ -116,7 +118,15 @@ class ConcreteFunction:
         if outputs:  # a note for `explain`: under a tape a row that nothing watches
             inputs = [*tensors, *(v._state for v in self.variables)]
             finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
+        self._note_assigns(tensors)
         return self._pack(outputs)
+
+    def _note_assigns(self, tensors: Sequence[Any]) -> None:
+        """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
+        changed = [v for v in (c.attrs.get("variable") for c in self.body.effects) if v is not None and hasattr(v, "_state")]
+        inputs = [*tensors, *(v for v in self.variables if not any(v is c for c in changed))] if changed else []
+        for variable in changed:
+            variable._state._made = born("assign", inputs, weakref.ref(variable))
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
@@ -165,6 +175,7 @@ class ConcreteFunction:
         found = taped.forward.run(arrays)
         count = len(self.body.outputs)
         outputs = [wrap(a) for a in found[:count]]
+        self._note_assigns(tensors)
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs
