@@ -268,7 +268,7 @@ class SGD(Optimizer):
     _settings = ("momentum", "nesterov")
 
     def __init__(self, learning_rate: Any = 0.01, momentum: float = 0.0, nesterov: bool = False, **kwargs: Any) -> None:
-        super().__init__(learning_rate, **{"name": "SGD", **kwargs})
+        super().__init__(learning_rate, **kwargs)
         if not isinstance(momentum, float) or momentum < 0 or momentum > 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = momentum, nesterov
@@ -299,7 +299,7 @@ class Adam(Optimizer):
 
     def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
                  amsgrad: bool = False, **kwargs: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **{"name": type(self).__name__.lower(), **kwargs})
+        super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
 
     def build(self, variables: Any) -> None:
@@ -346,7 +346,7 @@ class RMSprop(Optimizer):
 
     def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
                  centered: bool = False, **kwargs: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **{"name": "rmsprop", **kwargs})
+        super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
 
     def build(self, variables: Any) -> None:
@@ -385,7 +385,7 @@ class Adagrad(Optimizer):
 
     def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
                  **kwargs: Any) -> None:  # fmt: skip
-        super().__init__(learning_rate, **{"name": "adagrad", **kwargs})
+        super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
     def build(self, variables: Any) -> None:

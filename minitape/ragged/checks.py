@@ -1,0 +1,96 @@
+"""What must hold of row partitions, in TensorFlow's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..errors import invalid
+
+SHOWN = 3
+
+
+def partition(value: Any, name: str) -> Any:
+    """Row splits (or lengths, starts, ...) as an int32 or int64 array of one axis."""
+    if hasattr(value, "dtype") or hasattr(value, "_read"):
+        array = np.asarray(convert_to_tensor(value).array)
+    else:
+        array = np.asarray(value, np.int64) if len(np.shape(value)) and not np.size(value) else np.asarray(
+            convert_to_tensor(value, dtype_hint=dtypes.int64).array)  # fmt: skip
+    if array.ndim != 1:
+        raise ValueError(f"Shape {dtypes_shape(array)} must have rank 1")
+    if name == "row_splits" and not array.size:
+        raise ValueError("row_splits tensor may not be empty.")
+    if array.dtype not in (np.int32, np.int64):
+        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {dtypes.of(array)}.")
+    return array
+
+
+def dtypes_shape(array: Any) -> str:
+    """The shape of an array as a TensorShape prints it."""
+    from ..shape import TensorShape
+
+    return str(TensorShape(array.shape))
+
+
+def splits_dtype(dtype: Any) -> Any:
+    """int32 or int64 as a NumPy type; ValueError for another."""
+    wanted = dtypes.as_dtype(dtype)
+    if wanted not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"Expected int64 or int32 for dtype: got {wanted!r}.")
+    return wanted.as_numpy_dtype
+
+
+def splits(values: Any) -> None:
+    """Splits begin at zero and never fall."""
+    if values[0] != 0:
+        raise unequal(values[:1], np.zeros(1, values.dtype), "Arguments to from_row_splits do not form a valid RaggedTensor:zero\n")
+    not_negative(np.diff(values), "Arguments to from_row_splits do not form a valid RaggedTensor:monotonic")
+
+
+def starts(values: Any, total: int) -> None:
+    """Starts begin at zero, never fall, and lie within the values."""
+    message = "Arguments to from_row_starts do not form a valid RaggedTensor"
+    if values.size and values[0] != 0:
+        raise unequal(values[:1], np.zeros(1, values.dtype), message + "\n")
+    not_negative(np.diff(values), message)
+    if values.size and values[-1] > total:
+        raise invalid(f"{message}\nCondition x <= y did not hold.\nFirst 1 elements of x:\n[{values[-1]}]\nFirst 1 elements "
+                      f"of y:\n[{total}]")  # fmt: skip
+
+
+def ends(last: Any, total: int) -> None:
+    """The last split is the number of values."""
+    if int(last) != total:
+        raise unequal(np.array([last]), np.array([total]),
+                      "Arguments to _from_row_partition do not form a valid RaggedTensor\n")  # fmt: skip
+
+
+def not_negative(values: Any, message: str) -> None:
+    """InvalidArgumentError unless all are >= 0."""
+    if (values < 0).any():
+        shown = [str(v) for v in values[:SHOWN].tolist()] + (["..."] if len(values) > SHOWN else [])
+        raise invalid(f"{message}.  \nCondition x >= 0 did not hold element-wise:\nx (shape={dtypes_shape(values)} "
+                      f"dtype={values.dtype.name}) = \n" + (str(shown).replace("'...'", "...") if len(values) > SHOWN else str(shown)))  # fmt: skip
+
+
+def unequal(x: Any, y: Any, message: str = "") -> Exception:
+    """The error of a comparison that failed, showing where the two differ."""
+    text = f"{message}Condition x == y did not hold.\n"
+    if x.shape == y.shape and x.size > 1:
+        where = np.flatnonzero(x != y)[:SHOWN]
+        text += (f"Indices of first {len(where)} different values:\n{where[:, None]}\nCorresponding x values:\n{x[where]}\n"
+                 f"Corresponding y values:\n{y[where]}\n")  # fmt: skip
+    count_x, count_y = min(x.size, SHOWN), min(y.size, SHOWN)
+    return invalid(f"{text}First {count_x} elements of x:\n{x[:count_x]}\nFirst {count_y} elements of y:\n{y[:count_y]}")
+
+
+def axis(value: int, rank: int, extra: int = 0) -> int:
+    """A possibly negative axis counted from the front; ValueError when there is none such."""
+    limit = rank + extra
+    if not -limit <= value < limit:
+        raise ValueError(f"axis={value} out of bounds: expected {-limit}<=axis<{limit}")
+    return value % limit

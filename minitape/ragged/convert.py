@@ -1,0 +1,222 @@
+"""Ragged tensors from and to dense and sparse ones; merging axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..errors import invalid
+from ..primitives import TABLE, declare
+from ..slices import IndexedSlices
+from ..tensor import Tensor, apply, wrap
+from . import checks
+from .rows import as_ragged, take_rows
+from .tensor import all_splits, bounds, is_ragged, make, nvals, rowids_of, splits_of
+
+
+def coordinates(rt: Any) -> list[Any]:
+    """For each flat value its place along the outermost and along each ragged axis.
+
+    >>> import minitape as tf
+    >>> coordinates(tf.ragged.constant([[1, 2], [3]]))
+    [array([0, 0, 1]), array([0, 1, 0])]
+    """
+    found: list[Any] = []
+    for splits in all_splits(rt):
+        rows = rowids_of(splits)
+        within = np.arange(len(rows), dtype=np.int64) - splits[:-1][rows]
+        found = [c[rows] for c in found] if found else [rows]
+        found.append(within)
+    return found
+
+
+# -- dense ------------------------------------------------------------------------------------------------------------
+
+
+def _fill(values: Any, default: Any, *, places: Any, kept: Any, shape: tuple[int, ...]) -> Any:
+    """The kept rows of ``values`` at their places in an array that is ``default`` elsewhere."""
+    inner = values.shape[1:]
+    rows = int(np.prod(shape[: len(shape) - len(inner)]))
+    out = np.empty((rows, *inner), values.dtype)
+    out[...] = default
+    out[places] = values[kept]
+    return out.reshape(shape)
+
+
+def _fill_values(g: Any, z: Any, values: Any, default: Any, *, places: Any, kept: Any, shape: tuple[int, ...]) -> Any:
+    tail = tuple(values.shape)[1:]
+    rows = TABLE["reshape"](g, shape=(int(np.prod(shape[: len(shape) - len(tail)])), *tail))
+    box = wrap if isinstance(g, Tensor) else np.asarray
+    sizes = np.array([int(n) for n in values.shape], np.int32)
+    return IndexedSlices(TABLE["gather"](rows, box(places), axis=0), box(kept.astype(np.int32)), box(sizes))
+
+
+def _fill_default(g: Any, z: Any, values: Any, default: Any, *, places: Any, kept: Any, shape: tuple[int, ...]) -> Any:
+    tail = tuple(values.shape)[1:]
+    count = int(np.prod(shape[: len(shape) - len(tail)]))
+    rest = np.setdiff1d(np.arange(count), places)
+    rows = TABLE["reshape"](g, shape=(count, *tail))
+    box = wrap if isinstance(g, Tensor) else np.asarray
+    picked = TABLE["gather"](rows, box(rest), axis=0)
+    return TABLE["reduce_sum"](picked, axis=(0,), keepdims=False) if len(tuple(default.shape)) == len(tail) else TABLE[
+        "reduce_sum"](picked, axis=None, keepdims=False)  # fmt: skip
+
+
+declare("ragged_to_tensor", _fill, [_fill_values, _fill_default], op="RaggedTensorToTensor", keep="")
+
+
+def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
+    """The rows as a dense tensor."""
+    from ..shape import TensorShape
+
+    sizes = bounds(rt)
+    wanted = TensorShape(None) if shape is None else TensorShape(shape)
+    if wanted.rank is not None:
+        if wanted.rank != len(sizes):
+            text = str(wanted.as_list()).replace("None", "?").replace(" ", "")
+            raise invalid(f"rt_input.shape and shape={text} are incompatible: rt_input.rank = {len(sizes)} but shape.rank = "
+                          f"{wanted.rank}", "RaggedTensorToTensor")  # fmt: skip
+        sizes = [n if w is None else w for n, w in zip(sizes, wanted.as_list(), strict=True)]
+    flat = rt.flat_values
+    if default_value is None:
+        default = wrap(np.array(b"", object) if flat.dtype.kind == "s" else np.zeros((), flat.dtype.as_numpy_dtype))
+    else:
+        default = convert_to_tensor(default_value, flat.dtype)
+    if default.ndim >= flat.ndim:
+        raise invalid(f"default_value.shape={_brief(default)} and rt_input.flat_values.shape={_brief(flat)} are incompatible: "
+                      f"default_value.rank = {default.ndim}  must be less than rt_input.flat_values.rank = {flat.ndim}",
+                      "RaggedTensorToTensor")  # fmt: skip
+    places = coordinates(rt)
+    outer = sizes[: len(places)]
+    kept = np.ones(nvals(flat), bool)
+    for place, size in zip(places, outer, strict=True):
+        kept &= place < size
+    index = np.zeros(int(kept.sum()), np.int64)
+    for place, size in zip(places, outer, strict=True):
+        index = index * size + place[kept]
+    return apply(TABLE["ragged_to_tensor"], (flat, default),
+                 {"places": index, "kept": np.flatnonzero(kept), "shape": tuple(sizes)})  # fmt: skip
+
+
+def _brief(t: Any) -> str:
+    return f"[{','.join(str(n) for n in t.shape)}]"
+
+
+def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype: Any) -> Any:
+    """A dense tensor as a ragged one."""
+    if lengths is not None and padding is not None:
+        raise ValueError("Specify argument `lengths` or `padding`, but not both.")
+    if not isinstance(ragged_rank, int):
+        raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+    if ragged_rank <= 0:
+        raise ValueError(f"Argument `ragged_rank` must be greater than 0. Received {ragged_rank}.")
+    tensor = convert_to_tensor(tensor)
+    rank = tensor.ndim
+    if rank <= 1:
+        raise ValueError("The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged "
+                         f"dimensions. Received argument `tensor` with rank {rank}.")  # fmt: skip
+    if ragged_rank >= rank:
+        raise ValueError(f"The rank of a RaggedTensor must be greater than its ragged_rank ({ragged_rank}). Received argument "
+                         f"`tensor` with rank {rank}.")  # fmt: skip
+    if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float, np.generic)):
+        return _by_nested_lengths(tensor, lengths, dtype)
+    if lengths is None and padding is None:
+        return as_ragged(tensor, ragged_rank, dtype)
+    if ragged_rank > 1:  # the outer axes stay as they are, the innermost of the ragged ones is cut
+        inner = TABLE["reshape"](tensor, shape=(-1, *tuple(tensor.shape)[ragged_rank:]))
+        cut = from_tensor(inner, lengths, padding, 1, dtype)
+        for size in reversed(tuple(tensor.shape)[1:ragged_rank]):
+            rows = nvals(cut) // size if size else 0
+            cut = make(cut, np.arange(rows + 1, dtype=dtype) * size, int(size))
+        return cut
+    width = int(tensor.shape[1])
+    if padding is not None:
+        fill = convert_to_tensor(padding, tensor.dtype)
+        if tuple(fill.shape) != tuple(tensor.shape)[2:]:
+            raise ValueError(f"Shapes {fill.shape} and {tensor.shape[2:]} are incompatible")
+        other = tensor.array != fill.array
+        other = other.reshape((*other.shape[:2], -1)).any(-1) if other.ndim > 2 else other
+        counts = np.array([(np.flatnonzero(row)[-1] + 1 if row.any() else 0) for row in other], dtype)
+    else:
+        counts = np.clip(checks.partition(lengths, "row_lengths").astype(dtype), 0, width)
+    chosen = np.flatnonzero((np.arange(width)[None, :] < counts[:, None]).reshape(-1))
+    flat = TABLE["reshape"](tensor, shape=(-1, *tuple(tensor.shape)[2:]))
+    return make(take_rows(flat, chosen), splits_of(counts))
+
+
+def _by_nested_lengths(tensor: Any, lengths: Any, dtype: Any) -> Any:
+    if len(lengths) >= tensor.ndim:
+        raise ValueError(f"If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
+                         f"{len(lengths)}.")  # fmt: skip
+    first, rest = checks.partition(lengths[0], "row_lengths").astype(dtype), lengths[1:]
+    rt = from_tensor(tensor, first, None, 1, dtype)
+    if not rest:
+        return rt
+    return make(_by_nested_lengths(rt._values, rest, dtype), rt._splits)
+
+
+# -- sparse -----------------------------------------------------------------------------------------------------------
+
+
+def to_sparse(rt: Any) -> Any:
+    """The values at the left of each row of a sparse tensor."""
+    from ..sparse import SparseTensor
+
+    flat = rt.flat_values
+    places = coordinates(rt)
+    inner = tuple(int(n) for n in flat.shape[1:])
+    count = int(np.prod(inner))
+    columns = [np.repeat(p, count) for p in places]
+    grid = np.indices(inner).reshape(len(inner), -1) if inner else np.zeros((0, 1), np.int64)
+    columns += [np.tile(axis, nvals(flat)) for axis in grid]
+    index = np.stack(columns, 1).astype(np.int64) if columns else np.zeros((0, 0), np.int64)
+    values = flat if not inner else TABLE["reshape"](flat, shape=(nvals(flat) * count,))
+    return SparseTensor(wrap(index), values, wrap(np.array(bounds(rt), np.int64)))
+
+
+def from_sparse(st: Any, dtype: Any) -> Any:
+    """The rows of a sparse matrix."""
+    from ..sparse import SparseTensor
+
+    if not isinstance(st, SparseTensor):
+        raise TypeError(f"Argument `st_input` must be of type SparseTensor, but is of type {type(st).__name__}.")
+    if st.shape.rank != 2:
+        raise ValueError("rank(st_input) must be 2.")
+    index = st.indices.array
+    rows, columns = index[:, 0], index[:, 1]
+    expected = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    if not (np.diff(rows) >= 0).all() or not np.array_equal(columns, expected):
+        raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'SparseTensor is not "
+                      "right-ragged'\nb'SparseTensor.indices ='\n" + ", ".join(str(v) for v in index.reshape(-1)[:3])
+                      + (", ..." if index.size > 3 else ""))  # fmt: skip
+    counts = np.bincount(rows, minlength=int(st.dense_shape.array[0])).astype(dtype)
+    return make(st.values, splits_of(counts))
+
+
+# -- merging axes -----------------------------------------------------------------------------------------------------
+
+
+def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
+    """The axes from ``outer_axis`` to ``inner_axis`` as one."""
+    rank = len(value.shape)
+    outer, inner = checks.axis(outer_axis, rank), checks.axis(inner_axis, rank)
+    if outer > inner:
+        raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis}).")
+    return _merged(value, outer, inner)
+
+
+def _merged(value: Any, outer: int, inner: int) -> Any:
+    if outer == inner:
+        return value
+    if not is_ragged(value):
+        sizes = [int(n) for n in value.shape]
+        return TABLE["reshape"](value, shape=(*sizes[:outer], int(np.prod(sizes[outer : inner + 1])), *sizes[inner + 1 :]))
+    if outer > 1:
+        return make(_merged(value._values, outer - 1, inner - 1), value._splits, value._uniform)
+    if outer == 0:
+        return _merged(value._values, 0, inner - 1)
+    within = as_ragged(value._values, 1, value._splits.dtype) if not is_ragged(value._values) else value._values
+    merged = make(within._values, within._splits[value._splits])
+    return _merged(merged, 1, inner - 1)

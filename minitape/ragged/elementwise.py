@@ -1,0 +1,125 @@
+"""Operations on elements: done on the flat values, once the operands have the same rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidArgumentError, invalid
+from ..primitives import TABLE
+from . import checks
+
+
+def function(name: str) -> Any:
+    """The function of ``tf`` (or ``tf.math``) as it is for plain tensors."""
+    import minitape as tf
+
+    from ..dispatch import plain
+
+    return plain(getattr(tf.math, name) if hasattr(tf.math, name) else getattr(tf, name))
+
+
+def unary(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of one ragged tensor."""
+    return x.with_flat_values(function(name)(x.flat_values, *args, **kwargs))
+
+
+def binary(name: str, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of two operands, of which one or both are ragged."""
+    return apply(lambda a, b: function(name)(a, b, *args, **kwargs), x, y)
+
+
+def equals(name: str, x: Any, y: Any) -> Any:
+    """``==`` and ``!=``: False (True) for what can not be compared."""
+    if y is None:
+        return name != "equal"
+    try:
+        return binary(name, x, y)
+    except InvalidArgumentError:
+        return name != "equal"
+
+
+def apply(op: Any, x: Any, y: Any) -> Any:
+    """``op`` on the flat values of two operands brought to the same rows."""
+    from .tensor import as_ragged_or_tensor, is_ragged
+
+    x = as_ragged_or_tensor(x, y.dtype if hasattr(y, "dtype") else None)
+    y = as_ragged_or_tensor(y, x.dtype)
+    if not _fits_flat(x, y):
+        x, y = broadcast(x, y)
+    elif is_ragged(x) and is_ragged(y):
+        y = _same_splits(x, y)
+    result = op(*[v.flat_values if is_ragged(v) else v for v in (x, y)])
+    return (x if is_ragged(x) else y).with_flat_values(result)
+
+
+def _fits_flat(x: Any, y: Any) -> bool:
+    """True when the flat values can be combined as they are: equal splits, or a tensor that fits their inner axes."""
+    from .tensor import all_splits, is_ragged
+
+    if is_ragged(x) and is_ragged(y):
+        a, b = all_splits(x), all_splits(y)
+        return len(a) == len(b) and all(np.array_equal(s, t) for s, t in zip(a, b, strict=True))
+    flat, dense = (x.flat_values, y) if is_ragged(x) else (y.flat_values, x)
+    return len(dense.shape) < len(flat.shape)
+
+
+def _same_splits(x: Any, y: Any) -> Any:
+    from .. import dtypes
+
+    return y if x._splits.dtype == y._splits.dtype else y.with_row_splits_dtype(dtypes.of(x._splits))
+
+
+def broadcast(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands with the same ragged axes; axes of size 1 are repeated. InvalidArgumentError when rows differ."""
+    from .rows import as_ragged, take_rows
+    from .tensor import is_ragged, nvals
+
+    rank = max(len(x.shape), len(y.shape))
+    depth = max(rank - len(v.shape) + v.ragged_rank for v in (x, y) if is_ragged(v))
+    sides = [_deeper(v, rank) for v in (x, y)]
+    a, b = (as_ragged(v, depth) if len(v.shape) > depth else v for v in sides)
+    m, n = nvals(a), nvals(b)
+    if m != n:
+        if m == 1:
+            a = take_rows(a, np.zeros(n, np.int64))
+        elif n == 1:
+            b = take_rows(b, np.zeros(m, np.int64))
+        else:
+            raise invalid("Condition x == y did not hold.\nFirst 1 elements of x:\n[False]\nFirst 1 elements of y:\n[ True]")
+    return _level(a, b)
+
+
+def _level(a: Any, b: Any) -> tuple[Any, Any]:
+    """The same lengths in both, from this ragged axis on inwards."""
+    from .rows import take_rows
+    from .tensor import is_ragged, make, rowids_of
+
+    if not is_ragged(a) or not is_ragged(b):
+        return a, b
+    if np.array_equal(a._splits, b._splits):
+        inner = _level(a._values, b._values)
+        splits, uniform = a._splits, a._uniform if b._uniform == a._uniform else None
+    elif b._uniform == 1:
+        inner = _level(a._values, take_rows(b._values, rowids_of(a._splits)))
+        splits, uniform = a._splits, a._uniform
+    elif a._uniform == 1:
+        inner = _level(take_rows(a._values, rowids_of(b._splits)), b._values)
+        splits, uniform = b._splits, b._uniform
+    else:
+        first, second = (b, a) if b._uniform is not None and a._uniform is None else (a, b)
+        raise checks.unequal(first._splits, second._splits)
+    return make(inner[0], splits, uniform), make(inner[1], splits, uniform)
+
+
+def _deeper(v: Any, rank: int) -> Any:
+    """With axes of size 1 in front, up to this rank."""
+    from .tensor import is_ragged, make, nvals
+
+    while len(v.shape) < rank:
+        if is_ragged(v):
+            v = make(v, np.array([0, nvals(v)], v._splits.dtype), nvals(v))
+        else:
+            v = TABLE["reshape"](v, shape=(1, *v.shape))
+    return v

@@ -1,0 +1,643 @@
+"""The functions of ``tf`` on ragged tensors: reductions, concat, gather and all the elementwise ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dispatch, dtypes
+from ..convert import convert_to_tensor
+from ..errors import invalid
+from ..primitives import TABLE
+from ..tensor import wrap
+from . import checks, elementwise
+from .convert import coordinates
+from .rows import as_ragged, common, cut, spans, take_rows, take_within
+from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, make, nvals, rowids_of, splits_of
+
+UNARY = (
+    "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag is_finite "
+    "is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt sigmoid sign sin "
+    "sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
+).split()
+BINARY = (
+    "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and logical_or "
+    "logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract truediv xdivy "
+    "xlogy zeta polygamma igamma igammac nextafter"
+).split()
+ON_VALUES = (
+    "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper strings.strip "
+    "strings.length strings.to_number strings.as_string strings.to_hash_bucket_fast strings.to_hash_bucket "
+    "strings.to_hash_bucket_strong strings.regex_replace strings.regex_full_match strings.unicode_transcode "
+    "strings.unicode_script nn.relu nn.relu6 nn.elu nn.selu nn.gelu nn.silu nn.leaky_relu nn.softsign nn.dropout "
+    "debugging.check_numerics bitcast io.decode_raw"
+).split()
+SEGMENT = {"reduce_sum": "unsorted_segment_sum", "reduce_prod": "unsorted_segment_prod", "reduce_min": "unsorted_segment_min",
+           "reduce_max": "unsorted_segment_max"}  # fmt: skip
+
+
+# -- reductions -------------------------------------------------------------------------------------------------------
+
+
+def reduce(name: str, rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """A reduction over one axis, several, or all."""
+    if not is_ragged(rt):
+        return elementwise.function(name)(rt, axis, keepdims=keepdims)
+    if axis is None:
+        total = elementwise.function(name)(rt.flat_values)
+        return TABLE["reshape"](total, shape=(1,) * len(rt.shape)) if keepdims else total
+    numbers = np.asarray(axis.array if hasattr(axis, "array") else axis)
+    if numbers.ndim:
+        axes = sorted(checks.axis(int(a), len(rt.shape)) for a in numbers)
+        for a in reversed(axes):
+            rt = reduce(name, rt, a, keepdims)
+        return rt
+    at = checks.axis(int(numbers), len(rt.shape))
+    if at > 1:
+        return rt.with_values(reduce(name, rt._values, at - 1, keepdims))
+    lengths = np.diff(rt._splits)
+    if at == 0:
+        ids = np.arange(nvals(rt._values)) - rt._splits[:-1][rowids_of(rt._splits)]
+        count = int(lengths.max()) if lengths.size else 0
+    else:
+        ids, count = rowids_of(rt._splits), len(lengths)
+    out = _segments(SEGMENT[name], rt._values, ids, count)
+    return expand_dims(out, at) if keepdims else out
+
+
+def _segments(name: str, values: Any, ids: Any, count: int) -> Any:
+    """Rows with the same number combined; rows that are ragged themselves position by position."""
+    if not is_ragged(values):
+        return elementwise.function(name)(values, wrap(np.asarray(ids, np.int64)), count)
+    lengths = np.diff(values._splits)
+    longest = np.zeros(count, values._splits.dtype)
+    np.maximum.at(longest, ids, lengths)
+    out = splits_of(longest)
+    inner = spans(out[:-1][ids], lengths)
+    return make(_segments(name, values._values, inner, int(out[-1])), out)
+
+
+def reduce_mean(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum divided by the number of values, which is 0 / 0 for an empty row."""
+    ones = elementwise.function("ones_like")(rt.flat_values)
+    total, count = (reduce("reduce_sum", v, axis, keepdims) for v in (rt, rt.with_flat_values(ones)))
+    if is_ragged(total):
+        return total.with_flat_values(elementwise.function("divide")(total.flat_values, count.flat_values))
+    return elementwise.function("divide")(total, count)
+
+
+def reduce_variance(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean of the squares minus the square of the mean."""
+    if rt.dtype.is_complex:
+        raise ValueError("reduce_variance is not supported for RaggedTensors with complex dtypes.")
+    mean = reduce_mean(rt, axis, keepdims)
+    difference = reduce_mean(rt * rt, axis, keepdims) - mean * mean
+    return _maximum_zero(difference)
+
+
+def _maximum_zero(x: Any) -> Any:
+    zero = elementwise.function("maximum")
+    return x.with_flat_values(zero(x.flat_values, 0)) if is_ragged(x) else zero(x, 0)
+
+
+def _reduce_bool(name: str) -> Any:
+    def version(plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any) -> Any:
+        cast = elementwise.function("cast")
+        numbers = input_tensor.with_flat_values(cast(input_tensor.flat_values, dtypes.int32))
+        out = reduce(name, numbers, axis, bool(keepdims))
+        return out.with_flat_values(cast(out.flat_values, dtypes.bool)) if is_ragged(out) else cast(out, dtypes.bool)
+
+    return version
+
+
+def _reduction(function: Any) -> Any:
+    return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(input_tensor, axis, bool(keepdims))
+
+
+def _logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
+    exp, log = elementwise.function("exp"), elementwise.function("log")
+    out = reduce("reduce_sum", rt.with_flat_values(exp(rt.flat_values)), axis, keepdims)
+    return out.with_flat_values(log(out.flat_values)) if is_ragged(out) else log(out)
+
+
+def _std(rt: Any, axis: Any, keepdims: bool) -> Any:
+    sqrt, out = elementwise.function("sqrt"), reduce_variance(rt, axis, keepdims)
+    return out.with_flat_values(sqrt(out.flat_values)) if is_ragged(out) else sqrt(out)
+
+
+# -- joining ----------------------------------------------------------------------------------------------------------
+
+
+def concat(values: Any, axis: int, name: str | None = None) -> Any:
+    """Tensors of which some are ragged, joined along an axis."""
+    tensors = _several(values)
+    if len(tensors) == 1:
+        return tensors[0]
+    at = checks.axis(int(axis), len(tensors[0].shape))
+    if not any(is_ragged(t) for t in tensors) and at == 0:
+        tensors = [as_ragged(t, 1) for t in tensors]
+    return _concat(common(tensors) if any(is_ragged(t) for t in tensors) else tensors, at)
+
+
+def _concat(tensors: list[Any], axis: int) -> Any:
+    if not is_ragged(tensors[0]):
+        return TABLE["concat"](*_one_dtype(tensors, "ConcatV2"), axis=axis)
+    if axis == 0:
+        parts = [t._splits for t in tensors]
+        lengths = np.concatenate([np.diff(s) for s in parts])
+        uniform = tensors[0]._uniform if len({t._uniform for t in tensors}) == 1 else None
+        return make(_concat([t._values for t in tensors], 0), splits_of(lengths), uniform)
+    rows = {nvals(t) for t in tensors}
+    if len(rows) > 1:
+        other = next(i for i, t in enumerate(tensors) if nvals(t) != nvals(tensors[0]))
+        raise checks.unequal(np.array([nvals(tensors[0])]), np.array([nvals(tensors[other])]),
+                             f"Input tensors at index 0 (=x) and {other} (=y) have incompatible shapes.\n")  # fmt: skip
+    if axis == 1:
+        joined, count, k = _concat(tensors, 0), rows.pop(), len(tensors)
+        order = np.arange(count * k).reshape(k, count).T.reshape(-1)
+        mixed = take_rows(joined, order)
+        uniform = None if any(t._uniform is None for t in tensors) else sum(t._uniform for t in tensors)
+        return make(mixed._values, mixed._splits[::k], uniform)
+    first = tensors[0]
+    for t in tensors[1:]:
+        if not np.array_equal(t._splits, first._splits):
+            raise checks.unequal(first._splits, t._splits, "Inputs must have identical ragged splits\n")
+    return make(_concat([t._values for t in tensors], axis - 1), first._splits, first._uniform)
+
+
+def _several(values: Any) -> list[Any]:
+    """Tensors and ragged tensors; lists take the type of the first tensor among them."""
+    hint = next((v.dtype for v in values if hasattr(v, "dtype") and not isinstance(v, np.generic)), None)
+    return [as_ragged_or_tensor(v, hint if isinstance(hint, dtypes.DType) else None) for v in values]
+
+
+def _one_dtype(tensors: list[Any], op: str) -> list[Any]:
+    for i, t in enumerate(tensors):
+        if t.dtype != tensors[0].dtype:
+            raise invalid(f"cannot compute {op} as input #{i}(zero-based) was expected to be a {tensors[0].dtype.kernel_name} "
+                          f"tensor but is a {t.dtype.kernel_name} tensor", op)  # fmt: skip
+    return tensors
+
+
+def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+    """Tensors (also of different lengths) as the rows of a ragged tensor, or along another new axis.
+
+    >>> import minitape as tf
+    >>> tf.ragged.stack([[1, 2], [3]])
+    <tf.RaggedTensor [[1, 2], [3]]>
+    """
+    tensors = _several(values)
+    at = checks.axis(int(axis), len(tensors[0].shape), 1)
+    if not any(is_ragged(t) for t in tensors) and (at > 0 or not tensors[0].ndim):
+        return elementwise.function("stack")(tensors, at)
+    if at == 0:
+        counts = np.array([nvals(t) for t in tensors], np.int64)
+        if any(is_ragged(t) for t in tensors):
+            joined = _concat(common(tensors), 0)
+            counts = counts.astype(joined._splits.dtype)
+        else:
+            joined = TABLE["concat"](*_one_dtype(tensors, "ConcatV2"), axis=0)
+        return make(joined, splits_of(counts))
+    return concat([expand_dims(t, at) for t in tensors], at)
+
+
+def tile(rt: Any, multiples: Any) -> Any:
+    """The rows, and what is in them, several times."""
+    counts = np.asarray(convert_to_tensor(multiples).array)
+    if counts.size < len(rt.shape):
+        counts[len(rt.shape) - 1]
+    for axis in range(len(rt.shape) - 1, -1, -1):
+        if counts[axis] != 1:
+            rt = concat([rt] * int(counts[axis]), axis) if counts[axis] else cut(rt, 0, 0)
+    return rt
+
+
+def split(rt: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
+    """The rows in several parts."""
+    if checks.axis(int(axis), len(rt.shape)) != 0:
+        raise ValueError("tf.split of a RaggedTensor: minitape splits along axis 0 only.")
+    rows = nvals(rt)
+    given = np.asarray(num_or_size_splits.array if hasattr(num_or_size_splits, "array") else num_or_size_splits)
+    if given.ndim == 0:
+        if rows % int(given):
+            raise ValueError(f"Cannot exactly split axis of size {rows} into {int(given)} parts.")
+        given = np.full(int(given), rows // int(given))
+    ends = np.cumsum(given)
+    return [cut(rt, int(b - n), int(b)) for n, b in zip(given, ends, strict=True)]
+
+
+# -- shape ------------------------------------------------------------------------------------------------------------
+
+
+def expand_dims(x: Any, axis: int) -> Any:
+    """A new axis of size 1."""
+    at = checks.axis(int(axis), len(x.shape), 1)
+    if not is_ragged(x):
+        return elementwise.function("expand_dims")(x, at)
+    if at == 0:
+        return make(x, np.array([0, nvals(x)], x._splits.dtype), nvals(x))
+    if at == 1:
+        return make(x, np.arange(nvals(x) + 1, dtype=x._splits.dtype), 1)
+    return make(expand_dims(x._values, at - 1), x._splits, x._uniform)
+
+
+def squeeze(rt: Any, axis: Any = None) -> Any:
+    """Without axes of size 1, which must be named."""
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    axes = sorted({checks.axis(int(a), len(rt.shape)) for a in np.atleast_1d(np.asarray(axis))}, reverse=True)
+    for a in axes:
+        rt = _squeezed(rt, a)
+    return rt
+
+
+def _squeezed(rt: Any, axis: int) -> Any:
+    if not is_ragged(rt):
+        return elementwise.function("squeeze")(rt, axis)
+    if axis == 0:
+        if nvals(rt) != 1:
+            raise invalid(f"Can not squeeze dim[0], expected a dimension of 1, got {nvals(rt)}", "Squeeze")
+        return rt._values
+    if axis == 1:
+        if (np.diff(rt._splits) != 1).any():
+            raise invalid("the given axis (axis = 1) is not squeezable!")
+        return rt._values
+    return make(_squeezed(rt._values, axis - 1), rt._splits, rt._uniform)
+
+
+def reverse(rt: Any, axis: Any) -> Any:
+    """Along each axis the other way round."""
+    for a in np.atleast_1d(np.asarray(axis.array if hasattr(axis, "array") else axis)):
+        rt = _reversed(rt, checks.axis(int(a), len(rt.shape)))
+    return rt
+
+
+def _reversed(rt: Any, axis: int) -> Any:
+    if not is_ragged(rt):
+        return elementwise.function("reverse")(rt, [axis])
+    if axis == 0:
+        return take_rows(rt, np.arange(nvals(rt))[::-1])
+    if axis == 1:
+        uniform, out = rt._uniform, take_within(rt, lambda n: np.arange(n)[::-1])
+        out._uniform = uniform
+        return out
+    return make(_reversed(rt._values, axis - 1), rt._splits, rt._uniform)
+
+
+def reshape(tensor: Any, shape: Any) -> Any:
+    """A ragged tensor in a dense shape, or a tensor in a ragged one."""
+    from .shape import DynamicRaggedShape
+
+    flat = tensor.flat_values if is_ragged(tensor) else convert_to_tensor(tensor)
+    if isinstance(shape, DynamicRaggedShape):
+        return shape.fill(TABLE["reshape"](flat, shape=shape.flat_shape()))
+    return elementwise.function("reshape")(flat, shape)
+
+
+# -- picking ----------------------------------------------------------------------------------------------------------
+
+
+def gather(params: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> Any:
+    """Rows by number; ragged numbers give ragged rows."""
+    params, indices = as_ragged_or_tensor(params), as_ragged_or_tensor(indices)
+    at = checks.axis(int(axis if axis is not None else batch_dims), len(params.shape))
+    if batch_dims or at:
+        return _gather_inner(params, indices, at, batch_dims)
+    if is_ragged(indices):
+        return indices.with_values(gather(params, indices._values))
+    numbers = np.asarray(indices.array)
+    rows = nvals(params)
+    wrong = np.flatnonzero((numbers.reshape(-1) < 0) | (numbers.reshape(-1) >= rows))
+    if wrong.size:
+        raise invalid(f"indices[{wrong[0]}] = {numbers.reshape(-1)[wrong[0]]} is not in [0, {rows})", "RaggedGather")
+    if not numbers.ndim:
+        return params[int(numbers)]
+    out = take_rows(params, numbers.reshape(-1))
+    for size in reversed(numbers.shape[1:]):
+        out = make(out, np.arange(nvals(out) // size + 1 if size else 1, dtype=np.int64) * size, size) if is_ragged(params) else out
+    if not is_ragged(params) and numbers.ndim > 1:
+        out = TABLE["reshape"](out, shape=(*numbers.shape, *params.shape[1:]))
+    return out
+
+
+def _gather_inner(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    """Along the second axis: the same numbers in each row, or (with a batch axis) each row's own."""
+    if axis != 1 or batch_dims not in (0, 1) or not is_ragged(params):
+        raise ValueError("tf.gather of a RaggedTensor: minitape supports axis 0 and 1, and batch_dims 0 and 1.")
+    count = nvals(params)
+    if batch_dims:
+        rows = indices if is_ragged(indices) else as_ragged(indices, 1)
+        numbers, splits, uniform = np.asarray(rows._values.array), rows._splits, rows._uniform
+    else:
+        each = np.atleast_1d(np.asarray(indices.array))
+        numbers, uniform = np.tile(each, count), len(each)
+        splits = np.arange(count + 1, dtype=np.int64) * uniform
+    starts, lengths = params._splits[:-1][rowids_of(splits)], np.diff(params._splits)[rowids_of(splits)]
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= lengths))
+    if wrong.size:
+        raise invalid(f"indices[{wrong[0]}] = {numbers[wrong[0]]} is not in [0, {lengths[wrong[0]]})", "RaggedGather")
+    out = take_rows(params._values, starts + numbers)
+    if uniform is not None and not is_ragged(out):
+        return TABLE["reshape"](out, shape=(count, uniform, *out.shape[1:]))
+    return make(out, splits, uniform)
+
+
+def gather_nd(params: Any, indices: Any) -> Any:
+    """Elements or rows by the numbers of several axes."""
+    numbers = np.asarray(convert_to_tensor(indices).array)
+    outer, depth = numbers.shape[:-1], numbers.shape[-1]
+    keys = numbers.reshape(-1, depth)
+    rows, current = keys[:, 0], params
+    for level in range(1, depth):
+        if is_ragged(current):
+            rows, current = current._splits[:-1][rows] + keys[:, level], current._values
+        else:
+            flat = TABLE["reshape"](current, shape=(-1, *tuple(current.shape)[2:]))
+            rows, current = rows * int(current.shape[1]) + keys[:, level], flat
+    out = take_rows(current, rows)
+    if len(outer) != 1:
+        out = TABLE["reshape"](out, shape=(*outer, *out.shape[1:]))
+    return out
+
+
+def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+    """The elements (or rows) for which the mask is true, each row of its own length.
+
+    >>> import minitape as tf
+    >>> tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
+    <tf.RaggedTensor [[1], [3, 4]]>
+    """
+    data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask)
+    if mask.dtype != dtypes.bool:
+        mask = elementwise.function("cast")(mask, dtypes.bool) if not is_ragged(mask) else mask
+    if not len(mask.shape):
+        raise ValueError("mask cannot be scalar.")
+    if len(mask.shape) == 1:
+        return take_rows(data, np.flatnonzero(mask.array))
+    mask, data = (v if is_ragged(v) else as_ragged(v, 1) for v in (mask, data))
+    if not np.array_equal(mask._splits, data._splits):
+        raise checks.unequal(mask._splits, data._splits, "Inputs must have identical ragged splits\n")
+    if len(mask.shape) > 2:
+        return make(boolean_mask(data._values, mask._values), data._splits, data._uniform)
+    true = np.asarray(mask._values.array)
+    counts = np.add.reduceat(np.append(true, False), mask._splits[:-1]) * (np.diff(mask._splits) > 0) if true.size else np.zeros(
+        len(mask._splits) - 1)  # fmt: skip
+    return make(take_rows(data._values, np.flatnonzero(true)), splits_of(np.asarray(counts, mask._splits.dtype)))
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """One or the other element; with the condition alone, where it is true."""
+    if x is None and y is None:
+        if not is_ragged(condition):
+            return elementwise.function("where")(condition)
+        places = np.stack(coordinates(condition), 1)
+        return wrap(places[np.asarray(condition.flat_values.array)].astype(np.int64))
+    condition = as_ragged_or_tensor(condition)
+    x = as_ragged_or_tensor(x, getattr(y, "dtype", None) if isinstance(getattr(y, "dtype", None), dtypes.DType) else None)
+    y = as_ragged_or_tensor(y, x.dtype)
+    shape = next(v for v in (condition, x, y) if is_ragged(v))
+    parts = []
+    for v in (condition, x, y):
+        if is_ragged(v) and [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(shape)]:
+            lengths, sizes = np.diff(v._splits), np.diff(shape._splits)
+            raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'Unable to "
+                          "broadcast: dimension size mismatch in dimension'\n1\nb'lengths='\n" + ", ".join(map(str, lengths))
+                          + "\nb'dim_size='\n" + ", ".join(map(str, sizes)))  # fmt: skip
+        if not is_ragged(v) and v.ndim:
+            v = elementwise.broadcast(v, shape)[0]
+        parts.append(v.flat_values if is_ragged(v) else v)
+    return shape.with_flat_values(elementwise.function("where")(*parts))
+
+
+# -- functions of the user --------------------------------------------------------------------------------------------
+
+
+def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """``op`` on the flat values of all ragged arguments; ValueError when their numbers differ.
+
+    >>> import minitape as tf
+    >>> tf.ragged.map_flat_values(lambda x: x * 10, tf.ragged.constant([[1], [2, 3]]))
+    <tf.RaggedTensor [[10], [20, 30]]>
+    """
+    ragged = [v for v in (*args, *kwargs.values()) if is_ragged(v)]
+    if not ragged:
+        return op(*args, **kwargs)
+    sizes = {nvals(v.flat_values) for v in ragged}
+    if len(sizes) > 1:
+        raise ValueError("Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: "
+                         f"{sizes}")  # fmt: skip
+    for v in ragged[1:]:
+        if [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(ragged[0])]:
+            a, b = next((a, b) for a, b in zip(all_splits(ragged[0]), all_splits(v), strict=False) if not np.array_equal(a, b))
+            raise checks.unequal(a, b, "Inputs must have identical ragged splits\n")
+    result = op(*[v.flat_values if is_ragged(v) else v for v in args],
+                **{k: v.flat_values if is_ragged(v) else v for k, v in kwargs.items()})  # fmt: skip
+    size = sizes.pop()
+    if not result.shape or int(result.shape[0]) != size:
+        raise ValueError("tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
+                         f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: "
+                         f"{size})")  # fmt: skip
+    return ragged[0].with_flat_values(result)
+
+
+def map_fn(plain: Any, fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of each row; rows of different lengths come out ragged."""
+    rows = [fn(row) for row in elems]
+    spec = kwargs.get("fn_output_signature", kwargs.get("dtype"))
+    if not rows:
+        return elems
+    if spec is None or isinstance(spec, RaggedTensorSpecs):
+        if all(not is_ragged(r) and len(r.shape) >= 1 for r in rows):
+            lengths = {int(r.shape[0]) for r in rows}
+            made = stack(rows, 0)
+            if len(lengths) == 1 and rows[0].ndim:
+                made._uniform = None
+            return made
+        if any(is_ragged(r) for r in rows):
+            return stack(rows, 0)
+    return elementwise.function("stack")(rows, 0)
+
+
+def _spec_class() -> Any:
+    from .tensor import RaggedTensorSpec
+
+    return RaggedTensorSpec
+
+
+RaggedTensorSpecs = _spec_class()
+
+
+def _on_values(plain: Any, first: Any, *args: Any, **kwargs: Any) -> Any:
+    return first.with_flat_values(plain(first.flat_values, *args, **kwargs))
+
+
+def _on_named_values(plain: Any, *args: Any, **kwargs: Any) -> Any:
+    """The first ragged argument, also when it is given by its name."""
+    if args and is_ragged(args[0]):
+        return _on_values(plain, *args, **kwargs)
+    name = next((k for k, v in kwargs.items() if is_ragged(v)), None)
+    if name is None:
+        raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
+    return kwargs[name].with_flat_values(plain(*args, **{**kwargs, name: kwargs[name].flat_values}))
+
+
+def _binary_version(name: str) -> Any:
+    def version(plain: Any, *args: Any, **kwargs: Any) -> Any:
+        x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
+        return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
+
+    return version
+
+
+def _embedding_lookup(plain: Any, params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
+    return ids.with_flat_values(plain(params, ids.flat_values, *args, **kwargs))
+
+
+def _softmax(plain: Any, logits: Any, axis: Any = None, name: Any = None) -> Any:
+    if axis not in (None, -1, len(logits.shape) - 1):
+        raise ValueError("tf.nn.softmax of a RaggedTensor: minitape supports the last axis only.")
+    widest = reduce("reduce_max", logits, -1, True)
+    grown = elementwise.apply(elementwise.function("subtract"), logits, elementwise.function("stop_gradient")(widest)
+                              if not is_ragged(widest) else widest)  # fmt: skip
+    powers = grown.with_flat_values(elementwise.function("exp")(grown.flat_values))
+    return elementwise.apply(elementwise.function("divide"), powers, reduce("reduce_sum", powers, -1, True))
+
+
+def _shape(plain: Any, input: Any, out_type: Any = None, name: Any = None) -> Any:
+    from .shape import DynamicRaggedShape
+
+    return DynamicRaggedShape.from_tensor(input, dtypes.int32 if out_type is None else out_type)
+
+
+def _size(plain: Any, input: Any, out_type: Any = dtypes.int32, name: Any = None) -> Any:
+    return plain(input.flat_values, out_type=out_type)
+
+
+def _rank(plain: Any, input: Any, name: Any = None) -> Any:
+    return wrap(np.int32(len(input.shape)))
+
+
+def _segment_version(name: str) -> Any:
+    def version(plain: Any, data: Any, segment_ids: Any, num_segments: Any, name_: Any = None, **kw: Any) -> Any:
+        ids = np.asarray(as_ragged_or_tensor(segment_ids).array) if not is_ragged(segment_ids) else None
+        if ids is None:
+            return plain(data.flat_values, segment_ids.flat_values, num_segments)
+        return _segments(name, data, ids, int(num_segments))
+
+    return version
+
+
+def _add_n(plain: Any, inputs: Any, name: Any = None) -> Any:
+    total = inputs[0]
+    for value in inputs[1:]:
+        total = total + value
+    return total
+
+
+def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
+    flat = [v.flat_values if is_ragged(v) else v for v in (input, pos, len)]
+    return input.with_flat_values(plain(*flat, *args, **kwargs))
+
+
+def _strings_join(plain: Any, inputs: Any, separator: str = "", name: Any = None) -> Any:
+    shape = next(v for v in inputs if is_ragged(v))
+    flat = []
+    for v in inputs:
+        v = as_ragged_or_tensor(v)
+        if not is_ragged(v) and v.ndim:
+            v = elementwise.broadcast(v, shape)[0]
+        if is_ragged(v) and not np.array_equal(v._splits, shape._splits):
+            raise checks.unequal(shape._splits, v._splits)
+        flat.append(v.flat_values if is_ragged(v) else v)
+    return shape.with_flat_values(plain(flat, separator))
+
+
+def _reduce_join(plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None) -> Any:
+    if axis is None:
+        return plain(inputs.flat_values, None, keepdims, separator)
+    at = checks.axis(int(axis), len(inputs.shape))
+    if at > 1:
+        return make(_reduce_join(plain, inputs._values, at - 1, keepdims, separator) if is_ragged(inputs._values) else plain(
+            inputs._values, at - 1, keepdims, separator), inputs._splits)  # fmt: skip
+    if at == 0:
+        rows = inputs.to_list()
+        width = max((len(r) for r in rows), default=0)
+        texts = [separator.encode().join(r[i] for r in rows if len(r) > i) for i in range(width)]
+    else:
+        texts = [separator.encode().join(r) for r in inputs.to_list()]
+    out = wrap(np.array([*texts, b""], object)[:-1])
+    return expand_dims(out, at) if keepdims else out
+
+
+def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
+    return input.with_flat_values(input.flat_values) if False else make_deeper(input, plain(input.flat_values, sep, maxsplit))
+
+
+def make_deeper(outer: Any, inner: Any) -> Any:
+    """The rows of ``outer`` with a ragged tensor as their flat values."""
+    if is_ragged(outer._values):
+        return make(make_deeper(outer._values, inner), outer._splits, outer._uniform)
+    return make(inner, outer._splits, outer._uniform)
+
+
+def _one_hot(plain: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
+    return indices.with_flat_values(plain(indices.flat_values, *args, **kwargs))
+
+
+def _format(plain: Any, template: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    several = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    texts = [str(v)[len("<tf.RaggedTensor ") : -1] if is_ragged(v) else v for v in several]
+    placeholder = kwargs.get("placeholder", args[0] if args else "{}")
+    for text in texts:
+        if isinstance(text, str):
+            template = template.replace(placeholder, text, 1)
+    rest = [v for v in several if not is_ragged(v)]
+    return plain(template, rest, *args, **kwargs) if rest else convert_to_tensor(template)
+
+
+def _is_tensor(plain: Any, x: Any) -> bool:
+    return True
+
+
+def _assert_equal(plain: Any, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+    for a, b in zip(all_splits(x), all_splits(y), strict=True):
+        if not np.array_equal(a, b):
+            raise checks.unequal(a, b)
+    return plain(x.flat_values, y.flat_values, *args, **kwargs)
+
+
+def install() -> None:
+    """Gives the functions of ``tf`` their versions for ragged tensors."""
+    versions: dict[str, Any] = {}
+    for name in UNARY:
+        versions[name] = versions[f"math.{name}"] = _on_named_values
+    for name in BINARY:
+        versions[name] = versions[f"math.{name}"] = _binary_version(name)
+    for name in ON_VALUES:
+        versions[name] = _on_named_values
+    for name in SEGMENT:
+        versions[name] = _reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
+        versions[f"math.{SEGMENT[name]}"] = _segment_version(SEGMENT[name])
+    versions |= {
+        "reduce_mean": _reduction(reduce_mean), "math.reduce_variance": _reduction(reduce_variance),
+        "math.reduce_std": _reduction(_std), "reduce_logsumexp": _reduction(_logsumexp),
+        "reduce_all": _reduce_bool("reduce_prod"), "reduce_any": _reduce_bool("reduce_sum"),
+        "concat": lambda plain, values, axis, name=None: concat(values, axis),
+        "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
+        "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
+        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(value, num_or_size_splits, axis),
+        "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
+        "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
+        "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
+        "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
+        "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
+            params, indices, batch_dims if axis is None else axis, batch_dims),
+        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, **kw: gather_nd(params, indices),
+        "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
+        "map_fn": map_fn, "shape": _shape, "size": _size, "rank": _rank, "one_hot": _one_hot, "is_tensor": _is_tensor,
+        "add_n": _add_n, "math.add_n": _add_n, "nn.embedding_lookup": _embedding_lookup, "nn.softmax": _softmax,
+        "strings.substr": _substr, "strings.join": _strings_join, "strings.reduce_join": _reduce_join,
+        "strings.split": _strings_split, "strings.format": _format, "debugging.assert_equal": _assert_equal,
+    }  # fmt: skip
+    dispatch.install(RaggedTensor, versions)

@@ -1,0 +1,182 @@
+"""``DynamicRaggedShape`` and ``RowPartition``: the shape of a ragged tensor as a value of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..tensor import wrap
+from . import checks
+from .tensor import RaggedTensor, all_splits, is_ragged, make, rowids_of, splits_of
+
+
+class RowPartition:
+    """How values are cut into rows; made by ``from_row_splits`` and its siblings, as ragged tensors are.
+
+    >>> import minitape as tf
+    >>> tf.experimental.RowPartition.from_row_lengths([2, 1]).row_splits().numpy()
+    array([0, 2, 3])
+    """
+
+    __slots__ = ("_splits", "_uniform")
+
+    def __init__(self, row_splits: Any, uniform: int | None = None) -> None:
+        self._splits, self._uniform = checks.partition(row_splits, "row_splits"), uniform
+
+    @classmethod
+    def from_row_splits(cls, row_splits: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
+        """Cut at these numbers."""
+        return cls(row_splits)
+
+    @classmethod
+    def from_row_lengths(cls, row_lengths: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
+        """Rows of these lengths."""
+        return cls(splits_of(checks.partition(row_lengths, "row_lengths")))
+
+    @classmethod
+    def from_uniform_row_length(cls, uniform_row_length: Any, nvals: Any = None, nrows: Any = None) -> RowPartition:
+        """Rows of one length."""
+        length = int(uniform_row_length)
+        count = int(nrows) if nrows is not None else int(nvals) // length
+        return cls(np.arange(count + 1, dtype=np.int64) * length, length)
+
+    def row_splits(self) -> Any:
+        """Where rows begin and end."""
+        return wrap(self._splits)
+
+    def row_lengths(self) -> Any:
+        """The lengths of the rows."""
+        return wrap(np.diff(self._splits))
+
+    def value_rowids(self) -> Any:
+        """To which row each value belongs."""
+        return wrap(rowids_of(self._splits))
+
+    def nrows(self) -> Any:
+        """The number of rows."""
+        return wrap(np.int64(len(self._splits) - 1))
+
+    def nvals(self) -> Any:
+        """The number of values."""
+        return wrap(np.int64(self._splits[-1]))
+
+
+class DynamicRaggedShape:
+    """The shape of a (possibly ragged) tensor: what ``tf.shape`` gives for one.
+
+    >>> import minitape as tf
+    >>> tf.shape(tf.ragged.constant([[1, 2], [3]]))
+    <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
+    """
+
+    __slots__ = ("_partitions", "_inner", "_dtype")
+
+    def __init__(self, row_partitions: Any, inner_shape: Any, dtype: Any = None) -> None:
+        self._partitions = [(p._splits, p._uniform) if isinstance(p, RowPartition) else p for p in row_partitions]
+        self._inner = [int(n) for n in (inner_shape.array if hasattr(inner_shape, "array") else inner_shape)]
+        self._dtype = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+
+    @classmethod
+    def from_tensor(cls, value: Any, dtype: Any = None) -> DynamicRaggedShape:
+        """The shape of a tensor or ragged tensor."""
+        parts = []
+        inner = value
+        while is_ragged(inner):
+            parts.append((inner._splits, inner._uniform))
+            inner = inner._values
+        return cls(parts, [int(n) for n in inner.shape], dtype)
+
+    @classmethod
+    def from_lengths(cls, lengths: Any, num_row_partitions: int | None = None, dtype: Any = None) -> DynamicRaggedShape:
+        """The shape with these sizes; a tuple gives the lengths of the rows of a ragged axis."""
+        lengths = list(lengths)
+        ragged = [i for i, n in enumerate(lengths) if isinstance(n, (list, tuple))]
+        count = max(ragged, default=0) if num_row_partitions is None else num_row_partitions
+        rows, parts = int(lengths[0]), []
+        for n in lengths[1 : count + 1]:
+            uniform = None if isinstance(n, (list, tuple)) else int(n)
+            each = np.array(n, np.int64) if uniform is None else np.full(rows, uniform, np.int64)
+            parts.append((splits_of(each), uniform))
+            rows = int(each.sum())
+        return cls(parts, [rows, *lengths[count + 1 :]], dtype)
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self._partitions) + len(self._inner)
+
+    @property
+    def num_row_partitions(self) -> int:
+        """How many axes are cut at splits."""
+        return len(self._partitions)
+
+    @property
+    def row_partitions(self) -> tuple[RowPartition, ...]:
+        """The partitions of the ragged axes."""
+        return tuple(RowPartition(s, u) for s, u in self._partitions)
+
+    @property
+    def inner_shape(self) -> Any:
+        """The shape of the flat values."""
+        return wrap(np.array(self._inner, self._dtype.as_numpy_dtype))
+
+    @property
+    def dtype(self) -> Any:
+        """The type of its numbers."""
+        return self._dtype
+
+    def static_lengths(self) -> list[Any]:
+        """The sizes; a tuple for a ragged axis."""
+        if not self._partitions:
+            return list(self._inner)
+        out: list[Any] = [len(self._partitions[0][0]) - 1]
+        for splits, uniform in self._partitions:
+            out.append(uniform if uniform is not None else tuple(np.diff(splits).tolist()))
+        return out + self._inner[1:]
+
+    def is_uniform(self, axis: int) -> bool:
+        """True when all rows of an axis have the same length."""
+        return not isinstance(self.static_lengths()[axis], tuple)
+
+    def flat_shape(self) -> tuple[int, ...]:
+        """The shape of the flat values as ints."""
+        return tuple(self._inner)
+
+    def fill(self, flat_values: Any) -> Any:
+        """A tensor or ragged tensor of this shape with these flat values."""
+        for splits, uniform in reversed(self._partitions):
+            flat_values = make(flat_values, splits, uniform)
+        return flat_values
+
+    def __getitem__(self, index: Any) -> Any:
+        lengths = self.static_lengths()
+        if isinstance(index, slice):
+            start, stop, step = index.indices(self.rank)
+            if start != 0 or step != 1:
+                raise ValueError("minitape slices a DynamicRaggedShape from its beginning only, in steps of 1.")
+            return DynamicRaggedShape.from_lengths(lengths[:stop])
+        if not -self.rank <= index < self.rank:
+            raise IndexError(f"Index {index} is out of bounds")
+        found = lengths[index]
+        if isinstance(found, tuple):
+            raise ValueError(f"Index {index % self.rank} is not uniform")
+        return wrap(np.array(found, np.int32 if self._dtype == dtypes.int32 else np.int64))
+
+    def __len__(self) -> int:
+        return self.rank
+
+    def __repr__(self) -> str:
+        shown = [n if not isinstance(n, tuple) or len(n) <= 10 else (*n[:10], ...) for n in self.static_lengths()]
+        text = ", ".join(str(n) if not isinstance(n, tuple) else "(" + ", ".join("..." if v is ... else str(v) for v in n)
+                         + ("," if len(n) == 1 else "") + ")" for n in shown)  # fmt: skip
+        return f"<DynamicRaggedShape lengths=[{text}] num_row_partitions={self.num_row_partitions}>"
+
+
+def shape_of(value: Any) -> DynamicRaggedShape:
+    """The shape of a ragged tensor."""
+    return DynamicRaggedShape.from_tensor(value)
+
+
+_ = (RaggedTensor, all_splits)

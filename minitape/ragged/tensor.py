@@ -1,0 +1,529 @@
+"""``tf.RaggedTensor``: a tensor whose rows have different lengths.
+
+It is a tensor of all its values, one after the other, and for each ragged axis the numbers at which its rows begin and
+end (``row_splits``). Everything that is done to one is done to the values, with ``gather`` where they move, so gradients
+pass through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..shape import TensorShape
+from ..tensor import EagerTensor, Tensor, wrap
+from . import checks
+
+
+class RaggedTensor:
+    """Rows of different lengths: ``values``, cut at ``row_splits``.
+
+    Make one with ``tf.ragged.constant`` or a ``from_...`` method; the constructor is private (ValueError).
+    ``values`` is a tensor or, for more ragged axes, again a RaggedTensor.
+    See https://www.tensorflow.org/api_docs/python/tf/RaggedTensor.
+
+    >>> import minitape as tf
+    >>> rt = tf.RaggedTensor.from_row_lengths([1, 2, 3], [2, 0, 1])
+    >>> rt
+    <tf.RaggedTensor [[1, 2], [], [3]]>
+    >>> rt.shape, rt[0].numpy(), (rt * 2).to_list()
+    (TensorShape([3, None]), array([1, 2], dtype=int32), [[2, 4], [], [6]])
+    """
+
+    _composite = True
+    __array_priority__ = 300
+    __module__ = "tensorflow.python.ops.ragged.ragged_tensor"
+    __slots__ = ("_values", "_splits", "_uniform", "__weakref__")
+
+    def __init__(self, values: Any, row_partition: Any, internal: Any = None) -> None:
+        raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+                         "RaggedTensor.from_row_lengths())")  # fmt: skip
+
+    # -- making -------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+        """Row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``; InvalidArgumentError when that does not fit."""
+        values, splits = as_values(values), checks.partition(row_splits, "row_splits")
+        if validate:
+            checks.splits(splits)
+            checks.ends(splits[-1], nvals(values))
+        return make(values, splits)
+
+    @classmethod
+    def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+        """Row ``i`` has ``row_lengths[i]`` values."""
+        values, lengths = as_values(values), checks.partition(row_lengths, "row_lengths")
+        if validate:
+            checks.not_negative(lengths, "Arguments to from_row_lengths do not form a valid RowPartition")
+        splits = splits_of(lengths)
+        if validate:
+            checks.ends(splits[-1], nvals(values))
+        return make(values, splits)
+
+    @classmethod
+    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None,
+                          validate: bool = True) -> RaggedTensor:  # fmt: skip
+        """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall."""
+        values, rowids = as_values(values), checks.partition(value_rowids, "value_rowids")
+        last = int(rowids[-1]) if rowids.size else -1
+        count = last + 1 if nrows is None else int(nrows)
+        if nrows is not None and count < 0:
+            raise ValueError(f"Expected nrows >= 0; got {count}")
+        if nrows is not None and last >= count:
+            raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}")
+        if rowids.size != nvals(values):
+            raise ValueError(f"Shapes ({nvals(values)},) and ({rowids.size},) are incompatible")
+        if validate:
+            checks.not_negative(np.diff(rowids), "Arguments to from_value_rowids do not form a valid RowPartition")
+        return make(values, splits_of(np.bincount(rowids, minlength=count).astype(rowids.dtype)))
+
+    @classmethod
+    def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+        """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins."""
+        values, starts = as_values(values), checks.partition(row_starts, "row_starts")
+        total = nvals(values)
+        if validate:
+            checks.starts(starts, total)
+        return make(values, np.append(starts, np.array(total, starts.dtype)))
+
+    @classmethod
+    def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+        """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends."""
+        values, limits = as_values(values), checks.partition(row_limits, "row_limits")
+        splits = np.append(np.zeros(1, limits.dtype), limits)
+        if validate:
+            checks.not_negative(np.diff(splits), "Arguments to from_row_limits do not form a valid RaggedTensor")
+            checks.ends(splits[-1], nvals(values))
+        return make(values, splits)
+
+    @classmethod
+    def from_uniform_row_length(cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True,
+                                name: str | None = None) -> RaggedTensor:  # fmt: skip
+        """All rows have the same length: an axis that is not ragged, but around ragged ones."""
+        values, length = as_values(values), int(uniform_row_length)
+        total = nvals(values)
+        count = int(nrows) if nrows is not None else total // length if length else 0
+        if validate and count * length != total:
+            raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={total}")
+        return make(values, np.arange(count + 1, dtype=np.int64) * length, length)
+
+    @classmethod
+    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any, name: str | None = None,
+                               validate: bool = True) -> RaggedTensor:  # fmt: skip
+        """One ragged axis for each of the row splits, the outermost first."""
+        return _nested(cls.from_row_splits, flat_values, nested_row_splits, "nested_row_splits", validate)
+
+    @classmethod
+    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None,
+                                validate: bool = True) -> RaggedTensor:  # fmt: skip
+        """One ragged axis for each of the row lengths, the outermost first."""
+        return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, "nested_row_lengths", validate)
+
+    @classmethod
+    def from_nested_value_rowids(cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None,
+                                 name: str | None = None, validate: bool = True) -> RaggedTensor:  # fmt: skip
+        """One ragged axis for each of the row numbers, the outermost first."""
+        result = flat_values
+        counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
+        if len(counts) != len(nested_value_rowids):
+            raise ValueError("Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. len("
+                             f"nested_nrows) = {len(counts)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}.")  # fmt: skip
+        for rowids, count in zip(reversed(list(nested_value_rowids)), reversed(counts), strict=True):
+            result = cls.from_value_rowids(result, rowids, count, validate=validate)
+        return result
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1,
+                    name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:  # fmt: skip
+        """The rows of a tensor; cut to ``lengths``, or without the ``padding`` at their ends.
+
+        Raises ValueError for a tensor of one axis, and when both ``lengths`` and ``padding`` are given.
+        """
+        from .convert import from_tensor
+
+        return from_tensor(tensor, lengths, padding, ragged_rank, checks.splits_dtype(row_splits_dtype))
+
+    @classmethod
+    def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
+        """The rows of a sparse matrix whose entries stand at the left of each row."""
+        from .convert import from_sparse
+
+        return from_sparse(st_input, checks.splits_dtype(row_splits_dtype))
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    @property
+    def values(self) -> Any:
+        """All rows one after the other."""
+        return self._values
+
+    @property
+    def flat_values(self) -> Any:
+        """The innermost values, a tensor."""
+        inner = self._values
+        while isinstance(inner, RaggedTensor):
+            inner = inner._values
+        return inner
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the values."""
+        return self.flat_values.dtype
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many axes are cut at splits."""
+        return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes; None for ragged axes."""
+        inner = self._values.shape.as_list()[1:]
+        return TensorShape.of((len(self._splits) - 1, self._uniform, *inner))
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self.shape
+
+    @property
+    def row_splits(self) -> Any:
+        """Where rows begin and end: one number more than there are rows."""
+        return wrap(self._splits)
+
+    @property
+    def uniform_row_length(self) -> Any:
+        """The length of all rows where they were made equal, else None."""
+        return None if self._uniform is None else wrap(np.array(self._uniform, self._splits.dtype))
+
+    @property
+    def nested_row_splits(self) -> tuple[Any, ...]:
+        """The row splits of all ragged axes, the outermost first."""
+        return tuple(wrap(s) for s in all_splits(self))
+
+    def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
+        """The number of rows."""
+        return self._number(len(self._splits) - 1, out_type)
+
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+        """The lengths of the rows (of an inner axis: again ragged)."""
+        if axis == 0:
+            return self.nrows()
+        if axis < 0 or axis > 1:
+            axis = checks.axis(axis, self.shape.rank)
+        if axis == 1:
+            return wrap(np.diff(self._splits))
+        if isinstance(self._values, RaggedTensor):
+            return make(self._values.row_lengths(axis - 1), self._splits, self._uniform)
+        size = self._values.shape.as_list()[axis - 1]
+        sizes = np.full(tuple(self._values.shape)[: axis - 1], size, self._splits.dtype)
+        return make(wrap(sizes), self._splits, self._uniform)
+
+    def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
+        """The row lengths of all ragged axes, the outermost first."""
+        return tuple(wrap(np.diff(s)) for s in all_splits(self))
+
+    def row_starts(self, name: str | None = None) -> Any:
+        """Where the rows begin."""
+        return wrap(self._splits[:-1])
+
+    def row_limits(self, name: str | None = None) -> Any:
+        """Where the rows end."""
+        return wrap(self._splits[1:])
+
+    def value_rowids(self, name: str | None = None) -> Any:
+        """To which row each value belongs."""
+        return wrap(rowids_of(self._splits))
+
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
+        """The row numbers of all ragged axes, the outermost first."""
+        return tuple(wrap(rowids_of(s)) for s in all_splits(self))
+
+    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Any:
+        """The sizes of the smallest dense tensor that holds all rows."""
+        sizes = np.array(bounds(self), self._splits.dtype if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype)
+        return wrap(sizes if axis is None else sizes[np.asarray(axis)])
+
+    def _number(self, value: int, out_type: Any) -> Any:
+        kind = self._splits.dtype.type if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype
+        return wrap(kind(value))
+
+    # -- other forms --------------------------------------------------------------------------------------------------
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows of other values; ValueError when their number differs."""
+        values = as_values(new_values)
+        if nvals(values) != nvals(self._values):
+            raise ValueError(f"Shapes ({nvals(self._values)},) and ({nvals(values)},) are incompatible")
+        return make(values, self._splits, self._uniform)
+
+    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows of other innermost values."""
+        if isinstance(self._values, RaggedTensor):
+            return make(self._values.with_flat_values(new_values), self._splits, self._uniform)
+        return self.with_values(new_values)
+
+    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+        """The same rows with splits of type int32 or int64; ValueError for another type."""
+        wanted = dtypes.as_dtype(dtype)
+        if wanted not in (dtypes.int32, dtypes.int64):
+            raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}.")
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            inner = inner.with_row_splits_dtype(wanted)
+        return make(inner, self._splits.astype(wanted.as_numpy_dtype), self._uniform)
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        """The axes from ``outer_axis`` to ``inner_axis`` as one."""
+        from .convert import merge_dims
+
+        return merge_dims(self, outer_axis, inner_axis)
+
+    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Any:
+        """A dense tensor, with ``default_value`` where rows are short; ``shape`` pads or cuts axes to given sizes."""
+        from .convert import to_tensor
+
+        return to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name: str | None = None) -> Any:
+        """A sparse tensor with the values at the left of each row."""
+        from .convert import to_sparse
+
+        return to_sparse(self)
+
+    def to_list(self) -> list[Any]:
+        """Nested Python lists."""
+        values = self._values
+        flat = values.to_list() if isinstance(values, RaggedTensor) else values.numpy().tolist()
+        return [flat[a:b] for a, b in zip(self._splits[:-1], self._splits[1:], strict=True)]
+
+    def numpy(self) -> Any:
+        """A NumPy array: of rows (dtype object) unless all have the same length."""
+        values = self._values.numpy()
+        splits = self._splits
+        if len(splits) < 2:
+            return np.zeros((0, 0, *values.shape[1:]), values.dtype)
+        if len(set(np.diff(splits).tolist())) == 1 and values.dtype != object:
+            return values.reshape((len(splits) - 1, -1 if values.size else int(splits[1] - splits[0]), *values.shape[1:]))
+        rows = [values[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+        if len(set(np.diff(splits).tolist())) == 1:
+            return np.array(rows, object).reshape((len(rows), int(splits[1] - splits[0]), *values.shape[1:]))
+        out = np.empty(len(rows), object)
+        for i, row in enumerate(rows):
+            out[i] = row
+        return out
+
+    # -- gradients ----------------------------------------------------------------------------------------------------
+
+    def _watch_on(self, tape: Any) -> None:
+        from ..tape import log_first_n
+
+        tape.watch(self.flat_values)
+        log_first_n(f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {self.row_splits.dtype!r}")
+
+    def _gradient_leaf(self) -> Any:
+        return self.flat_values
+
+    def _like_gradient(self, gradient: Any) -> RaggedTensor:
+        return self.with_flat_values(convert_to_tensor(gradient))
+
+    def _to_tensor(self, dtype: Any = None) -> Any:
+        raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
+
+    # -- Python's protocols -------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        from .indexing import getitem
+
+        return getitem(self, list(key) if isinstance(key, (list, tuple)) else [key])
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self._splits) - 1))
+
+    def __repr__(self) -> str:
+        with np.printoptions(formatter={"all": _shown}):
+            return f"<tf.RaggedTensor {_shown(self.numpy())}>"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
+    def __hash__(self) -> int:
+        raise TypeError("RaggedTensor is unhashable.")
+
+    def consumers(self) -> list[Any]:
+        """The operations that use this: an empty list outside graphs."""
+        return []
+
+    @property
+    def _type_spec(self) -> RaggedTensorSpec:
+        return RaggedTensorSpec.from_value(self)
+
+
+class RaggedTensorSpec:
+    """The type of ragged tensors: shape, dtype, and how many axes are ragged.
+
+    >>> import minitape as tf
+    >>> tf.RaggedTensorSpec([2, None], tf.int32)
+    RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
+    """
+
+    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32, ragged_rank: int | None = None,
+                 row_splits_dtype: Any = dtypes.int64) -> None:  # fmt: skip
+        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+        rank = self._shape.rank
+        if ragged_rank is None:
+            if rank is None:
+                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+            ragged_rank = rank - 1
+        elif not isinstance(ragged_rank, int):
+            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
+        if rank is not None and ragged_rank >= rank:
+            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
+        self._ragged_rank = ragged_rank
+
+    shape = property(lambda self: self._shape, doc="The sizes; None for ragged or unknown ones.")
+    dtype = property(lambda self: self._dtype, doc="The type of the values.")
+    ragged_rank = property(lambda self: self._ragged_rank, doc="How many axes are cut at splits.")
+    row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
+    value_type = property(lambda self: RaggedTensor, doc="The class of values of this type.")
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The type of a ragged tensor."""
+        return cls(value.shape, value.dtype, value.ragged_rank, dtypes.of(value._splits))
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """True when the ragged tensor (or type) is of this type."""
+        other = value if isinstance(value, RaggedTensorSpec) else RaggedTensorSpec.from_value(value)
+        return (self._dtype == other._dtype and self._ragged_rank == other._ragged_rank
+                and self._shape.is_compatible_with(other._shape))  # fmt: skip
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RaggedTensorSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._row_splits_dtype!r})"
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def make(values: Any, splits: Any, uniform: int | None = None) -> RaggedTensor:
+    """A ragged tensor of parts that are known to fit."""
+    made = RaggedTensor.__new__(RaggedTensor)
+    made._values, made._splits, made._uniform = values, splits, uniform
+    inner = values
+    if isinstance(inner, RaggedTensor) and inner._splits.dtype != splits.dtype:  # all splits are of one type
+        made._splits = splits.astype(np.int64)
+        made._values = inner.with_row_splits_dtype(dtypes.int64)
+    return made
+
+
+def is_ragged(value: Any) -> bool:
+    """True for a ragged tensor."""
+    return isinstance(value, RaggedTensor)
+
+
+def as_values(values: Any) -> Any:
+    """A tensor or a ragged tensor, of at least one axis."""
+    if is_ragged(values):
+        return values
+    tensor = convert_to_tensor(values)
+    if not tensor.ndim:
+        tensor[0]  # raises what TensorFlow raises for a scalar
+    return tensor
+
+
+def as_ragged_or_tensor(value: Any, hint: Any = None) -> Any:
+    """``value`` itself if it is ragged, else as a tensor."""
+    if is_ragged(value) or type(value) is EagerTensor or isinstance(value, Tensor):
+        return value
+    return convert_to_tensor(value, dtype_hint=hint)
+
+
+def nvals(values: Any) -> int:
+    """The number of rows of a tensor or ragged tensor."""
+    return len(values._splits) - 1 if is_ragged(values) else int(values.shape[0])
+
+
+def splits_of(lengths: Any) -> Any:
+    """Row splits from row lengths.
+
+    >>> splits_of(np.array([2, 0, 1]))
+    array([0, 2, 2, 3])
+    """
+    return np.concatenate([np.zeros(1, lengths.dtype), np.cumsum(lengths, dtype=lengths.dtype)])
+
+
+def rowids_of(splits: Any) -> Any:
+    """Row numbers from row splits.
+
+    >>> rowids_of(np.array([0, 2, 2, 3]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(splits) - 1, dtype=splits.dtype), np.diff(splits))
+
+
+def all_splits(rt: Any) -> list[Any]:
+    """The row splits of all ragged axes, the outermost first."""
+    found = []
+    while is_ragged(rt):
+        found.append(rt._splits)
+        rt = rt._values
+    return found
+
+
+def bounds(rt: Any) -> list[int]:
+    """The largest size of each axis."""
+    found = [len(rt._splits) - 1]
+    for splits in all_splits(rt):
+        lengths = np.diff(splits)
+        found.append(int(lengths.max()) if lengths.size else 0)
+    return found + [int(n) for n in rt.flat_values.shape[1:]]
+
+
+def _nested(factory: Any, flat_values: Any, parts: Any, name: str, validate: bool) -> RaggedTensor:
+    if isinstance(parts, Tensor) or not isinstance(parts, (list, tuple)):
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {parts}")
+    result = flat_values
+    for part in reversed(parts):
+        result = factory(result, part, validate=validate)
+    return result
+
+
+def _shown(x: Any) -> str:
+    """Elements separated by commas, as nested arrays print themselves inside an array."""
+    if isinstance(x, np.ndarray):
+        return np.array2string(x, separator=", ") if x.size else repr(x.tolist())
+    return str(x)
+
+
+def _install_operators() -> None:
+    """Operators are those of ``tf``, applied to the values."""
+    names = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
+             "pow": "pow", "and": "logical_and", "or": "logical_or", "xor": "logical_xor"}  # fmt: skip
+    from .elementwise import binary, equals, unary
+
+    for short, name in names.items():
+        setattr(RaggedTensor, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
+        setattr(RaggedTensor, f"__r{short}__", lambda a, b, n=name: binary(n, b, a))
+    for short, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
+        setattr(RaggedTensor, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
+    for short, name in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():
+        setattr(RaggedTensor, f"__{short}__", lambda a, n=name: unary(n, a))
+    RaggedTensor.__eq__ = lambda a, b: equals("equal", a, b)  # type: ignore[method-assign,assignment]
+    RaggedTensor.__ne__ = lambda a, b: equals("not_equal", a, b)  # type: ignore[method-assign,assignment]
+
+
+_install_operators()

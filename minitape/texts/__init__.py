@@ -1,0 +1,1 @@
+"""What ``tf.strings`` is made of: numbers as text, patterns, Unicode, hashes."""

@@ -1,0 +1,187 @@
+"""Unicode: characters of strings, code points, other encodings."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import numpy as np
+
+from ..errors import invalid
+from ..tensor import wrap
+
+ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+REPLACEMENT = 0xFFFD
+# ICU's numbers of scripts, by the first word of a character's name
+SCRIPTS = {
+    "LATIN": 25, "GREEK": 14, "CYRILLIC": 8, "ARMENIAN": 3, "HEBREW": 19, "ARABIC": 2, "DEVANAGARI": 10, "BENGALI": 4,
+    "THAI": 38, "LAO": 24, "TIBETAN": 39, "GEORGIAN": 12, "HANGUL": 18, "ETHIOPIC": 11, "CHEROKEE": 6, "KHMER": 23,
+    "MONGOLIAN": 27, "HIRAGANA": 20, "KATAKANA": 22, "BOPOMOFO": 5, "CJK": 17, "TAMIL": 35, "TELUGU": 36, "KANNADA": 21,
+    "MALAYALAM": 26, "SINHALA": 33, "MYANMAR": 28, "GUJARATI": 15, "GURMUKHI": 16, "ORIYA": 31, "SYRIAC": 34,
+}  # fmt: skip
+
+
+def characters(s: bytes) -> list[bytes]:
+    """The UTF-8 characters of a string, as bytes."""
+    out: list[bytes] = []
+    for i in range(len(s)):
+        if s[i] & 0xC0 == 0x80 and out:
+            out[-1] += s[i : i + 1]
+        else:
+            out.append(s[i : i + 1])
+    return out
+
+
+def _codec(encoding: str) -> str:
+    try:
+        name = ENCODINGS.get(encoding) or encoding
+        b"".decode(name)
+        return name
+    except LookupError:
+        raise invalid(f'Could not create converter for input encoding "{encoding}"', "UnicodeDecodeWithOffsets") from None
+
+
+def _points(s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool) -> list[tuple[int, int, int]]:
+    """(code point, where it begins, how many bytes) of each character."""
+    codec, found, at = _codec(encoding), [], 0
+    while at < len(s):
+        size, char = _next(s, at, codec)
+        if char is None:
+            if errors == "strict":
+                raise invalid("Invalid formatting on input string", "UnicodeDecode")
+            if errors == "replace":
+                found.append((replacement, at, size))
+        else:
+            point = ord(char)
+            control = replace_control and point < 32
+            found.append((replacement if control else point, at, size))
+        at += size
+    return found
+
+
+def _next(s: bytes, at: int, codec: str) -> tuple[int, str | None]:
+    """How many bytes the next character takes, and which it is; None for bytes that are none."""
+    for size in range(1, 5):
+        try:
+            text = s[at : at + size].decode(codec)
+        except UnicodeDecodeError:
+            continue
+        if len(text) == 1 and at + size <= len(s):
+            return size, text
+    return 1, None
+
+
+def _check_errors(errors: str) -> None:
+    if errors not in ("strict", "replace", "ignore"):
+        raise ValueError(f"Value for 'errors' must be one of strict, replace, ignore. Got {errors!r}.")
+
+
+def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool, what: Any, dtype: Any) -> Any:
+    from ..strings import rows, strings_of
+
+    _check_errors(errors)
+    array = strings_of(input, "UnicodeDecode")
+    return rows(array, lambda s: [what(s, p) for p in _points(s, encoding, errors, replacement, control)], dtype)
+
+
+def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+                   replace_control_characters: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """The code points of each string, int32: a tensor for one string, else ragged.
+
+    >>> import minitape as tf
+    >>> tf.strings.unicode_decode("hi", "UTF-8").numpy()
+    array([104, 105], dtype=int32)
+    """
+    return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, lambda s, p: p[0], np.int32)
+
+
+def unicode_decode_with_offsets(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+                                replace_control_characters: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """The code points, and at which byte each begins."""
+    given = (input, input_encoding, errors, replacement_char, replace_control_characters)
+    return unicode_decode(*given), _decoded(*given, lambda s, p: p[1], np.int64)
+
+
+def unicode_split(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+                  name: str | None = None) -> Any:  # fmt: skip
+    """The characters of each string, as strings.
+
+    >>> import minitape as tf
+    >>> tf.strings.unicode_split(["hi", "a"], "UTF-8")
+    <tf.RaggedTensor [[b'h', b'i'], [b'a']]>
+    """
+    codec = _codec(input_encoding)
+    return _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: chr(p[0]).encode(codec), object)
+
+
+def unicode_split_with_offsets(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+                               name: str | None = None) -> Any:  # fmt: skip
+    """The characters, and at which byte each begins."""
+    parts = unicode_split(input, input_encoding, errors, replacement_char)
+    return parts, _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: p[1], np.int64)
+
+
+def unicode_encode(input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
+                   name: str | None = None) -> Any:  # fmt: skip
+    """Strings from code points: the last axis is joined.
+
+    >>> import minitape as tf
+    >>> tf.strings.unicode_encode([104, 105], "UTF-8").numpy()
+    b'hi'
+    """
+    from ..convert import convert_to_tensor
+    from ..ragged.tensor import RaggedTensor, make
+    from ..strings import texts
+
+    _check_errors(errors)
+    codec = _codec(output_encoding)
+
+    def one(points: Any) -> bytes:
+        out = []
+        for p in points:
+            if 0 <= p <= 0x10FFFF and not 0xD800 <= p < 0xE000:
+                out.append(chr(p))
+            elif errors == "strict":
+                raise invalid("Code point is out of range for Unicode, or a noncharacter.", "UnicodeEncode")
+            elif errors == "replace":
+                out.append(chr(replacement_char))
+        return "".join(out).encode(codec)
+
+    if isinstance(input, RaggedTensor):
+        if isinstance(input.values, RaggedTensor):
+            return make(unicode_encode(input.values, output_encoding, errors, replacement_char), input._splits, input._uniform)
+        return texts([one(row) for row in input.to_list()])
+    array = np.asarray(convert_to_tensor(input).array)
+    return texts([one(row.tolist()) for row in array.reshape((-1, array.shape[-1]))], array.shape[:-1])
+
+
+def unicode_transcode(input: Any, input_encoding: str, output_encoding: str, errors: str = "replace",
+                      replacement_char: int = REPLACEMENT, replace_control_characters: bool = False,
+                      name: str | None = None) -> Any:  # fmt: skip
+    """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE)."""
+    from ..strings import each, strings_of
+
+    _check_errors(errors)
+    codec = _codec(output_encoding)
+    return each(
+        lambda s: "".join(chr(p[0]) for p in _points(s, input_encoding, errors, replacement_char, replace_control_characters)).encode(codec),
+        strings_of(input, "UnicodeTranscode"),
+    )
+
+
+def unicode_script(input: Any, name: str | None = None) -> Any:
+    """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32."""
+    from ..convert import convert_to_tensor
+
+    array = np.asarray(convert_to_tensor(input).array)
+
+    def one(point: int) -> int:
+        if not 0 <= point <= 0x10FFFF:
+            return -1
+        char = chr(point)
+        if unicodedata.combining(char):
+            return 1
+        word = unicodedata.name(char, "").split(" ")[0].split("-")[0]
+        return SCRIPTS.get(word, 0) if char.isalpha() or word == "CJK" else 0
+
+    return wrap(np.array([one(int(p)) for p in array.reshape(-1)], np.int32).reshape(array.shape))
