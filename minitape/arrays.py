@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .convert import convert_to_tensor
 from .errors import UnimplementedError, invalid
 from .joining import shown
 from .opdefs import accept
-from .operands import axes_of, deferred, static, strict, tensor_of
+from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
@@ -205,9 +206,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    from .shape import static_sizes
-
-    x, sizes = tensor_of(tensor), list(static_sizes(shape))
+    if isinstance(shape, (list, tuple, TensorShape)) and None in shape:
+        convert_to_tensor(list(shape))  # raises
+    x, given = tensor_of(tensor), integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
+    if given.ndim > 1:
+        raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
+    sizes = given.reshape(-1).tolist()
     if x.shape.is_fully_defined():
         sizes = _reshape_sizes(x.shape.num_elements(), sizes)
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
@@ -232,7 +236,8 @@ def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
         if count:
             raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
                           "0", "Reshape")  # fmt: skip
-        return [0 if n == -1 else n for n in sizes]
+        rest = [n for n in sizes if n not in (-1, 0)]
+        return [(1 if not rest else 0) if n == -1 else n for n in sizes]
     if count % product:
         raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
                       f"{product}", "Reshape")  # fmt: skip
@@ -250,7 +255,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
            [3, 6]], dtype=int32)
     """
     a = tensor_of(a)
-    order = tuple(range(a.ndim))[::-1] if perm is None else _order(np.asarray(static(perm)), a.ndim)
+    order = tuple(range(a.ndim))[::-1] if perm is None else _order(integers(perm, "Transpose", "Tperm"), a.ndim)
     out = apply(TABLE["transpose"], (a,), {"perm": order})
     return apply(TABLE["conj"], (out,), {}) if conjugate and a.dtype.is_complex else out
 
@@ -280,14 +285,19 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     array([[1],
            [2]], dtype=int32)
     """
+    if isinstance(axis, float):
+        raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
     x, axis = tensor_of(input), static(axis)
     if np.size(axis) != 1:
         raise invalid("'dim' must be a tensor with a single value", "ExpandDims")
     axis = int(np.reshape(axis, ())[()])
     if not -x.ndim - 1 <= axis <= x.ndim:
         raise invalid(f"Tried to expand dim index {axis} for tensor with {x.ndim} dimensions.", "ExpandDims")
+    place = axis if axis >= 0 else axis + x.ndim + 1
     sizes = list(x.shape)
-    sizes.insert(axis if axis >= 0 else axis + x.ndim + 1, 1)
+    if sizes.count(None) > 1:  # a graph's tensor, of which too little is known for a reshape
+        return apply(TABLE["slice"], (x,), {"spec": (*[slice(None)] * place, None)})
+    sizes.insert(place, 1)
     return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest(sizes)})
 
 
@@ -308,7 +318,11 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
             raise invalid(f"Tried to squeeze dim index {a} for tensor with {x.ndim} dimensions.", "Squeeze")
         if x.shape[a] not in (1, None):
             raise invalid(f"Can not squeeze dim[{a % x.ndim}], expected a dimension of 1, got {x.shape[a]}", "Squeeze")
+    if not axes and not x.shape.is_fully_defined():
+        return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
+    if list(x.shape).count(None) > 1:
+        return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
     return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])})
 
 
@@ -330,6 +344,8 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """
     from .filling import fill_sizes
 
+    if np.ndim(static(shape)) == 0:
+        raise invalid("shape must be a vector of {int32,int64}, got shape []", "BroadcastTo")
     x, sizes = tensor_of(input), fill_sizes(shape)
     if x.ndim > len(sizes):
         raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
@@ -410,7 +426,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     >>> tf.reverse([1, 2, 3], [0]).numpy()
     array([3, 2, 1], dtype=int32)
     """
-    x, axes = tensor_of(tensor), np.asarray(static(axis))
+    x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
     if not x.ndim:
@@ -437,11 +453,13 @@ def reverse_sequence(
            [6, 5, 4]], dtype=int32)
     """
     x, lengths = tensor_of(input), tensor_of(seq_lengths).array
+    if seq_axis is None:
+        raise TypeError("Expected int for argument 'seq_dim' not None.")
     seq, batch = (0 if a is None else int(static(a)) for a in (seq_axis, batch_axis))
     if seq == batch:
         raise invalid(f"batch_dim == seq_dim == {seq}", "ReverseSequence")
     if len(lengths) != x.shape[batch]:
-        raise invalid(f"Length of seq_lens != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence")
+        raise invalid(f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence")
     for n in lengths.tolist():
         if n < 0 or n > x.shape[seq]:
             raise invalid(f"seq_lens({lengths.tolist().index(n)}) < 0" if n < 0 else
@@ -459,7 +477,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     >>> tf.roll([1, 2, 3, 4], 1, 0).numpy()
     array([4, 1, 2, 3], dtype=int32)
     """
-    x, shifts, axes = tensor_of(input), np.asarray(static(shift)), np.asarray(static(axis))
+    x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
     if not x.ndim:
         raise invalid("input must be 1-D or higher", "Roll")
     if shifts.shape != axes.shape and shifts.size != axes.size:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import UnimplementedError, invalid
-from .operands import deferred, static, strict, tensor_of
+from .operands import deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .tensor import Tensor, apply
 
@@ -49,11 +49,11 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         values = [values]
     if any(hasattr(v, "_composite") and hasattr(v, "_concat") for v in values):
         return next(v for v in values if hasattr(v, "_concat"))._concat(list(values), axis)
-    axis = int(static(axis))
+    if isinstance(axis, float):
+        raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
+    axis = int(integers(axis, "ConcatV2", "Tidx").reshape(-1)[0])
     if len(values) == 1:
-        x = tensor_of(values[0])
-        _concat_axis(axis, x.ndim)
-        return apply(TABLE["identity"], (x,), {})
+        return apply(TABLE["identity"], (tensor_of(values[0]),), {})
     tensors = same_dtype_tensors(values)
     if not tensors:
         raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', KernelDef: "
@@ -105,6 +105,10 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     array([[1, 3],
            [2, 4]], dtype=int32)
     """
+    if isinstance(values, (int, float, bool, complex, str, bytes)):
+        return convert_to_tensor(values)
+    if isinstance(values, dict):
+        raise KeyError(0)
     if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
         try:
             whole = convert_to_tensor(values)
@@ -150,15 +154,26 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     [[1], [2, 3]]
     """
     x, axis = tensor_of(value), int(static(axis))
-    sizes, rank = static(num_or_size_splits), x.ndim
+    sizes, rank = num_or_size_splits, x.ndim
+    if not isinstance(sizes, (int, np.integer)):
+        sizes = tensor_of(sizes)
+        if not sizes.ndim:
+            raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
+                             f"{num_or_size_splits!s}")  # fmt: skip
+        sizes = integers(sizes, "SplitV", "Tlen").tolist()
     if not -rank <= axis < rank:
         raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
     total = x.shape[axis]
-    if isinstance(sizes, (list, tuple)):
+    if isinstance(sizes, list):
+        if num is not None and num != len(sizes):
+            raise invalid(f"size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and {len(sizes)} "
+                          "elements", "SplitV")  # fmt: skip
         parts = _split_sizes([int(s) for s in sizes], total, num, axis)
     else:
         if sizes <= 0:
-            raise invalid(f"Number of ways to split should > 0, but got {sizes}", "Split")
+            raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node Split}}}}; "
+                          "Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; attr=num_split:int,min=1; "
+                          "attr=T:type>", "Split")  # fmt: skip
         if total % sizes:
             raise invalid("Number of ways to split should evenly divide the split dimension, but got split_dim "
                           f"{axis} (size = {total}) and num_split {sizes}", "Split")  # fmt: skip
@@ -186,7 +201,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    x, counts = tensor_of(input), np.asarray(static(multiples))
+    x, counts = tensor_of(input), integers(multiples, "Tile", "Tmultiples")
     if counts.ndim != 1:
         raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
     if counts.size != x.ndim:
@@ -220,16 +235,18 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     axis = int(static(axis))
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
-    counts = np.asarray(static(repeats))
-    if counts.dtype.kind == "f" and counts.size:
-        raise TypeError(f"Cannot convert {repeats!r} to EagerTensor of dtype int32")
+    given = tensor_of(repeats)
+    if not given.dtype.is_integer:
+        raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
+                        f"{repeats} of dtype: {given.dtype}")  # fmt: skip
+    counts = np.asarray(given.array)
     size = x.shape[axis]
     if counts.ndim > 1:
         raise ValueError(f"Shape {counts.shape} must have rank at most 1")
     if counts.size not in (1, size):
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
-        raise invalid(f"Condition x >= 0 did not hold. `repeats` must be non-negative, got {counts.tolist()}")
+        raise invalid(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")
     _check_tile(x, x.ndim + 1)
     given = int(counts.reshape(-1)[0]) if counts.size == 1 else tuple(counts.tolist())
     return apply(TABLE["repeat"], (x,), {"repeats": given, "axis": axis % x.ndim})
@@ -253,7 +270,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         raise ValueError(f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
                          f"`mode` = {mode}")  # fmt: skip
     x, op = tensor_of(tensor), "PadV2" if wanted == "CONSTANT" else "MirrorPad"
-    sizes = _paddings(np.asarray(static(paddings)), x, op)
+    sizes = _paddings(integers(paddings, op if op != "PadV2" or constant_values != 0 else "Pad", "Tpaddings"), x, op)
     if wanted != "CONSTANT":
         _check_mirror(sizes, x, wanted)
         return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})

@@ -71,6 +71,17 @@ def static(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
+def integers(value: Any, op: str, attr: str) -> Any:
+    """An argument of sizes, axes or places as a NumPy array; InvalidArgumentError when the kernel takes no such dtype."""
+    if type(value) is int or (isinstance(value, (list, tuple)) and all(type(v) is int for v in value)):
+        return np.asarray(value, np.int32 if value == [] or value == () else None)
+    from .opdefs import accept_attr
+
+    tensor = tensor_of(value)
+    accept_attr(op, attr, tensor.dtype)
+    return np.asarray(tensor.array)
+
+
 def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     """In a graph: a function that needs values which only a run has is called when the graph runs; else raises ``error``."""
     if state.graph is not None:

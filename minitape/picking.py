@@ -46,6 +46,8 @@ def gather(
         raise invalid(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}", "GatherV2")
     axis %= rank
     batch_dims = batch_dims + places.ndim if batch_dims < 0 else batch_dims
+    if batch_dims > axis:
+        raise invalid(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})", "GatherV2")
     for i in range(batch_dims):
         if x.shape[i] != places.shape[i]:
             raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
@@ -81,6 +83,8 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
     shape = tuple(x.shape)[batch_dims:]
     if not places.ndim:
         raise invalid("indices must be at least a vector", "GatherNd")
+    if not x.ndim:
+        raise invalid("params must be at least a vector", "GatherNd")
     depth = places.shape[-1]
     if depth > len(shape):
         raise invalid("index innermost dimension length must be <= params rank; saw: "
@@ -90,7 +94,19 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         if bad is not None:
             at, place = bad
             raise invalid(f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd", "GatherNd")
+    if bad_indices_policy == "IGNORE":
+        return _gather_nd_inside(x, places, shape[:depth], batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
+
+
+def _gather_nd_inside(x: Any, places: Any, sizes: tuple[int, ...], batch_dims: int) -> Any:
+    """gather_nd with zeros for places outside of the tensor."""
+    numbers = np.asarray(places.array)
+    inside = np.all((numbers >= 0) & (numbers < np.array(sizes)), axis=-1)
+    kept = wrap(np.where(inside[..., None], numbers, 0))
+    found = apply(TABLE["gather_nd"], (x, kept), {"batch_dims": batch_dims} if batch_dims else {})
+    mask = inside.reshape(inside.shape + (1,) * (found.ndim - inside.ndim))
+    return apply(TABLE["select"], (wrap(mask), found, apply(TABLE["zeros_like"], (found,), {})), {})
 
 
 def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:
@@ -153,14 +169,14 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     [[1], [2]]
     """
     if x is None and y is None:
-        return apply(TABLE["where"], (tensor_of(condition),), {})
+        condition = tensor_of(condition)
+        if condition.shape.rank == 0:
+            raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
+        return apply(TABLE["where"], (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    condition = condition if isinstance(condition, Tensor) else convert_to_tensor(condition, dtypes.bool)
+    condition = convert_to_tensor(condition, dtypes.bool)
     x, y = together(x, y)
-    if condition.dtype != dtypes.bool:
-        raise invalid("cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "
-                      f"{condition.dtype.kernel_name} tensor", "SelectV2")  # fmt: skip
     try:
         np.broadcast_shapes(*[_known(t.shape) for t in (condition, x, y)])
     except ValueError:
@@ -221,11 +237,11 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
            [ True,  True,  True]])
     """
     counts = tensor_of(lengths).array
-    size = (int(np.max(counts)) if np.size(counts) else 0) if maxlen is None else static(maxlen)
+    size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
     if np.ndim(size):
-        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask. Received `maxlen` = {maxlen} with shape "
-                         f"'{np.shape(size)}'")  # fmt: skip
-    made = np.arange(int(size)) < np.asarray(counts)[..., None]
+        raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape "
+                         f"'{np.shape(size)}' instead")  # fmt: skip
+    made = np.arange(int(np.ceil(size))) < np.asarray(counts)[..., None]
     return wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype))
 
 

@@ -39,7 +39,7 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
            f"{shown(values.shape)}]"  # fmt: skip
     if tuple(values.shape)[: len(outer)] != outer:
         raise invalid(f"Dimensions {span}", op)
-    if tuple(values.shape)[len(outer) :] != sizes[depth:]:
+    if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
     bad = outside(places.array, sizes[:depth])
@@ -55,9 +55,12 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
     if tuple(values.shape)[: len(outer)] != outer:
         raise invalid("Outer dimensions of indices and update must match. Indices shape: "
                       f"{shown(places.shape)}, updates shape:{shown(values.shape)}", op)  # fmt: skip
-    if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
+    if values.ndim - len(outer) != x.ndim - depth:
         raise invalid("Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
                       f"{shown(x.shape)} updates: {shown(values.shape)}", op)  # fmt: skip
+    if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
+        raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shown(x.shape)} must match the inner "
+                      f"{values.ndim - len(outer)} dimensions of updates.shape={shown(values.shape)}", op)  # fmt: skip
     bad = outside(places.array, tuple(x.shape)[:depth])
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)

@@ -100,6 +100,10 @@ def _gather_nd_rule(g: Any, z: Any, x: Any, indices: Any, *, batch_dims: int = 0
 
 def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims: int = 0) -> Any:
     """Adds elements (or slices) into zeros at the places that ``indices`` lists."""
+    if g.dtype == object:
+        out = np.full(shape, b"", object)
+        out[places(indices)] = g
+        return out
     out = np.zeros(shape, g.dtype)
     if not indices.shape[-1] and not batch_dims:
         return np.sum(g, axis=tuple(range(indices.ndim - 1)), dtype=g.dtype)
