@@ -45,7 +45,7 @@ EXERCISES = (
             Mistake(lambda value: [value**2, value**3], "These are y and z themselves. Return their gradients."),
             Mistake(lambda value: 2 * value, "That is the gradient of y. Return a list of both."),
         ],
-        hint="Make the tape with persistent=True, compute y and z in its block, and ask for one gradient after the other.",
+        hint="Make the tape with persistent=True, compute y and z in its block, and ask once for each.",
         because="A persistent tape answers twice, once for y and once for z.",
     ),
     Exercise(

@@ -1,0 +1,87 @@
+"""The answers of lesson 07, stopping gradients."""
+
+from __future__ import annotations
+
+from .exercise import Exercise, Mistake
+
+EXERCISES = (
+    Exercise(
+        "07.1",
+        expect={"A": 3.0, "B": None, "C": 8.0, "D": 1.0},
+        mistakes=[
+            Mistake(
+                {"A": 3.0, "B": 0.0, "C": 8.0, "D": 1.0}, "B: no path is left from y. The answer is None, not zero."
+            ),
+            Mistake({"A": 3.0, "B": 2.0, "C": 8.0, "D": 1.0}, "B: y reaches the product only through the stop."),
+            Mistake(
+                {"A": 3.0, "B": None, "C": 12.0, "D": 1.0}, "C: only two of the three factors let a gradient pass."
+            ),
+            Mistake({"A": 3.0, "B": None, "C": 4.0, "D": 1.0}, "C: two factors pass, and each gets 2 * 2. Add them."),
+            Mistake(
+                {"A": 3.0, "B": None, "C": 8.0, "D": 4.0}, "D: the path through x * y is stopped. Which x is left?"
+            ),
+            Mistake({"A": 3.0, "B": None, "C": 8.0, "D": None}, "D: one path is stopped, but the last x is not."),
+        ],
+        hint="Draw the paths from the variable to the result, cross out those through a stop, and add the others.",
+        because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
+    ),
+    Exercise(
+        "07.2",
+        expect={"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+        mistakes=[
+            Mistake(
+                {"A inner": 4.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
+                "A: only the inner tape pauses. The outer one records x * x as well.",
+            ),
+            Mistake(
+                {"A inner": 4.0, "A outer": 12.0, "B inner": 4.0, "B outer": 12.0},
+                "B: stop_gradient is a row that every tape records, and no tape lets a gradient through it.",
+            ),
+            Mistake(
+                {"A inner": 12.0, "A outer": 4.0, "B inner": 4.0, "B outer": 4.0},
+                "A: it is the inner tape that pauses, inner.stop_recording().",
+            ),
+            Mistake(
+                {"A inner": None, "A outer": 12.0, "B inner": None, "B outer": None},
+                "s is stopped, but the last multiplication also uses x itself.",
+            ),
+        ],
+        hint="A tape that does not see x * x knows only u = 4 * x. A tape that sees it knows u = x * x * x.",
+        because="stop_recording is for one tape, stop_gradient for all.",
+    ),
+    Exercise(
+        "07.3",
+        expect=lambda a, b: [2 * (a - b), None],
+        cases=[(3.0, 1.0), (0.0, 2.0), (-1.0, 0.5)],
+        mistakes=[
+            Mistake(lambda a, b: [2 * (a - b), -2 * (a - b)], "Nothing is stopped yet: b is still told to move."),
+            Mistake(lambda a, b: [None, -2 * (a - b)], "You stopped a. The one that shall not move is b."),
+            Mistake(lambda a, b: [None, None], "Now nobody moves. Stop b only, not the whole difference."),
+            Mistake(
+                lambda a, b: [2 * a, None], "b is missing in the loss. Its value must stay in it, only its path not."
+            ),
+        ],
+        hint="Use the same loss, (a - b) ** 2, but put tf.stop_gradient around the one that shall not move.",
+        because="The value of b takes part, but no path leads back to it.",
+    ),
+    Exercise(
+        "07.4",
+        expect=lambda value: [float(round(value)), 1.0],
+        cases=[(2.6,), (-1.2,), (0.4,)],
+        mistakes=[
+            Mistake(
+                lambda value: [float(round(value)), None], "The value is right, but x is not in it without a stop."
+            ),
+            Mistake(lambda value: [value, 1.0], "The gradient is right, but the value is x itself, not rounded."),
+            Mistake(
+                lambda value: [value + round(value), 1.0],
+                "You added the rounded value. Add what is missing: round(x) - x.",
+            ),
+            Mistake(
+                lambda value: [float(round(value) - value), None], "This is what must be added. Add it to x, unstopped."
+            ),
+        ],
+        hint="The number to add is tf.round(x) - x. Stop that number, and add it to x.",
+        because="x + (round(x) - x) has the value round(x), and only the first x lets the gradient pass.",
+    ),
+)
