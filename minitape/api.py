@@ -18,6 +18,8 @@ ROOT: dict[str, str] = {
     "tape": "GradientTape UnconnectedGradients",
     "slices": "IndexedSlices",
     "module": "Module",
+    "ragged": "RaggedTensor RaggedTensorSpec",
+    "sparse": "SparseTensor SparseTensorSpec",
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
@@ -56,7 +58,7 @@ ROOT: dict[str, str] = {
     "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "keras compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}

@@ -273,7 +273,7 @@ def _junction(parts: Sequence[Any], name: str, settles: Callable[[Any], bool]) -
 # -- loops ----------------------------------------------------------------------------------------------------------------
 
 
-def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...]) -> None:
+def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
     first = _value(test())
     if not _decides(first):
@@ -289,7 +289,7 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...])
                 )
         return
     _refuse_return(names)
-    _Loop(names, get, put).run(lambda item: test(), lambda item: body(), None)
+    _Loop(names, get, put, later).run(lambda item: test(), lambda item: body(), None)
 
 
 def _value(test: Any) -> Any:
@@ -304,7 +304,7 @@ def _refuse_return(names: tuple[str, ...]) -> None:
         )
 
 
-def for_stmt(source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...]) -> None:
+def for_stmt(source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
     """``for``: over a tensor of a graph one operation; over anything else Python's loop."""
     if hasattr(source, "_read"):
         source = source._read()
@@ -319,7 +319,7 @@ def for_stmt(source: Any, extra: Any, body: Any, get: Any, put: Any, names: tupl
     if source.shape.rank == 0:
         raise TypeError("iterating over a scalar tensor is not allowed")
     _refuse_return(names)
-    loop = _Loop(names, get, put)
+    loop = _Loop(names, get, put, later)
     loop.run(lambda item: True if extra is None else extra(), body, source)
 
 
@@ -337,8 +337,9 @@ def _still(extra: Any) -> bool:
 class _Loop:
     """A loop on symbolic tensors: which names it changes, and the operation made of it."""
 
-    def __init__(self, names: tuple[str, ...], get: Any, put: Any) -> None:
-        self.names, self.get, self.put = names, get, put
+    def __init__(self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...]) -> None:
+        self.names, self.get, self.put, self.later = names, get, put, later
+        self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
@@ -364,12 +365,15 @@ class _Loop:
             self.put(tuple(values[n] for n in self.names))
             return TABLE["gather"](source, tensors[0], axis=0) if source is not None else None
 
+        latest: dict[str, list[Any]] = {}
+
         def turn(*tensors: Any) -> list[Any]:
             item = enter(tensors)
             body(item)
             after = dict(zip(self.names, self.get(), strict=True))
             outs = [tensors[0] + 1] if index else []
             for name, value in carried:
+                latest[name] = nest.flatten(after[name])
                 outs += self._leaves(name, value, after[name])
             return outs
 
@@ -402,23 +406,31 @@ class _Loop:
         found = build_while(tested, made, [*index, *start], None)[len(index) :]
         values, at = dict(zip(self.names, before, strict=True)), 0
         for name, value in carried:
-            likes = nest.flatten(value)
+            likes = [new if isinstance(new, TensorArrayBase) else v
+                     for new, v in zip(latest[name], nest.flatten(value), strict=True)]  # fmt: skip
             values[name] = nest.pack_sequence_as(
                 value, [closed(like, t) for like, t in zip(likes, found[at : at + len(likes)], strict=True)]
             )
             at += len(likes)
-        self.put(tuple(values[n] for n in self.names))
+        self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
 
     def _carried(self, before: tuple[Any, ...], body: Any, source: Any) -> list[tuple[str, Any]]:
         """(name, initial value) of each variable of the loop; one that is undefined before it starts with zeros."""
         carried = []
         guesses: dict[str, Any] | None = None
         for name, value in zip(self.names, before, strict=True):
+            if name.startswith("_ag_continue"):
+                continue
             if isinstance(value, Undefined):
+                if name not in self.later:
+                    continue
                 if guesses is None:
                     guesses = self._after_one_turn(before, body, source)
                 found = guesses[name]
-                if isinstance(found, Undefined) or not _all_values(found):
+                if isinstance(found, Undefined):
+                    self.lost[name] = Undefined(name, functools.partial(_before_the_loop, name, found))
+                    continue
+                if not _all_values(found):
                     continue
                 value = nest.map_structure(_zeros, found)
             elif not _all_values(value):
@@ -471,6 +483,11 @@ class _Loop:
                     f"'{name}' has shape {shape} before the loop, but shape {tensor.shape} after one iteration. Use "
                     "tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
+
+
+def _before_the_loop(name: str, found: Undefined) -> Exception:
+    return ValueError(f"'{name}' must be defined before the loop.\nNote: AutoGraph tried to define it automatically, but ran "
+                      f"into a ValueError: {found.fail()}")  # fmt: skip
 
 
 def _all_values(value: Any) -> bool:

@@ -237,7 +237,7 @@ class Taped:
                 self._trace_backward(graph, body)
         except LookupError as error:  # raised when the gradient is asked for
             self.error = error
-        rows = [g._row for g in self.grads if g is not None]
+        rows = [r for g in self.grads for r in _rows_of(g)]
         seeds = [s._row for s in self.seeds if s is not None]
         self.saved = sorted(_crossing(graph, rows, border, {*seeds}) | _stateful_rows(graph, border))
         self.forward = Program(graph, [*body.fetches, *self.saved], body.feeds, body.effects)
@@ -250,7 +250,7 @@ class Taped:
         ]
         found = sweep_rows(graph, differentiable, [g if _floats(graph, g) else [] for g in self.groups],
                            [s for s in self.seeds if s is not None])  # fmt: skip
-        self.grads = [g.dense() if isinstance(g, IndexedSlices) else g for g in found]
+        self.grads = [_symbolic(graph, g) for g in found]
 
     def shares(self, gs: Sequence[Any], saved: Sequence[Any], arrays: Sequence[Any]) -> list[Any]:
         """The gradients of the inputs as arrays."""
@@ -258,7 +258,7 @@ class Taped:
             raise self.error
         seeds = [np.asarray(g) if np.ndim(g) else g for g, s in zip(gs, self.seeds, strict=True) if s is not None]
         found = iter(self.backward.run([*saved, *arrays, *seeds]))
-        return [None if g is None else next(found) for g in self.grads]
+        return [_share(g, found) for g in self.grads]
 
     def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
@@ -272,6 +272,26 @@ class Taped:
                 same = row not in kept or kept[row] is tensor.array or np.array_equal(kept[row], tensor.array)
                 known[row] = tensor if same else tensor + wrap(kept[row] - tensor.array)
         return replay(graph, body.fetches, known)
+
+
+def _rows_of(g: Any) -> list[int]:
+    """The rows of a gradient: one, or two for slices, or none."""
+    if g is None:
+        return []
+    return [g._values._row, g._indices._row] if isinstance(g, IndexedSlices) else [g._row]
+
+
+def _symbolic(graph: Any, g: Any) -> Any:
+    """A gradient as tensors of the graph."""
+    if isinstance(g, IndexedSlices):
+        return IndexedSlices(_symbolic(graph, g._values), _symbolic(graph, g._indices), g._dense_shape)
+    return None if g is None else graph.tensor_at(graph.enter(g))
+
+
+def _share(g: Any, arrays: Any) -> Any:
+    if g is None:
+        return None
+    return IndexedSlices(next(arrays), next(arrays), np.asarray(g._dense_shape.array)) if isinstance(g, IndexedSlices) else next(arrays)
 
 
 def _floats(graph: Any, rows: list[int]) -> bool:

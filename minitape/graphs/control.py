@@ -318,8 +318,10 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
         new = body(*rebuilt(tensors))
         new = list(new) if isinstance(new, (list, tuple)) and (len(variables) > 1 or several or len(new) == 1) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False)
-        return [opened(v) for v in nest.flatten(new)]
+        latest[:] = nest.flatten(new)
+        return [opened(v) for v in latest]
 
+    latest: list[Any] = []
     traced = trace_body(step, specs, ["loop_var"] * len(specs))
     check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
     for index, (before, after, v) in enumerate(zip(specs, traced.outputs, flat, strict=True)):
@@ -332,8 +334,9 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
                 f"the loop with shape {before[0]}, but has shape {after.shape} after one iteration. To allow the shape to vary "
                 "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
             )
+    likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
     found = build_while(check, traced, values, limit)
-    return rebuilt(found)
+    return nest.pack_sequence_as(variables, [closed(like, t) for like, t in zip(likes, found, strict=True)])
 
 
 def build_while(test: Body, body: Body, values: Sequence[Any], limit: int | None) -> list[Any]:
@@ -357,6 +360,8 @@ def elements(value: Any, index: Any) -> Any:
     """Element ``index`` of each tensor of a structure."""
     from ..primitives import TABLE
 
+    if isinstance(index, int):
+        return nest.map_structure(lambda t: TABLE["slice"](t, spec=(index,)), value)
     return nest.map_structure(lambda t: TABLE["gather"](t, index, axis=0), value)
 
 
@@ -399,7 +404,7 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
     if count == 0:
         specs = elems if signature is None else signature
         return nest.map_structure(lambda s: _empty(s), specs)
-    results = [fn(elements(elems, wrap(np.int32(i)))) for i in range(count)]
+    results = [fn(elements(elems, i)) for i in range(count)]
     if signature is None:
         _check_signature(elems, results[0])
     return _stacked(results)
@@ -447,7 +452,7 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     array([3., 7.], dtype=float32)
     """
     elems, count = _over(elems)
-    return _stacked([fn(elements(elems, wrap(np.int32(i)))) for i in range(count)])
+    return _stacked([fn(elements(elems, i)) for i in range(count)])
 
 
 def scan(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
@@ -501,7 +506,7 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start
     if initializer is None:
         if not order:
             raise ValueError("Without an initializer there must be at least one element.")
-        value = elements(elems, wrap(np.int32(order[0])))
+        value = elements(elems, order[0])
         results.append(value)
         order = order[1:]
     else:
@@ -509,6 +514,6 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start
         if with_start:
             results.append(value)
     for i in order:
-        value = fn(value, elements(elems, wrap(np.int32(i))))
+        value = fn(value, elements(elems, i))
         results.append(value)
     return results

@@ -12,6 +12,7 @@ from typing import Any
 from .. import nest
 from ..config import functions_run_eagerly
 from ..convert import convert_to_tensor
+from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor
@@ -204,7 +205,8 @@ class Function:
         out = dict(values)
         for name, spec in self._named_signature().items():
             try:
-                out[name] = nest.map_structure(_cast_leaf, spec, values[name])
+                value = values[name]
+                out[name] = _cast_leaf(spec, value) if isinstance(spec, TensorSpec) else nest.map_structure(_cast_leaf, spec, value)
             except _NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from None
             except (ValueError, TypeError) as error:
@@ -269,7 +271,7 @@ class Function:
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             args, kwargs = _call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)
-            result = _returned(result)
+            result = _returned(result, self._python_function)
         return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
 
     def _function(self) -> Callable[..., Any]:
@@ -343,10 +345,22 @@ def _call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any,
     return tuple(args), kwargs
 
 
-def _returned(result: Any) -> Any:
-    """The returned structure with variables read and TensorArrays refused."""
+def _returned(result: Any, function: Any) -> Any:
+    """The returned structure as tensors of the graph: variables are read, numbers become constants."""
+
     def leaf(value: Any) -> Any:
-        return value._read() if hasattr(value, "_read") else value
+        if value is None:
+            return None
+        if not isinstance(value, Tensor):
+            try:
+                value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
+                    f"None values; in compilation of {function!r}, found return value of type {type(value).__name__}, which is "
+                    "not a Tensor or ExtensionType."
+                ) from None
+        return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 
     return nest.map_structure(leaf, result)
 

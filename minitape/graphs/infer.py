@@ -102,6 +102,14 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
                 break
         if done:
             break
+    if not done and all(t.dtype.kind in "fc" for t in tensors):  # decompositions refuse matrices of zeros
+        for sizes in guesses:
+            try:
+                yield _run(primitive, [_stand_in(t, sizes, 2) for t in tensors], attrs)
+                done += 1
+                break
+            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
+                continue
     if not done:
         assert error is not None
         if isinstance(error, OpError):
@@ -141,9 +149,11 @@ def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: boo
 
 
 def _filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
-    """An array of zeros without memory of its own (kind 0), or of different values (kind 1)."""
+    """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
+    if kind == 2 and len(sizes) >= 2:
+        return np.broadcast_to(np.eye(*sizes[-2:], dtype=dtype.as_numpy_dtype), sizes)
     if kind == 0 or not sizes:
         made = np.broadcast_to(np.asarray(kind).astype(dtype.as_numpy_dtype), sizes)
         return made if sizes else made[()]

@@ -8,11 +8,13 @@ import numpy as np
 
 from .. import nest
 from ..custom import no_tapes
+from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from .build import SymbolicTensor
 from .effects import later
 from .infer import _filled, _guesses
+from .program import Program, needed
 
 
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
@@ -32,17 +34,45 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
                if r is not None]  # fmt: skip
     if not results:
         return None
+    certain = len(results) > 1
     structure = results[0]
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
         return None
-    specs = [_common([f[i] for f in flat if len(f) == len(flat[0])]) for i in range(len(flat[0]))]
+    specs = [_common([f[i] for f in flat if len(f) == len(flat[0])], certain) for i in range(len(flat[0]))]
     found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful)
     return [nest.pack_sequence_as(structure, found)]
 
 
 def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:
-    tensors = []
+    tensors = _together(symbolic, guess, kind)
+    if tensors is None:
+        tensors = _apart(symbolic, guess, kind)
+    try:
+        with no_tapes():
+            return run(tensors)
+    except Exception:  # noqa: BLE001 - a trial on stand-ins may fail in any way
+        return None
+
+
+def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any] | None:
+    """Stand-ins that fit each other: the placeholders get values, and the graph computes the rest."""
+    graph = state.graph
+    rows = [graph.enter(t) for t in symbolic]
+    calls, leaves = needed(graph, rows, [], ())
+    if any(getattr(c.primitive, "stateful", False) and c.primitive.op != "ReadVariableOp" for c in calls):
+        return None
+    places = [graph.tensors[r] for r in leaves if graph.leaves[r].tensor is None]
+    try:
+        arrays = [t.array for t in _apart(places, guess, kind)]
+        return [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
+    except Exception:  # noqa: BLE001 - values that the graph refuses
+        return None
+
+
+def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
+    """A stand-in for each tensor by itself."""
+    tensors: list[Any] = []
     for t in symbolic:
         if t.shape.rank is None:
             sizes = (guess[0],) * guess[1]
@@ -55,15 +85,13 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
         else:
             value = _filled(sizes, t.dtype, kind)
         tensors.append(wrap(np.array(value)))
-    try:
-        with no_tapes():
-            return run(tensors)
-    except Exception:  # noqa: BLE001 - a trial on stand-ins may fail in any way
-        return None
+    return tensors
 
 
-def _common(tensors: list[Any]) -> Any:
+def _common(tensors: list[Any], certain: bool) -> Any:
     shape = TensorShape(tensors[0].shape)
+    if not certain:  # one trial alone does not tell which sizes depend on what
+        return TensorShape([None] * shape.rank), tensors[0].dtype  # type: ignore[operator]
     for t in tensors[1:]:
         shape = shape.most_specific_compatible_shape(TensorShape(t.shape))
     return shape, tensors[0].dtype

@@ -12,6 +12,7 @@ import copy
 import inspect
 import textwrap
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -67,6 +68,11 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
             for alias in node.names:
                 names[(alias.asname or alias.name).split(".")[0]] = None
     return list(names)
+
+
+def _loads(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How often each name is read, nested functions included."""
+    return Counter(n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:
@@ -183,6 +189,7 @@ class Rewriter:
     def __init__(self) -> None:
         self.count = 0
         self.state: dict[str, None] = {}  # names that nested functions assign
+        self.loads: Counter[str] = Counter()  # how often each name is read in the whole function
         self.declared: dict[str, str] = {}
 
     def function(self, node: Any) -> Any:
@@ -192,7 +199,9 @@ class Rewriter:
         for n in _walk(node.body):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.declared.update(dict.fromkeys(n.names, "global" if isinstance(n, ast.Global) else "nonlocal"))
-        body = self.block(self.returns(node.body))
+        whole = self.loops(self.returns(node.body))
+        self.loads = _loads(whole)
+        body = self.block(whole)
         arguments = node.args
         own = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
                if a is not None}  # fmt: skip
@@ -240,17 +249,39 @@ class Rewriter:
             out.append(statement)
         return out
 
-    def _exits(self, loop: Any) -> tuple[list[ast.stmt], list[ast.stmt], str | None]:
-        """The body of a loop without break and continue, the flags to set before, and the flag that ends the loop."""
-        body, before, flag = loop.body, [], None
-        if _loop_exits(body, ast.Continue):
+    def loops(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Replaces break and continue by flags, from the innermost loop outwards."""
+        out: list[ast.stmt] = []
+        for statement in body:
+            if isinstance(statement, _SCOPES):
+                out.append(statement)
+                continue
+            for part in ("body", "orelse", "finalbody"):
+                if isinstance(getattr(statement, part, None), list):
+                    setattr(statement, part, self.loops(getattr(statement, part)))
+            for handler in getattr(statement, "handlers", ()):
+                handler.body = self.loops(handler.body)
+            if isinstance(statement, (ast.For, ast.While)):
+                out += [ast.copy_location(s, statement) for s in self._exits(statement)]
+            out.append(statement)
+        return out
+
+    def _exits(self, loop: Any) -> list[ast.stmt]:
+        """Takes break and continue out of one loop; returns the statements that set its flag before it starts."""
+        loop.flag = None
+        if _loop_exits(loop.body, ast.Continue):
             skip = self._fresh("continue")
-            body = [_constant_assign(skip, False), *_guarded(body, ast.Continue, skip)]
-        if _loop_exits(body, ast.Break):
-            flag = self._fresh("break")
-            body = _guarded(body, ast.Break, flag)
-            before = [_constant_assign(flag, False)]
-        return body, before, flag
+            loop.body = [ast.copy_location(_constant_assign(skip, False), loop.body[0]), *_guarded(loop.body, ast.Continue, skip)]
+        if _loop_exits(loop.body, ast.Break):
+            loop.flag = self._fresh("break")
+            loop.body = _guarded(loop.body, ast.Break, loop.flag)
+            return [_constant_assign(loop.flag, False)]
+        return []
+
+    def _later(self, loop: Any, names: list[str]) -> ast.expr:
+        """The names of a loop that are read outside of it."""
+        inside = _loads(loop.body if isinstance(loop, ast.For) else [*loop.body, ast.Expr(loop.test)])
+        return ast.Tuple([ast.Constant(n) for n in names if self.loads[n] > inside[n]], ast.Load())
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
@@ -323,24 +354,25 @@ class Rewriter:
                 *helpers, last]  # fmt: skip
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
-        body, before, flag = self._exits(node)
-        everything = [*body, *before]
-        names, assigned = self._names(everything), _assigned(everything)
+        body, flag = node.body, getattr(node, "flag", None)
+        names, assigned = self._names(body), _assigned(body)
+        later = self._later(node, names)
         test_name, body_name = self._fresh("test"), self._fresh("body")
         helpers, get, put = self._state_functions(names)
         test = _Expressions().visit(node.test)
         if flag is not None:
             test = _call("and_", _thunk(_call("not_", _name(flag))), _thunk(test))
         labels = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-        call = _call("while_stmt", _name(test_name), _name(body_name), _name(get), _name(put), labels)
-        made = [*before, _function(test_name, "", [ast.Return(test)], [], {}),
+        call = _call("while_stmt", _name(test_name), _name(body_name), _name(get), _name(put), labels, later)
+        made = [_function(test_name, "", [ast.Return(test)], [], {}),
                 _function(body_name, "", self.block(body), assigned, self.declared), *helpers, ast.Expr(call)]  # fmt: skip
         return made + self._loop_else(node, flag)
 
     def _for(self, node: ast.For) -> list[ast.stmt]:
-        body, before, flag = self._exits(node)
-        everything = [ast.Assign([node.target], ast.Constant(None)), *body, *before]
+        body, flag = node.body, getattr(node, "flag", None)
+        everything = [ast.Assign([node.target], ast.Constant(None)), *body]
         names, assigned = self._names(everything), _assigned(everything)  # type: ignore[arg-type]
+        later = self._later(node, names)
         body_name = self._fresh("body")
         helpers, get, put = self._state_functions(names)
         item = ast.Assign([node.target], _name("_ag_item"))
@@ -348,8 +380,8 @@ class Rewriter:
         labels = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", _name(flag)))
         source = _Expressions().visit(node.iter)
-        call = _call("for_stmt", source, extra, _name(body_name), _name(get), _name(put), labels)
-        made = [*before, _function(body_name, "_ag_item", inner, assigned, self.declared), *helpers, ast.Expr(call)]
+        call = _call("for_stmt", source, extra, _name(body_name), _name(get), _name(put), labels, later)
+        made = [_function(body_name, "_ag_item", inner, assigned, self.declared), *helpers, ast.Expr(call)]
         return made + self._loop_else(node, flag)
 
     def _loop_else(self, node: Any, flag: str | None) -> list[ast.stmt]:
