@@ -124,10 +124,21 @@ def _declare_rule(line: str) -> tuple[Any, list[str]]:
 # TensorFlow registers no gradient for this kernel, so softsign has no second derivative
 declare("softsign_gate", lambda g, x: g / np.square(1 + np.abs(x)), None, op="SoftsignGrad", missing="unregistered", keep="")
 
+def _analytic(rule: Any) -> Any:
+    """The rule for complex numbers too: d/dz of an analytic function passes g * conj(f'(z))."""
+
+    def conjugated(g: Any, z: Any, *inputs: Any) -> Any:
+        if getattr(inputs[0].dtype, "kind", "") == "c":
+            z, inputs = TABLE["conj"](z), tuple(TABLE["conj"](i) for i in inputs)
+        return rule(g, z, *inputs)
+
+    return conjugated
+
+
 _declared = [_declare_rule(line) for line in RULES.strip().splitlines()]
 _functions = {**TABLE, "select": _select, "nonzero": _nonzero}
 for _primitive, _texts in _declared:
-    _primitive.rules = [None if t == "-" else compile_text(t, _functions) for t in _texts]
+    _primitive.rules = [None if t == "-" else _analytic(compile_text(t, _functions)) for t in _texts]
 
 
 # -- incomplete Gamma and beta functions --------------------------------------------------------------------------------
