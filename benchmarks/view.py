@@ -62,7 +62,7 @@ def chain(n: int) -> dict[str, Any]:
 
 
 def bush(n: int) -> dict[str, Any]:
-    """A snapshot of n rows without repetition: operations on earlier rows picked at random, so nothing can be folded."""
+    """A snapshot of n rows without repetition: operations on random earlier rows, so nothing folds."""
     choose = random.Random(7)
     tape = tf.GradientTape()
     with tape:
@@ -90,12 +90,18 @@ def drawing(page: Page, folder: Path) -> None:
         if n <= 1000:
             steps.sort()
             worst = steps[int(len(steps) * 0.95)]
-            print(f"{nodes:6} nodes, a step: median {statistics.median(steps):5.2f} ms, 95 %        {worst:7.2f} ms  (limit 16 ms)")
+            print(
+                f"{nodes:6} nodes, a step: median {statistics.median(steps):5.2f} ms, 95 %        {worst:7.2f} ms  "
+                "(limit 16 ms)"
+            )
 
 
 def start_lab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     """A JupyterLab in ``folder`` that knows nothing of the user's settings; its process and address."""
-    own = {name: str(folder / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")}
+    own = {
+        name: str(folder / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    }
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--port=0", f"--ServerApp.root_dir={folder}",
                "--allow-root"]  # fmt: skip
     log = folder / "server.log"
@@ -110,7 +116,10 @@ def start_lab(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
 
 def notebook(folder: Path, name: str, *cells: str) -> None:
     """Writes a notebook of code cells."""
-    made = [{"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": c} for k, c in enumerate(cells)]
+    made = [
+        {"cell_type": "code", "id": f"c{k}", "execution_count": None, "metadata": {}, "outputs": [], "source": c}
+        for k, c in enumerate(cells)
+    ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     (folder / name).write_text(json.dumps({"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}))
 
@@ -188,7 +197,10 @@ def in_lab(page: Page, folder: Path) -> None:
         first, alone, seen = map(float, numbers)
         page.wait_for_function("document.querySelector('.mt-name').textContent.startsWith('100,00')", timeout=60000)
         rows = page.locator(".mt-name").first.inner_text()
-        print(f"100,000 operations recorded: alone {alone:.3f} s, with a view {seen:.3f} s, {seen / alone:.2f} times (limit 2)")
+        print(
+            f"100,000 operations recorded: alone {alone:.3f} s, with a view {seen:.3f} s, "
+            f"{seen / alone:.2f} times (limit 2)"
+        )
         print(f"  the view in the page: {first:.3f} s, {rows} shown {time.perf_counter() - start:.1f} s later")
     finally:
         server.terminate()
@@ -196,7 +208,10 @@ def in_lab(page: Page, folder: Path) -> None:
 
 
 def main() -> None:
-    chromium = next((path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))), None)
+    chromium = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome", "chrome") if (path := shutil.which(name))),
+        None,
+    )
     if chromium is None:
         raise SystemExit("benchmarks/view.py needs Chromium on the PATH")
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []

@@ -1,12 +1,13 @@
 """``draw``: the static picture of a tape, laid out here, so that it is the same on every machine.
 
-The picture is an SVG that any viewer shows. Long tapes are wrapped into lines like text; an edge that would cross a line
-break, or many columns, is drawn as a small reference to the row it comes from.
+The picture is an SVG that any viewer shows. Long tapes are wrapped into lines like text; an edge that would cross a
+line break, or many columns, is drawn as a small reference to the row it comes from.
 """
 
 from __future__ import annotations
 
 import base64
+import itertools
 import shutil
 import sys
 from dataclasses import dataclass, field
@@ -233,7 +234,8 @@ class _Drawing:
     def svg(self) -> str:
         w, h = f"{self.width:g}", f"{max(self.height, 40):g}"
         parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" font-family="{SANS}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}" '
+            f'font-family="{SANS}">',
             f'<rect width="{w}" height="{h}" rx="6" fill="#ffffff"/>',
         ]
         if not self.nodes:
@@ -253,26 +255,42 @@ class _Drawing:
         if broken:
             colour = BROKEN
         ghost = row is not None and row["status"] == "ghost"
-        dash = ' stroke-dasharray="2 3"' if ghost or not row else ' stroke-dasharray="5 2"' if row["by"] is not None else ""
-        target = row is not None and self.snapshot["sweep"] is not None and row["row"] in self.snapshot["sweep"]["target"]
+        dash = (
+            ' stroke-dasharray="2 3"'
+            if ghost or not row
+            else ' stroke-dasharray="5 2"'
+            if row["by"] is not None
+            else ""
+        )
+        target = (
+            row is not None and self.snapshot["sweep"] is not None and row["row"] in self.snapshot["sweep"]["target"]
+        )
         x, y = node.x, node.y
         parts = [
             f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="{radius:g}" fill="{fill}" '
             f'stroke="{colour}" stroke-width="{2.4 if target or broken else 1.3}"{dash}/>'
         ]
         if kind == "variable":
-            parts.append(f'<rect x="{x + 3:g}" y="{y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" fill="none" '
-                         f'stroke="{colour}" stroke-width="0.8"/>')  # fmt: skip
+            parts.append(
+                f'<rect x="{x + 3:g}" y="{y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" '
+                f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
+            )
         pad = 16 if kind == "source" else 10
         parts.append(_text(x + pad, y + 17, _elide(node.title, 11), 'font-size="13" font-weight="600"'))
         if row:
-            parts.append(_text(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'))
+            parts.append(
+                _text(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'font-size="9.5" text-anchor="end" fill="{MUTED}"')
+            )
             value = _brief(row["value"], row) or ("released" if row["released"] else "")
             parts.append(_text(x + pad, y + 32, value, f'font-size="11" font-family="{MONO}"'))
             adjoint = self.adjoints.get(row["row"])
             if adjoint:
                 text = f"∂ {_brief(adjoint, row, ROOM - 2)}"
-                parts.append(_text(x + pad, y + 45.5, text, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'))
+                parts.append(
+                    _text(
+                        x + pad, y + 45.5, text, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'
+                    )
+                )
         return "".join(parts)
 
     def _edges(self, index: int, node: _Node) -> str:
@@ -289,10 +307,14 @@ class _Drawing:
         if many:
             parts.append(self._reference(node, node.y + HEIGHT / 2, f"{len(far)} rows"))
         if node.row is None and index:
-            parts.append(self._curve(index - 1, index, node.y + HEIGHT / 2) if not self._is_far(index - 1, index) else "")
+            parts.append(
+                self._curve(index - 1, index, node.y + HEIGHT / 2) if not self._is_far(index - 1, index) else ""
+            )
         if node.row and node.row["cut"] and count:
             x, y = node.x - 12, node.y + HEIGHT / (count + 1)
-            parts.append(f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>')
+            parts.append(
+                f'<path d="M{x - 4.5:g} {y - 4.5:g}l9 9m0 -9l-9 9" stroke="{CUT}" stroke-width="2.2" fill="none"/>'
+            )
         return "".join(parts)
 
     def _name(self, node: _Node) -> str:
@@ -314,10 +336,14 @@ class _Drawing:
             points += [(x - 10, at), (x + WIDTH + 10, at)]
         points.append((end.x - 2, y))
         path = f"M{points[0][0]:.4g} {points[0][1]:.5g}"
-        for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        for (x0, y0), (x1, y1) in itertools.pairwise(points):
             bend = max(14.0, (x1 - x0) / 2)
             straight = abs(y1 - y0) < 0.5
-            path += f"L{x1:.5g} {y1:.5g}" if straight else f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
+            path += (
+                f"L{x1:.5g} {y1:.5g}"
+                if straight
+                else f"C{x0 + bend:.5g} {y0:.5g} {x1 - bend:.5g} {y1:.5g} {x1:.5g} {y1:.5g}"
+            )
         return _line(path + "m-5.5 -3.5l5.5 3.5l-5.5 3.5", end.row)
 
     def _reference(self, node: _Node, y: float, text: str) -> str:
@@ -325,7 +351,8 @@ class _Drawing:
         x = node.x - 14 - w
         return (
             _line(f"M{x + w:.5g} {y:.5g}L{node.x - 2:.5g} {y:.5g}m-5 -3.5l5 3.5l-5 3.5", node.row)
-            + f'<rect x="{x:.5g}" y="{y - 7.5:.5g}" width="{w:.5g}" height="15" rx="7.5" fill="#f3f4f6" stroke="#b3bac2" stroke-width="0.8"/>'
+            + f'<rect x="{x:.5g}" y="{y - 7.5:.5g}" width="{w:.5g}" height="15" rx="7.5" '
+            'fill="#f3f4f6" stroke="#b3bac2" stroke-width="0.8"/>'
             + _text(x + w / 2, y + 3.5, text, f'font-size="10" text-anchor="middle" font-family="{MONO}"')
         )
 
@@ -355,7 +382,9 @@ def _digraph(snapshot: dict[str, Any]) -> Any:
     """The graph for Graphviz."""
     import graphviz
 
-    graph = graphviz.Digraph("tape", graph_attr={"rankdir": "LR"}, node_attr={"fontname": "Helvetica", "fontsize": "11"})
+    graph = graphviz.Digraph(
+        "tape", graph_attr={"rankdir": "LR"}, node_attr={"fontname": "Helvetica", "fontsize": "11"}
+    )
     shapes = {"source": "ellipse", "variable": "box", "constant": "plaintext", "operation": "box"}
     for row in snapshot["rows"]:
         kind = row["kind"]

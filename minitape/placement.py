@@ -1,7 +1,7 @@
 """Where the nodes of a picture stand; the same rule as widgets/frontend/src/place.ts, which says why.
 
-One pass in the order of rows. Columns run with time: a node stands right of all its inputs, and a new ``section`` begins
-right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
+One pass in the order of rows. Columns run with time: a node stands right of all its inputs, and a new ``section``
+begins right of everything before. Heights are in half-slots: a node takes two, an edge that passes a column takes one.
 """
 
 from __future__ import annotations

@@ -130,8 +130,9 @@ class Reader:
     def _call(self, row: int, number: int, output: int) -> dict[str, Any]:
         record: Record = self.record  # type: ignore[assignment]
         if number >= len(record.calls):  # released with its tape
-            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [], "output": output,
-                    "call": row - output, "scope": [], "kind": "operation", "name": None, "version": 0}  # fmt: skip
+            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [],
+                    "output": output, "call": row - output, "scope": [], "kind": "operation", "name": None,
+                    "version": 0}  # fmt: skip
         call = record.calls[number]
         result = _operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
         meta = record.meta.get(row)
@@ -150,7 +151,10 @@ class Reader:
             return result | {"kind": "variable", "label": name, "name": name, "version": leaf.version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
-        return result | {"kind": "source" if self._watched(row) else "constant", "label": "x" if self._watched(row) else "const"}
+        return result | {
+            "kind": "source" if self._watched(row) else "constant",
+            "label": "x" if self._watched(row) else "const",
+        }
 
     # -- tapes --------------------------------------------------------------------------------------------------------
 
@@ -172,14 +176,16 @@ class Reader:
         tapes = []
         inside = False
         for number, (tape, on) in enumerate(zip(self.tapes, self.on, strict=True)):
-            spans = tape.spans + [(tape._start, row + 1)] if tape._recording else tape.spans
+            spans = [*tape.spans, (tape._start, row + 1)] if tape._recording else tape.spans
             within = any(first <= row < last for first, last in spans)
             inside |= within
             since = tape.watched.get(row)
             here = since is not None
             if not here and within and result["kind"] == "operation":
                 here = any(
-                    (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i) for i in result["inputs"] if i < row
+                    (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i)
+                    for i in result["inputs"]
+                    if i < row
                 )
             on.append(1 if here else 0)
             if here:

@@ -1,4 +1,4 @@
-'''The snapshot: what a picture reads of a recording. Pictures read this and nothing else of the engine.
+"""The snapshot: what a picture reads of a recording. Pictures read this and nothing else of the engine.
 
 ``snapshot(tape)`` returns a JSON-able dictionary, version 1::
 
@@ -44,7 +44,7 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
                            "product": VALUE,                   contribution, in the input's shape
                            "sum": VALUE}]}],                   the input's adjoint after it
      "gradients": [VALUE | null, ...]}                         one for each row in "sources"
-'''
+"""
 
 from __future__ import annotations
 

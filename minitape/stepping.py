@@ -132,5 +132,7 @@ def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
         if rule is not None:
             seen[source] = seen.get(source, -1) + 1
             local = rule(one, *arguments)
-            found[source, seen[source]] = local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
+            found[source, seen[source]] = (
+                local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
+            )
     return found

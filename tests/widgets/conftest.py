@@ -92,7 +92,7 @@ def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
 
 
 @pytest.fixture
-def show(page: Any, tmp_path: Path) -> Callable[[dict[str, Any]], Any]:
+def show(page: Any) -> Callable[[dict[str, Any]], Any]:
     """Shows a snapshot in a page of its own; the page fails the test when it reports an error."""
     from minitape_widgets.page import page as page_text
 
@@ -101,10 +101,7 @@ def show(page: Any, tmp_path: Path) -> Callable[[dict[str, Any]], Any]:
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
 
     def open_page(snapshot: dict[str, Any]) -> Any:
-        file = tmp_path / "tape.html"
-        file.write_text(page_text(snapshot), encoding="utf-8")
-        page.unroute("**/*")
-        page.goto(file.as_uri())
+        page.set_content(page_text(snapshot))
         page.wait_for_selector(".mt-node")
         page.locator(".mt-view").focus()
         return page

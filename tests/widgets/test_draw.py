@@ -16,7 +16,7 @@ from minitape import picture as draw_module
 
 from .conftest import accumulation, square
 
-HOSTILE = '"><script>alert(1)</script>&amp;\'\n]]>'
+HOSTILE = "\"><script>alert(1)</script>&amp;'\n]]>"
 
 
 def texts(svg):
@@ -39,9 +39,13 @@ def test_every_program_gives_a_well_formed_picture(program):
 
 
 def test_it_is_the_same_in_another_process():
-    code = ("import minitape as tf\nx = tf.constant(3.0)\nwith tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x\n"
-            "print(tf.draw(tape).svg)")  # fmt: skip
-    first, second = (subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "12")
+    code = (
+        "import minitape as tf\nx = tf.constant(3.0)\n"
+        "with tf.GradientTape() as tape:\n    tape.watch(x)\n    y = x * x\nprint(tf.draw(tape).svg)"
+    )
+    first, second = (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout for _ in "12"
+    )
     assert first == second and first.startswith("<svg")
 
 
@@ -49,7 +53,9 @@ def test_a_notebook_gets_an_image_with_words_beside_it():
     tape, _, _ = square()
     bundle = tf.draw(tape)._repr_mimebundle_()
     assert bundle["text/plain"] == "Picture(2 rows, 1 tape)"
-    image = re.fullmatch(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" style="max-width:100%">', bundle["text/html"])
+    image = re.fullmatch(
+        r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)" style="max-width:100%">', bundle["text/html"]
+    )
     assert image is not None
     ElementTree.fromstring(base64.b64decode(image[1]))
     assert "of 0, 0 = 9.0" in unescape(image[2])

@@ -110,7 +110,10 @@ def test_each_state_of_a_variable_is_a_row():
     tape, z, v = states()
     snapshot = tf.snapshot(tape, z, v)
     rows = rows_of(snapshot, kind="variable")
-    assert [(row["name"], row["version"], row["value"]["text"]) for row in rows] == [("v:0", 0, "1.0"), ("v:0", 1, "2.0")]
+    assert [(row["name"], row["version"], row["value"]["text"]) for row in rows] == [
+        ("v:0", 0, "1.0"),
+        ("v:0", 1, "2.0"),
+    ]
     assigns = [event for event in snapshot["events"] if event["kind"] == "assign"]
     assert [(event["from"], event["to"]) for event in assigns] == [(rows[0]["row"], rows[1]["row"])]
 
@@ -135,7 +138,14 @@ def test_large_arrays_travel_as_statistics():
     with tf.GradientTape() as tape:
         y = w * 2.0
     row = tf.snapshot(tape, y, w)["rows"][0]
-    assert row["value"]["stats"] == {"min": 0, "max": 2999, "mean": 1499.5, "std": pytest.approx(866, abs=1), "zeros": 1, "nans": 0}
+    assert row["value"]["stats"] == {
+        "min": 0,
+        "max": 2999,
+        "mean": 1499.5,
+        "std": pytest.approx(866, abs=1),
+        "zeros": 1,
+        "nans": 0,
+    }
     assert len(row["value"]["thumb"]) <= 32 and len(row["value"]["thumb"][0]) <= 32
 
 

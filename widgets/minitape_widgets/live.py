@@ -81,7 +81,7 @@ def _flow_all() -> bool:
                 _views.discard(view)
                 continue
             sent |= view._flow(SOME if view._tape._recording else MANY)
-        except Exception:  # noqa: BLE001 - a picture must never disturb the program it shows
+        except Exception:
             _views.discard(view)
     return sent
 

@@ -12,7 +12,10 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Tape</title>
-<style>body {{ margin: 16px; color-scheme: light dark }} @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}</style>
+<style>
+body {{ margin: 16px; color-scheme: light dark }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
+</style>
 <div id="view"></div>
 <script type="application/json" id="data">{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from minitape.reading import Reader, spaces
 from minitape.stepping import sweep_steps
 
 from .engine import LOADER, engine
+from .interact import Rerun
 from .live import watch
 from .wire import encode
 
@@ -39,8 +41,9 @@ class TapeView(anywidget.AnyWidget):
     _engine = traitlets.Unicode().tag(sync=True)
     _key = traitlets.Unicode().tag(sync=True)
     _wire = traitlets.Bytes(b"").tag(sync=True)
+    _knobs = traitlets.Unicode("[]").tag(sync=True)
 
-    def __init__(self, tape: Any, target: Any = None, sources: Any = None) -> None:
+    def __init__(self, tape: Any, target: Any = None, sources: Any = None, *, _rerun: Rerun | None = None) -> None:
         if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
             raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
         self._tape, self._target, self._sources = tape, target, sources
@@ -50,13 +53,49 @@ class TapeView(anywidget.AnyWidget):
         self._swept: Any = None
         self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
         self._lock = threading.RLock()
+        self._rerun = _rerun
         self._sent = 0
         self._note()
         self._pull()
-        super().__init__(_engine=engine().model_id, _key=uuid4().hex, _wire=encode(self._whole()))
+        knobs = "[]" if _rerun is None else _rerun.knobs()
+        super().__init__(_engine=engine().model_id, _key=uuid4().hex, _knobs=knobs, _wire=encode(self._whole()))
         self._sent = len(self._rows)
         self.on_msg(self._asked)
         watch(self)
+
+    @classmethod
+    def interact(
+        cls, function: Callable[[], Any], variables: Any, low: float | None = None, high: float | None = None,
+        step: float | None = None,
+    ) -> TapeView:  # fmt: skip
+        """A view of ``function()`` under a tape, with a slider for each of the scalar ``variables``.
+
+        Moving a slider assigns the variable, runs the function again and shows the new numbers in the same picture.
+        ``low`` and ``high`` default to twice the variable's value on both sides. Raises TypeError when the first
+        argument is no function or the second no variable, ValueError for a variable with a shape.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0, name="x")
+        >>> TapeView.interact(lambda: x * x, x, -5, 5)
+        TapeView(2 rows, 1 tape)
+        """
+        rerun = Rerun(function, variables, low, high, step)
+        return cls(rerun.run(), _rerun=rerun)
+
+    def _run_again(self, values: Any) -> None:
+        """A slider was moved: new values, a new tape, the same picture."""
+        error = ""
+        with self._lock:
+            try:
+                self._tape = self._rerun.run([float(v) for v in values])  # type: ignore[union-attr]
+                self._reader = Reader(self._tape, self._reader.namespaces)
+                self._rows, self._sweep, self._swept, self._arrays = [], None, None, {}
+                self._pull()
+                self._post(self._whole(), replace=True)
+            except Exception as problem:
+                error = f"{type(problem).__name__}: {problem}"
+            if self.comm is not None:
+                self.send({"kind": "ran", "error": error})
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +146,11 @@ class TapeView(anywidget.AnyWidget):
 
     def _asked(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """The browser says what it has, or asks for what it misses."""
-        if not isinstance(content, dict) or content.get("kind") != "need":
+        if not isinstance(content, dict):
+            return
+        if content.get("kind") == "run" and self._rerun is not None:
+            self._run_again(content.get("values", ()))
+        if content.get("kind") != "need":
             return
         with self._lock:
             since = content.get("since", 0) if content.get("record") == self._reader.name else 0

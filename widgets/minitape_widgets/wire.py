@@ -10,8 +10,9 @@ import json
 import zlib
 from typing import Any
 
-DICTIONARY = ("op", "label", "formula", "rule", "kind", "name", "dtype", "shape", "line", "file", "watched", "cut", "tapes",
-              "by", "scope", "status")  # fmt: skip
+DICTIONARY = frozenset(
+    "op label formula rule kind name dtype shape line file watched cut tapes by scope status".split()
+)  # the fields in which few values repeat
 
 
 def encode(snapshot: dict[str, Any]) -> bytes:
@@ -34,7 +35,9 @@ def decode(data: bytes) -> dict[str, Any]:
     rows: list[dict[str, Any]] = [{} for _ in range(count)]
     for name, column in sorted(table.items()):
         for i, row in enumerate(rows):
-            row[name] = column["c"] if "c" in column else column["v"][i] if "v" in column else column["d"][column["i"][i]]
+            row[name] = (
+                column["c"] if "c" in column else column["v"][i] if "v" in column else column["d"][column["i"][i]]
+            )
     for i, row in enumerate(rows):
         row["row"] = packed["first"] + i
     return packed | {"rows": rows}

@@ -212,7 +212,7 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 
 /** What a folded group shows as its title. */
 export function groupTitle(group: Group): string {
-  if (group.kind === "repeat") return group.label ? `${group.label} × ${group.count}` : `repeated × ${group.count}`;
+  if (group.kind === "repeat") return group.label ? `${group.label} × ${group.count.toLocaleString("en")}` : `loop × ${group.count.toLocaleString("en")}`;
   if (group.kind === "page") return group.label;
   return group.label;
 }

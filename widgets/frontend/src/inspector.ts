@@ -65,14 +65,17 @@ export class Inspector {
   private edgeLine(row: Row, edge: SweepEdge, k: number, incoming: Value, again: boolean): HTMLElement {
     const input = this.store.rows[edge.input];
     const rule = row.rule[k];
-    return h(
-      "div",
-      { class: "mt-eq" },
-      h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`),
-      rule ? h("code", { class: "mt-rule" }, rule) : null,
-      h("span", { class: "mt-num" }, edge.local ? `${full(edge.local)} × ${full(incoming)} = ` : "contributes ", h("b", {}, full(edge.product))),
-      again ? h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, full(edge.sum))) : null,
-    );
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : null);
+    const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
+    if ([local, product].some((text) => text.includes("\n"))) {
+      if (local) line.append(block("local derivative", local), block("× incoming g", full(incoming)));
+      line.append(block(local ? "= product" : "contributes", product, true));
+      if (again) line.append(block("added up", sum, true));
+      return line;
+    }
+    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)} = ` : "contributes ", h("b", {}, product)));
+    if (again) line.append(h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, sum)));
+    return line;
   }
 
   private rowLinks(rows: number[]): HTMLElement | null {
@@ -115,6 +118,10 @@ export class Inspector {
     const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, "unfold");
     return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), ` · rows ${group.start} to ${group.end - 1}`), h("p", { class: "mt-acts" }, unfold)];
   }
+}
+
+function block(text: string, value: string, strong = false): HTMLElement {
+  return h("div", { class: "mt-block" }, h("span", {}, text), h("pre", { class: strong ? "mt-pre mt-strong" : "mt-pre" }, value));
 }
 
 function equation(text: string, value: string): HTMLElement {

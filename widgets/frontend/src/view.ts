@@ -22,7 +22,7 @@ const KEYS = "left/right: step · home/end: first/last · space: play · page up
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
-  live?: boolean;
+  sliders?: HTMLElement;
 }
 
 export class View {
@@ -95,6 +95,7 @@ export class View {
       this.toolbar.el,
       this.help,
       this.paths.el,
+      options.sliders,
       this.pane,
       this.stepbar.el,
       h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el)),

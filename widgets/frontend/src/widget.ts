@@ -1,5 +1,6 @@
 // What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
 import { decode, type Snapshot } from "./schema";
+import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
 import { View } from "./view";
@@ -14,6 +15,9 @@ export interface Model {
 export interface Shared {
   store: Store;
   ready: Promise<void>;
+  knobs: Knob[];
+  sliders: Set<Sliders>;
+  run(values: number[]): void;
 }
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
@@ -25,9 +29,9 @@ export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise
   return attach(el, store, bundle);
 }
 
-function attach(el: HTMLElement, store: Store, bundle: () => Promise<string>): View {
+function attach(el: HTMLElement, store: Store, bundle: () => Promise<string>, sliders?: HTMLElement): View {
   style(el);
-  const view = new View(store, { bundle });
+  const view = new View(store, { bundle, sliders });
   view.el.classList.toggle("mt-dark", isDark());
   el.append(view.el);
   return view;
@@ -36,12 +40,15 @@ function attach(el: HTMLElement, store: Store, bundle: () => Promise<string>): V
 /** Shows a widget model's tape in an element; returns what takes it away again. */
 export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<string>): Promise<() => void> {
   await one.ready;
-  const view = attach(el, one.store, bundle);
+  const sliders = new Sliders(one.knobs, one.run);
+  one.sliders.add(sliders);
+  const view = attach(el, one.store, bundle, sliders.el);
   const dark = new MutationObserver(() => view.el.classList.toggle("mt-dark", isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
   return () => {
     dark.disconnect();
+    one.sliders.delete(sliders);
     view.destroy();
     view.el.remove();
   };
@@ -57,13 +64,14 @@ export function listen(model: Model): Shared {
     asked = store.rows.length;
     model.send({ kind: "need", record: store.record, since: store.rows.length });
   };
-  const take = async (message: { kind: string; replace?: boolean }, buffers: Bytes[]): Promise<void> => {
+  const sliders = new Set<Sliders>();
+  const take = async (message: { kind: string; replace?: boolean; error?: string }, buffers: Bytes[]): Promise<void> => {
+    if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
     if (message.kind !== "rows") return;
     const part = await decode(buffers[0]);
     if (message.replace) store.replace(part);
     else if (!store.take(part)) ask();
     else asked = -1;
-    model.send({ kind: "have", record: store.record, rows: store.rows.length });
   };
   model.on("msg:custom", ((message: { kind: string }, buffers: Bytes[]) => {
     queue = queue.then(() => take(message, buffers)).catch((error) => console.error("minitape view:", error));
@@ -74,7 +82,8 @@ export function listen(model: Model): Shared {
     model.send({ kind: "need", record: store.record, since: store.rows.length });
   })().catch((error) => console.error("minitape view:", error));
   queue = ready;
-  return { store, ready };
+  const knobs = JSON.parse((model.get("_knobs") as string) || "[]") as Knob[];
+  return { store, ready, knobs, sliders, run: (values) => model.send({ kind: "run", values }) };
 }
 
 function style(el: HTMLElement): void {

@@ -1,0 +1,271 @@
+"""The view in a real JupyterLab: it grows while its cell runs, steps, survives a reload, goes away quietly."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from minitape.cli.save import save
+
+from .conftest import write_notebook
+
+pytestmark = pytest.mark.browser
+
+IMPORTS = (
+    "import time\nimport minitape as tf\nfrom minitape_widgets import TapeView\nfrom IPython.display import display\n"
+)
+SHOW = IMPORTS + 'x = tf.Variable(2.0, name="x")\ntape = tf.GradientTape()\nview = TapeView(tape)\nview'
+GROW = """with tape:
+    y = x * x
+    for _ in range(12):
+        time.sleep(0.12)
+        y = tf.sin(y) + x
+g = tape.gradient(y, x)
+print("gradient", g.numpy())"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("notebooks")
+
+
+@pytest.fixture(scope="module")
+def address(start_lab: Any, folder: Path) -> str:
+    return start_lab(folder)
+
+
+class Notebook:
+    """One notebook, open in JupyterLab."""
+
+    def __init__(self, page: Any, address: str, folder: Path, name: str, *cells: str) -> None:
+        write_notebook(folder, f"{name}.ipynb", *cells)
+        self.page, self.errors = page, []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" and "minitape" in m.text else None)
+        base, token = address.split("/lab")[0], address.split("token=")[1]
+        self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
+        self.open()
+
+    def open(self) -> None:
+        self.page.goto(self.url)
+        self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
+
+    def run(self, cell: int) -> None:
+        """Runs a cell; one that is run before the kernel answers is not run at all, so it is tried again."""
+        prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell)
+        before = prompt.inner_text()
+        for _ in range(20):
+            self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
+            self.page.keyboard.press("Shift+Enter")
+            for _ in range(10):
+                if prompt.inner_text() != before:
+                    return
+                self.page.wait_for_timeout(50)
+        raise AssertionError(f"cell {cell} does not run")
+
+    def output(self, cell: int) -> Any:
+        return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea")
+
+    def name(self) -> str:
+        return self.page.locator(".mt-name").first.inner_text()
+
+    def count(self) -> str:
+        return self.page.locator(".mt-count").first.inner_text()
+
+
+@pytest.fixture
+def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureRequest) -> Any:
+    opened: list[Notebook] = []
+
+    def make(*cells: str, name: str = "") -> Notebook:
+        opened.append(Notebook(page, address, folder, name or request.node.name.replace("[", "-").rstrip("]"), *cells))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        assert not one.errors, one.errors
+
+
+def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
+    book = notebook(SHOW, GROW)
+    book.run(0)
+    book.page.wait_for_selector(".mt-view")
+    book.run(1)
+    seen: list[str] = []
+    while not seen or seen[-1] != "26 rows":
+        assert len(seen) < 400
+        if (name := book.name()) not in seen[-1:]:
+            seen.append(name)
+        book.page.wait_for_timeout(20)
+    assert len(seen) > 6, seen
+    book.page.wait_for_function("document.querySelector('.mt-slider').max > 26")
+    gradient = book.output(1).inner_text().split()[1]
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("Home")
+    assert book.count() == "forward 0 / 26"
+    book.page.keyboard.press("ArrowRight")
+    assert book.count() == "forward 1 / 26"
+    book.page.keyboard.press("End")
+    book.page.wait_for_timeout(100)
+    assert float(book.page.locator(".mt-lines [data-row='0'] .mt-c-adjoint").inner_text()) == pytest.approx(
+        float(gradient)
+    )
+    assert book.page.locator(".mt-view:focus").count() == 1  # JupyterLab's own shortcuts did not take the keys
+
+
+def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
+    book = notebook(SHOW, GROW)
+    book.run(0)
+    book.run(1)
+    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.page.wait_for_function("document.querySelector('.mt-slider').max > 26")
+    book.page.keyboard.press("Control+s")
+    book.page.wait_for_timeout(800)
+    book.open()
+    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("End")
+    assert book.count().startswith("backward")
+
+
+def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
+    book = notebook(
+        SHOW, GROW, "view.close()\nwith tf.GradientTape() as t2:\n    v2 = TapeView(t2)\n    display(v2)\n    z = x * x"
+    )
+    book.run(0)
+    book.run(1)
+    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.run(2)
+    book.page.wait_for_function("[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '2 rows')")
+    book.page.get_by_role("menuitem", name="Kernel").click()
+    book.page.get_by_text("Restart Kernel…").click()
+    book.page.get_by_role("button", name="Confirm Kernel Restart").click()
+    book.page.wait_for_timeout(1500)
+    book.page.locator(".mt-view").last.focus()
+    book.page.keyboard.press("Home")
+    book.run(0)
+    book.page.wait_for_function("[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '0 rows')")
+
+
+def test_a_slider_runs_the_function_again(notebook):
+    cell = IMPORTS + 'x = tf.Variable(3.0, name="x")\nTapeView.interact(lambda: x * x, x, -5, 5, 0.5)'
+    book = notebook(cell)
+    book.run(0)
+    slider = book.page.get_by_role("slider", name="x")
+    slider.wait_for()
+    node = book.page.locator(".mt-node[data-id=r1]")
+    before = node.get_attribute("transform")
+    slider.fill("-2.5")
+    book.page.wait_for_function("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("End")
+    assert "∂ -5.0" in book.page.locator(".mt-node[data-id=r0]").text_content()
+    assert node.get_attribute("transform") == before
+
+
+def test_twenty_views_share_one_bundle(notebook):
+    cell = IMPORTS + "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x * x"
+    book = notebook(cell, "display(*[TapeView(tape) for _ in range(20)])")
+    book.run(0)
+    book.run(1)
+    book.page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length === 40", timeout=30000)
+    assert book.page.evaluate("Object.keys(globalThis.__minitape_engines).length") == 1
+    assert book.page.evaluate("document.querySelectorAll('style[data-minitape]').length") == 1
+
+
+def test_nothing_is_dropped_of_a_long_recording(notebook):
+    cell = IMPORTS + "tape = tf.GradientTape()\nview = TapeView(tape)\nview"
+    run = (
+        "x = tf.Variable(1.0)\nw = tf.Variable(0.999)\nwith tape:\n    y = x * w\n"
+        "    for _ in range(10000): y = y * w + x\nprint(y.numpy())"
+    )
+    book = notebook(cell, run)
+    book.run(0)
+    book.page.wait_for_selector(".mt-view")
+    book.run(1)
+    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '20,003 rows'", timeout=30000)
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("End")
+    book.page.wait_for_selector(".mt-lines [data-row='20002']")
+    last = book.page.locator(".mt-lines [data-row='20002'] .mt-c-value").inner_text()
+    assert float(last) == pytest.approx(float(book.output(1).inner_text()), rel=1e-6)
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_the_theme_of_jupyterlab_is_followed(theme, notebook):
+    book = notebook(SHOW, GROW, name="theme" + theme[-4:])
+    book.run(0)
+    book.page.wait_for_selector(".mt-view")
+    book.page.get_by_role("menuitem", name="Settings").click()
+    book.page.get_by_text("Theme", exact=True).hover()
+    book.page.get_by_role("menuitem", name=theme, exact=True).click()
+    dark = "true" if theme.endswith("Dark") else "false"
+    book.page.wait_for_function(f"document.querySelector('.mt-view').classList.contains('mt-dark') === {dark}")
+
+
+def test_without_subshells_it_works_the_same(page, start_lab, tmp_path, monkeypatch):
+    settings = tmp_path / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "kernels-settings.jupyterlab-settings").write_text(json.dumps({"commsOverSubshells": "disabled"}))
+    monkeypatch.setenv("JUPYTERLAB_SETTINGS_DIR", str(tmp_path / "settings"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    book = Notebook(page, start_lab(folder), folder, "plain", SHOW, GROW)
+    book.run(0)
+    book.page.wait_for_selector(".mt-view")
+    book.run(1)
+    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    assert not book.errors
+
+
+SAVED = """import minitape as tf
+from minitape_widgets import TapeView
+x = tf.constant(3.0)
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = x * x
+TapeView(tape)"""
+
+
+@pytest.fixture(scope="module")
+def saved(folder: Path) -> Path:
+    """A notebook as lessons are saved: run, its widgets taken out, the pictures left."""
+    write_notebook(folder, "saved.ipynb", SAVED)
+    save(folder / "saved.ipynb")
+    return folder / "saved.ipynb"
+
+
+def test_a_saved_notebook_keeps_an_image_and_no_widget(saved):
+    text = saved.read_text(encoding="utf-8")
+    assert "widget-view" not in text and "widget-state" not in text
+    (output,) = json.loads(text)["cells"][0]["outputs"]
+    html = "".join(output["data"]["text/html"])
+    assert html.startswith('<img src="data:image/svg+xml;base64,') and "Tape of 2 rows" in html
+    assert "".join(output["data"]["text/plain"]) == "TapeView(2 rows, 1 tape)"
+
+
+def test_nbconvert_shows_the_picture(saved, page):
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", str(saved)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    body = re.sub(r"<script\b.*?</script>", "", text, flags=re.DOTALL)  # the page would fetch scripts from elsewhere
+    page.set_content(body)
+    assert (
+        page.locator(".jp-OutputArea-output img[alt^='Tape of 2 rows']").evaluate(
+            "img => img.decode().then(() => img.naturalWidth)"
+        )
+        > 200
+    )
+
+
+def test_an_untrusted_jupyterlab_shows_the_picture(saved, page, address):
+    base, token = address.split("/lab")[0], address.split("token=")[1]
+    page.goto(f"{base}/lab/workspaces/saved/tree/saved.ipynb?token={token}")
+    image = page.locator(".jp-OutputArea-output img[alt^='Tape of 2 rows']")
+    image.wait_for(timeout=60000)
+    assert image.evaluate("img => img.decode().then(() => img.naturalWidth)") > 200

@@ -1,0 +1,275 @@
+"""The view in a browser, without a kernel: what is on the screen at each step is what the engine computed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import minitape as tf
+
+from .conftest import PROGRAMS, accumulation, nested
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"\'&lt;'
+
+
+def position(page: Any) -> str:
+    return page.locator(".mt-count").inner_text()
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def table(page: Any) -> dict[int, dict[str, str]]:
+    """The lines of the table by row."""
+    lines = page.locator(".mt-lines .mt-line").evaluate_all(
+        "lines => lines.map(line => [Number(line.dataset.row),"
+        " ...[...line.querySelectorAll('[role=cell]')].map(cell => cell.textContent)])"
+    )
+    names = ("row", "operation", "inputs", "value", "adjoint", "line")
+    return {line[0]: dict(zip(names, line[1:], strict=True)) for line in lines}
+
+
+def brief(value: dict[str, Any] | None, row: dict[str, Any]) -> str:
+    """What a cell of the table shows of a value."""
+    if value is None:
+        return ""
+    if len(value["text"]) <= 18 and "\n" not in value["text"]:
+        return value["text"]
+    return f"f32[{','.join(map(str, row['shape']))}]" if row["shape"] else value["text"][:17] + "…"
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_every_step_shows_the_engines_numbers(name, show):
+    tape, target, sources = PROGRAMS[name]()
+    snapshot = tf.snapshot(tape, target, sources)
+    rows, steps = snapshot["rows"], snapshot["sweep"]["steps"]
+    page = show(snapshot)
+    press(page, "Home")
+    assert {line["value"] for line in table(page).values()} == {""}
+    for row in rows:
+        press(page, "ArrowRight")
+        shown = table(page)[row["row"]]
+        assert shown["value"] == brief(row["value"], row)
+        assert shown["inputs"] == " ".join(map(str, row["inputs"]))
+        assert page.locator(".mt-lines .mt-current").get_attribute("data-row") == str(row["row"])
+    adjoints: dict[int, str] = {}
+    for k, step in enumerate(steps, 1):
+        press(page, "ArrowRight")
+        assert position(page) == f"backward {k} / {len(steps)}"
+        adjoints[step["row"]] = brief(step["adjoint"], rows[step["row"]])
+        words = page.locator(".mt-step").inner_text()
+        assert step["adjoint"]["text"].split("\n")[0] in words
+        for edge in step["edges"]:
+            adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
+            assert edge["product"]["text"].split("\n")[0] in words
+            assert edge["local"] is None or edge["local"]["text"].split("\n")[0] in words
+        assert {row: line["adjoint"] for row, line in table(page).items() if line["adjoint"]} == adjoints
+    press(page, "ArrowRight")
+    assert position(page) == f"backward {len(steps)} / {len(steps)}"
+
+
+def test_products_and_sums_stand_on_the_edges(show):
+    tape, d, a = accumulation()
+    snapshot = tf.snapshot(tape, d, a)
+    page = show(snapshot)
+    press(page, "End", "ArrowLeft")  # the step at which b = a * a has both its readers' shares
+    texts = page.locator(".mt-product text").all_text_contents()
+    step = snapshot["sweep"]["steps"][-2]
+    assert len([t for t in texts if t.startswith("=")]) == len(step["edges"]) == 2
+    assert len([t for t in texts if t.startswith("Σ")]) == 2
+    press(page, "Home")
+    assert page.locator(".mt-product").count() == 0
+
+
+def test_keys_move_through_rows_and_sweep(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    seen = []
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End", "ArrowLeft", "PageUp", "Home"):
+        press(page, key)
+        seen.append(position(page))
+    forward = [f"forward {k} / 5" for k in (0, 1, 2, 1)]
+    assert seen == [*forward, "backward 4 / 4", "backward 3 / 4", "forward 0 / 5", "forward 0 / 5"]
+    press(page, "ArrowDown", "ArrowDown", "b")
+    assert position(page) == "backward 4 / 4"
+    press(page, "Enter")
+    assert position(page) == "forward 2 / 5"
+
+
+def test_buttons_slider_and_row_number_do_the_same(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    page.get_by_role("button", name="First (Home)").click()
+    page.get_by_role("button", name="Next (right arrow)").click()
+    assert position(page) == "forward 1 / 5"
+    page.get_by_label("Go to row").fill("3")
+    page.get_by_label("Go to row").press("Enter")
+    assert position(page) == "forward 4 / 5"
+    page.get_by_label("Step", exact=True).fill("7")
+    assert position(page) == "backward 2 / 4"
+    page.get_by_role("button", name="Last (End)").click()
+    assert position(page) == "backward 4 / 4"
+
+
+def test_playing_goes_to_the_end_and_stops(show):
+    tape, y, x = PROGRAMS["square"]()
+    page = show(tf.snapshot(tape, y, x))
+    page.get_by_label("Playing speed").select_option("30")
+    press(page, "Home")
+    page.locator(".mt-view").focus()
+    press(page, " ")
+    page.wait_for_function("document.querySelector('.mt-count').textContent === 'backward 1 / 1'")
+    page.get_by_role("button", name="Play (space)").wait_for()
+
+
+def test_hovering_lights_up_node_and_row_alike(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    page.locator(".mt-lines [data-row='2']").hover()
+    assert "mt-hover" in page.locator(".mt-node[data-id=r2]").get_attribute("class")
+    page.locator(".mt-node[data-id=r3]").hover()
+    assert "mt-hover" in page.locator(".mt-lines [data-row='3']").get_attribute("class")
+
+
+def test_the_source_line_follows(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight")
+    assert "c = b + b" in page.locator(".mt-codeline.mt-current").inner_text()
+
+
+def test_names_from_the_program_stay_text(show):
+    v = tf.Variable([1.0, 2.0], name=HOSTILE)
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+    snapshot = tf.snapshot(tape, y, v)
+    snapshot["tapes"][0]["name"] = snapshot["rows"][-1]["label"] = snapshot["rows"][-1]["formula"] = HOSTILE
+    snapshot["rows"][-1]["rule"] = [HOSTILE, HOSTILE]
+    snapshot["rows"][-1]["scope"] = [HOSTILE]
+    snapshot["sources_text"] = {
+        snapshot["rows"][-1]["file"]: f"x = 1 # {HOSTILE}\n</script><script>window.hacked=1</script>"
+    }
+    page = show(snapshot)
+    press(page, "Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "p", "ArrowDown")
+    page.locator(".mt-node").first.click()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator(".mt-view img, .mt-view script").count() == 0
+    assert HOSTILE in page.locator(".mt-view").inner_text()
+
+
+def chain(n: int) -> dict[str, Any]:
+    x, w = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w")
+    with tf.GradientTape() as tape:
+        y = x * w
+        for _ in range(n):
+            y = y * w + x
+    return tf.snapshot(tape, y, w)
+
+
+def test_a_loop_is_folded_and_opens_on_enter(show):
+    page = show(chain(300))
+    assert "loop × 300" in page.locator(".mt-scene").text_content()
+    assert page.locator(".mt-node").count() == 4
+    press(page, "ArrowUp", "Enter")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 4")
+    page.get_by_label("Folding").select_option("none")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 5")
+    press(page, "Home", "ArrowRight")
+    assert position(page) == "forward 1 / 603"
+
+
+def test_search_focus_and_paths(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    page.get_by_label("Search rows").fill("sin")
+    assert page.locator(".mt-found-count").inner_text() == "1 found"
+    page.get_by_label("Search rows").press("Enter")
+    page.locator(".mt-node.mt-selected[data-id=r3]").wait_for()
+    page.locator(".mt-view").focus()
+    press(page, "Escape", "p")
+    words = page.locator(".mt-pathtext").inner_text()
+    gradient = float(tape.gradient(d, a))
+    assert float(re.search(r"Sum over 6 paths: (\S+)", words)[1]) == pytest.approx(gradient, rel=1e-5)
+    press(page, "p")
+    assert page.locator(".mt-pathtext").is_hidden()
+
+
+def test_paths_say_where_a_gradient_breaks(show):
+    tape, y, x = PROGRAMS["cut"]()
+    snapshot = tf.snapshot(tape, y, x)
+    page = show(snapshot)
+    (stop,) = (row["row"] for row in snapshot["rows"] if row["cut"])
+    page.locator(f".mt-node[data-id=r{stop}]").click()
+    page.get_by_role("button", name="path to here").click()
+    assert f"Broken at row {stop} (stop): stop gradient." in page.locator(".mt-pathtext").inner_text()
+
+
+def test_tapes_are_lanes_and_frames(show):
+    outer, g, x = nested()
+    page = show(tf.snapshot(outer, g, x))
+    assert page.locator(".mt-frame-sweep").count() == 1
+    assert page.locator(".mt-frame-tape").count() == 2
+    assert page.locator(".mt-written").count() > 0
+    assert page.locator(".mt-lines .mt-line").first.locator(".mt-lanes i").count() == 2
+
+
+@pytest.mark.parametrize(
+    "kind, start", [("svg", b"<svg"), ("png", b"\x89PNG"), ("dot", b"digraph"), ("gif", b"GIF89a"), ("html", b"<!doc")]
+)
+def test_exports(kind, start, show, tmp_path):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    with page.expect_download() as download:
+        page.get_by_label("Export").select_option(kind)
+    file = tmp_path / f"out.{kind}"
+    download.value.save_as(file)
+    assert download.value.suggested_filename == f"tape.{kind}"
+    assert file.read_bytes().startswith(start)
+    if kind == "html":
+        page.set_content(file.read_text(encoding="utf-8"))
+        page.wait_for_selector(".mt-node")
+        page.locator(".mt-view").focus()
+        press(page, "End")
+        assert position(page) == "backward 4 / 4"
+    if kind == "gif":
+        assert file.read_bytes().count(b"\x21\xf9\x04") == 10  # one frame for each position, 0 to 9
+
+
+def test_everything_has_a_role_and_a_name(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    nameless = page.locator(".mt-view button, .mt-view select, .mt-view input").evaluate_all(
+        "all => all.filter(e => !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"
+    )
+    assert nameless == []
+    assert page.get_by_role("table", name="Rows of the tape").get_attribute("aria-rowcount") == "6"
+    assert page.get_by_role("listitem", name=re.compile("row 3: sin, of row 2, float32 scalar")).count() == 1
+    press(page, "Home", "ArrowRight")
+    assert "Forward, row 0" in page.get_by_role("status").filter(has_text="Forward").inner_text()
+
+
+def test_reduced_motion_is_honoured(show, page):
+    page.emulate_media(reduced_motion="reduce")
+    shown = show(chain(30))
+    press(shown, "Home")
+    before = shown.locator(".mt-scene > g").get_attribute("transform")
+    shown.wait_for_timeout(50)
+    assert shown.locator(".mt-scene > g").get_attribute("transform") == before
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_both_themes(scheme, show, page):
+    page.emulate_media(color_scheme=scheme)
+    shown = show(tf.snapshot(*PROGRAMS["square"]()))
+    assert ("mt-dark" in shown.locator(".mt-view").get_attribute("class")) == (scheme == "dark")
+    colours = shown.locator(".mt-view").evaluate(
+        "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color]"
+    )
+    numbers = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
+    assert (numbers[0] < numbers[1]) == (scheme == "dark")

@@ -1,0 +1,222 @@
+"""TapeView's Python side: what it sends, and that it disturbs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape_widgets import TapeView, live, wire
+from minitape_widgets.engine import BUNDLE
+from minitape_widgets.page import page
+
+from .conftest import square
+
+SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The snapshots that views send, decoded; no thread runs."""
+    found = []
+    monkeypatch.setattr(live, "_wake", lambda: None)
+    monkeypatch.setattr(TapeView, "send", lambda self, content, buffers=None: found.append((content, buffers)))
+    return found
+
+
+def decoded(sent):
+    return [wire.decode(buffers[0]) for _, buffers in sent if buffers]
+
+
+def test_the_bundle_is_that_of_the_sources():
+    digest = hashlib.sha256()
+    for file in sorted(SOURCES.iterdir(), key=lambda f: f.name):
+        digest.update(f"{file.name}\n".encode())
+        digest.update(file.read_text(encoding="utf-8").replace("\r\n", "\n").encode())
+    first = BUNDLE.read_text(encoding="utf-8").splitlines()[0]
+    assert first == f"/* minitape TapeView, source {digest.hexdigest()[:16]} */", (
+        "run `npm run build` in widgets/frontend"
+    )
+
+
+def test_the_bundle_calls_nothing_from_elsewhere():
+    addresses = set(re.findall(r"https?://[\w./-]+", BUNDLE.read_text(encoding="utf-8")))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+
+
+def test_the_text_is_the_same_every_time():
+    tape, y, x = square()
+    assert repr(TapeView(tape)) == "TapeView(2 rows, 1 tape)"
+    bundle = TapeView(tape, y, x)._repr_mimebundle_()[0]
+    assert bundle["text/plain"] == "TapeView(2 rows, 1 tape)"
+    assert bundle["text/html"] == TapeView(tape, y, x)._repr_mimebundle_()[0]["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_something_else_is_refused():
+    with pytest.raises(TypeError, match=r"TapeView takes a tf.GradientTape, but received 3 of type 'int'"):
+        TapeView(3)
+
+
+def test_packing_keeps_every_field(program):
+    snapshot = tf.snapshot(*program)
+    again = wire.decode(wire.encode(snapshot))
+    assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
+
+
+def test_rows_are_sent_once_in_order_and_then_the_sweep(sent):
+    x = tf.Variable(2.0, name="x")
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = x * x
+        live.flush(view)
+        for _ in range(5):
+            y = tf.sin(y) * x
+            live.flush(view)
+    g = tape.gradient(y, x)
+    live.flush(view)
+    parts = decoded(sent)
+    rows = [row for part in parts for row in part["rows"]]
+    assert [row["row"] for row in rows] == list(range(12))
+    assert parts[0]["sweep"] is None
+    assert parts[-1]["sweep"]["gradients"][0]["text"] == str(g.numpy())
+    assert parts[-1]["tapes"][0]["state"] == "used"
+
+
+def test_what_is_asked_again_is_sent_again(sent):
+    tape, y, x = square()
+    view = TapeView(tape, y, x)
+    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 1}, [])
+    view._asked(view, {"kind": "need", "record": "another", "since": 7}, [])
+    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2}, [])
+    view._asked(view, "nonsense", [])
+    assert [(part["first"], len(part["rows"])) for part in decoded(sent)] == [(1, 1), (0, 2)]
+
+
+def test_a_leaf_that_is_watched_late_is_told(sent):
+    x = tf.constant(2.0)
+    w = tf.Variable(1.0)
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = w * x
+        live.flush(view)
+        tape.watch(x)
+        y = y * x
+    live.flush(view)
+    changes = [change for part in decoded(sent) for change in part["changed"]]
+    assert {"row": 1, "watched": "explicit", "kind": "source", "tapes": [0]} in changes
+
+
+def test_arrays_that_a_used_tape_released_are_still_swept(sent):
+    w = tf.Variable(np.linspace(0, 1, 400).astype(np.float32))
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = tf.reduce_sum(tf.sin(w * w))
+    g = tape.gradient(y, w)
+    assert y.shape == ()
+    live.flush(view)
+    shown = decoded(sent)[-1]["sweep"]["gradients"][0]
+    assert shown["stats"]["max"] == pytest.approx(float(np.max(g.numpy())), rel=1e-6)
+
+
+def test_reading_in_another_thread_misses_nothing(sent):
+    x, w = tf.Variable(1.0), tf.Variable(0.9999)
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    done = threading.Event()
+
+    def read():
+        while not done.is_set():
+            view._flow(500)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        with tape:
+            y = x * w
+            for _ in range(20000):
+                y = y * w + x
+    finally:
+        done.set()
+        reader.join()
+    live.flush(view)
+    rows = [row for part in decoded(sent) for row in part["rows"]]
+    assert [row["row"] for row in rows] == list(range(40003))
+    assert rows[-1]["value"]["text"] == str(y.numpy())
+    assert len(decoded(sent)) > 3
+
+
+def test_the_thread_ends_by_itself_and_starts_again(monkeypatch):
+    monkeypatch.setattr(live, "TURN", 0.001)
+    monkeypatch.setattr(live, "IDLE", 3)
+    tape, y, x = square()
+    view = TapeView(tape)
+    live._thread[0].join(10) if live._thread else None
+    assert not live._thread
+    tape.gradient(y, x)
+    for thread in list(live._thread):
+        thread.join(10)
+    assert view._sweep is not None
+
+
+def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    monkeypatch.setattr(view, "_flow", lambda limit: 1 / 0)
+    with tape:
+        y = tf.Variable(1.0) * 2.0
+    assert live._flow_all() in (True, False)
+    assert y.numpy() == 2.0
+
+
+def test_importing_the_engine_loads_no_widgets():
+    heavy = ("ipywidgets", "anywidget", "graphviz", "numba")
+    code = f"import sys, minitape as tf; tf.draw; tf.snapshot; print([m for m in {heavy} if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_interact_moves_the_variable_and_says_what_went_wrong(sent):
+    x = tf.Variable(3.0, name="x")
+    view = TapeView.interact(lambda: tf.sqrt(x) if x.numpy() > -4 else 1 / 0, x, -5, 5)
+    view._asked(view, {"kind": "run", "values": [4.0]}, [])
+    assert x.numpy() == 4.0
+    assert decoded(sent)[-1]["sweep"]["gradients"][0]["text"] == "0.25"
+    assert sent[-1][0] == {"kind": "ran", "error": ""}
+    view._asked(view, {"kind": "run", "values": [-5.0]}, [])
+    assert sent[-1][0] == {"kind": "ran", "error": "ZeroDivisionError: division by zero"}
+
+
+def test_interact_refuses_what_it_can_not_move():
+    with pytest.raises(ValueError, match=r"moves a variable with one number, but v:0 has shape \(2,\)"):
+        TapeView.interact(lambda: None, tf.Variable([1.0, 2.0], name="v"))
+    with pytest.raises(TypeError, match=r"moves a tf.Variable, but received 3"):
+        TapeView.interact(lambda: None, 3)
+    with pytest.raises(TypeError, match="takes a function without arguments, but received 3"):
+        TapeView.interact(3, tf.Variable(1.0))
+
+
+def test_a_page_holds_no_live_markup_from_the_program():
+    v = tf.Variable(1.0, name="</script><script>alert(1)</script>")
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+    text = page(tf.snapshot(tape, y, v))
+    assert text.count("</script>") == 3
+
+
+def test_save_writes_a_page_or_a_picture(tmp_path):
+    tape, y, x = square()
+    view = TapeView(tape, y, x)
+    view.save(tmp_path / "a.html")
+    view.save(tmp_path / "a.svg")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -1,0 +1,55 @@
+"""Sliders bound to variables: the function behind a picture runs again, and the numbers move in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import minitape as tf
+
+
+class Rerun:
+    """Runs ``function`` under a new tape with new values of the variables."""
+
+    def __init__(
+        self, function: Callable[[], Any], variables: Any, low: float | None, high: float | None, step: float | None
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"interact() takes a function without arguments, but received {function!r}.")
+        self.function = function
+        self.variables: list[Any] = list(variables) if isinstance(variables, Sequence) else [variables]
+        for variable in self.variables:
+            if not hasattr(variable, "assign"):
+                raise TypeError(f"interact() moves a tf.Variable, but received {variable!r}.")
+            if tuple(variable.shape) != ():
+                raise ValueError(
+                    f"interact() moves a variable with one number, but {variable.name} has shape {variable.shape}. "
+                    "Make a scalar variable and compute the others from it."
+                )
+        self.low, self.high, self.step = low, high, step
+
+    def knobs(self) -> str:
+        """The sliders as the browser builds them."""
+        made = []
+        for variable in self.variables:
+            value = float(variable.numpy())
+            reach = max(1.0, 2 * abs(value))
+            low = value - reach if self.low is None else self.low
+            high = value + reach if self.high is None else self.high
+            step = (high - low) / 200 if self.step is None else self.step
+            made.append(
+                {"name": variable.name.removesuffix(":0"), "value": value, "low": low, "high": high, "step": step}
+            )
+        return json.dumps(made)
+
+    def run(self, values: Sequence[float] | None = None) -> Any:
+        """The tape of one run, with the gradient of the function's result taken."""
+        for variable, value in zip(self.variables, values or (), strict=False):
+            variable.assign(value)
+        with tf.GradientTape() as tape:
+            for variable in self.variables:
+                tape.watch(variable)
+            target = self.function()
+        tape.gradient(target, self.variables)
+        return tape
