@@ -20,7 +20,7 @@ from .errors import invalid
 from .evidence import EAGER, born, left
 from .primitives import _TENSOR, TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
-from .record import Record, state
+from .record import Lane, Record, state
 from .shape import TensorShape
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
@@ -74,7 +74,10 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     def __getattr__(self, name: str) -> Any:
         # slots that were never set: a scalar row has no value yet, a plain value no place in a recording
-        if name in ("_value", "_home", "_made"):
+        if name == "_home":
+            lane = self._lane
+            return lane.home if type(lane) is Lane else None
+        if name in ("_value", "_made"):
             return None
         if name == "assign":
             from .updates import sliced
@@ -98,7 +101,10 @@ class EagerTensor(Tensor, metaclass=_Named):
         """The value as minitape holds it: a NumPy scalar or an array that nobody may change."""
         value = self._value
         if value is None:
-            value = self._value = self._lane.value(self._row)
+            lane = self._lane
+            value = self._value = lane.value(self._row)
+            if type(lane) is Lane and lane.home is None:
+                self._lane = None  # the recording is gone: nothing to hold on to
         return value
 
     def numpy(self) -> Any:
@@ -128,13 +134,17 @@ class EagerTensor(Tensor, metaclass=_Named):
     def shape(self) -> TensorShape:
         """The sizes of the axes."""
         value = self._value
-        return SCALAR_SHAPE if value is None else TensorShape.of(value.shape)
+        if value is None:
+            return TensorShape.of(self._lane.shape) if type(self._lane) is Lane else SCALAR_SHAPE
+        return TensorShape.of(value.shape)
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
         value = self._value
-        return 0 if value is None else value.ndim
+        if value is None:
+            return len(self._lane.shape) if type(self._lane) is Lane else 0
+        return value.ndim
 
     def get_shape(self) -> TensorShape:
         """The same as ``shape``."""
@@ -233,7 +243,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self
 
     def __deepcopy__(self, memo: Any) -> EagerTensor:
-        return wrap(self.array)
+        return self  # tensors never change
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle, (self._numpy(),)
@@ -322,7 +332,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         return _symbolic(primitive, inputs, attrs)
     record = state.record
     if record is not None and primitive.code and not attrs:
-        made = _scalar_row(record, primitive, inputs)
+        made = _fast_row(record, primitive, inputs)
         if made is not None:
             return made
     arrays = []
@@ -377,18 +387,26 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
         tensor._made = origin
 
 
-def _scalar_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
-    rows = []
+def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
+    """The row of an elementwise operation on scalars, or on small arrays of one shape; None for any other."""
+    rows, lane = [], record
     for t in inputs:
         if type(t) is not EagerTensor:
             return None
-        if t._lane is not record:
-            if not record.is_scalar(t.array if t._value is None else t._value):
+        own = t._lane
+        if own is None or own.home is not record:
+            value = t.array if t._value is None else t._value
+            own = record if record.is_scalar(value) else record.lane_of(value)
+            if own is None:
                 return None
             rows.append(record.enter(t))
         else:
             rows.append(t._row)
-    return EagerTensor(record, record.append(primitive.code, rows[0], rows[-1], record.here()))
+        if own is not record:
+            if lane is not record and lane is not own:
+                return None
+            lane = own
+    return EagerTensor(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))
 
 
 # -- operands ---------------------------------------------------------------------------------------------------------
@@ -427,16 +445,24 @@ def check_broadcast(op: str, x: Any, y: Any) -> None:
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 
 
+def _fit_lanes(x: Any, y: Any) -> bool:
+    """Whether two operands are rows of one recording that broadcast: of one lane, or one of them scalar."""
+    if x is None or y is None:
+        return False
+    return x is y or (x.home is y.home and x.home is not None and (x is x.home or y is y.home))
+
+
 def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
-        a, b = x._value, y._value
-        if a is not None and a.dtype == object and primitive.op == "AddV2":
-            primitive = TABLE["string_add"]
-        if a is None or b is None or a.dtype is not b.dtype:
-            check_same_dtype(primitive.op, x, y)
-        if a is not None and b is not None and a.shape != b.shape and a.ndim and b.ndim:
-            check_broadcast(primitive.op, x, y)
+        if not _fit_lanes(x._lane, y._lane):
+            a, b = x.array, y.array
+            if a.dtype == object and primitive.op == "AddV2":
+                primitive = TABLE["string_add"]
+            if a.dtype is not b.dtype:
+                check_same_dtype(primitive.op, x, y)
+            if a.shape != b.shape and a.ndim and b.ndim:
+                check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)
     return apply(primitive, (x, y), {})
@@ -504,7 +530,7 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
             elif type(b) is float or type(b) is int:
                 other = lane.constants.get(b)
                 if other is None:
-                    if not lane.open or lane is not state.record:
+                    if not lane.open or lane.home is not state.record:
                         return slow(a, b)
                     other = lane.constant(float(b))
             else:
@@ -526,7 +552,7 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
         if lane is not None and (type(b) is float or type(b) is int):
             other = lane.constants.get(b)
             if other is None:
-                if not lane.open or lane is not state.record:
+                if not lane.open or lane.home is not state.record:
                     return slow_reversed(a, b)
                 other = lane.constant(float(b))
             frame = _getframe(1)
