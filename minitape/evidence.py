@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import _OWN, HOOKS, own_file, state, user_frame
+from .record import _OWN, HOOKS, Lane, own_file, state, user_frame
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
@@ -137,6 +137,8 @@ def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
     home = tensor._lane
+    if type(home) is Lane:
+        home = home.home
     if home is not None:
         made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made
         return _new(Ref, (weakref.ref(tensor), made, weakref.ref(home), tensor._row))

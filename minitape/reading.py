@@ -48,6 +48,7 @@ class Reader:
         self.record: Record | None = None
         self.name = ""
         self.values: list[Any] = []  # of the rows read, None where they are no scalars
+        self.computed: dict[int, Any] = {}  # small arrays that the recording has not computed yet
         self.on: list[bytearray] = []  # for each tape, which rows are on it
         self.tapes: list[Any] = []
         self.files: set[str] = set()
@@ -81,7 +82,7 @@ class Reader:
         if record is not self.record:
             self.record, self.values, self.on, self.tapes = record, [], [], []
             self.name = f"r{next(_numbers)}"
-            self._shown = {}
+            self._shown, self.computed = {}, {}
         return True
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
@@ -90,6 +91,8 @@ class Reader:
         op, a, b, _ = cell
         if op >= FIRST_CODE:
             values = self.values
+            if row in record.meta:  # small arrays
+                return self._array(row, op, a, b)
             return scalar_table(record.real or np.float32)[op].forward(values[a], values[b])
         if op == CALL and a >= len(record.calls) and record.open:
             return _MISSING
@@ -101,6 +104,18 @@ class Reader:
         if known is not None:
             return known
         return record.values[row] if row < record.done else _MISSING if record.open else None
+
+    def _array(self, row: int, op: int, a: int, b: int) -> Any:
+        """The value of a row of small arrays; computed here where the recording has not needed it yet."""
+        arrays = self.record.arrays  # type: ignore[union-attr]
+        if row in arrays:
+            return arrays[row]
+        primitive = BY_CODE[op - FIRST_CODE]
+        inputs = [arrays.get(r, self.computed.get(r, self.values[r])) for r in (a, b)[: len(primitive.rules)]]
+        if any(i is None for i in inputs):
+            return None
+        self.computed[row] = primitive.forward(*inputs)
+        return self.computed[row]
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any) -> dict[str, Any]:
         from .snapshots import show_value
@@ -130,9 +145,8 @@ class Reader:
     def _call(self, row: int, number: int, output: int) -> dict[str, Any]:
         record: Record = self.record  # type: ignore[assignment]
         if number >= len(record.calls):  # released with its tape
-            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [],
-                    "output": output, "call": row - output, "scope": [], "kind": "operation", "name": None,
-                    "version": 0}  # fmt: skip
+            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [], "output": output,
+                    "call": row - output, "scope": [], "kind": "operation", "name": None, "version": 0}  # fmt: skip
         call = record.calls[number]
         result = _operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
         meta = record.meta.get(row)
@@ -151,10 +165,7 @@ class Reader:
             return result | {"kind": "variable", "label": name, "name": name, "version": leaf.version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
-        return result | {
-            "kind": "source" if self._watched(row) else "constant",
-            "label": "x" if self._watched(row) else "const",
-        }
+        return result | {"kind": "source" if self._watched(row) else "constant", "label": "x" if self._watched(row) else "const"}
 
     # -- tapes --------------------------------------------------------------------------------------------------------
 
@@ -176,16 +187,14 @@ class Reader:
         tapes = []
         inside = False
         for number, (tape, on) in enumerate(zip(self.tapes, self.on, strict=True)):
-            spans = [*tape.spans, (tape._start, row + 1)] if tape._recording else tape.spans
+            spans = tape.spans + [(tape._start, row + 1)] if tape._recording else tape.spans
             within = any(first <= row < last for first, last in spans)
             inside |= within
             since = tape.watched.get(row)
             here = since is not None
             if not here and within and result["kind"] == "operation":
                 here = any(
-                    (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i)
-                    for i in result["inputs"]
-                    if i < row
+                    (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i) for i in result["inputs"] if i < row
                 )
             on.append(1 if here else 0)
             if here:

@@ -26,13 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from .primitives.elementwise import FIRST_CODE, scalar_table
+from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
 
 LEAF, CALL = 0, 1
+ARRAY_ROW = 256  # added to the op of packed rows whose values are arrays: kernels hand them over
 CHUNK = 16384  # rows per packed block
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
+FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<tf.")  # minitape's own code
@@ -114,12 +116,68 @@ def own_file(name: str) -> bool:
     return _OWN[name]
 
 
+class Lane:
+    """Where small arrays of one shape are recorded: to them what the recording is to its scalar rows.
+
+    An elementwise operation on arrays of one lane is a row of four integers, computed when somebody looks, as an
+    operation on scalars is. A lane outlives its recording only for tensors that are still held.
+    """
+
+    __slots__ = ("home", "shape", "dtype", "real", "constants", "put", "kept")
+
+    def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
+        self.home: Record | None = home
+        self.shape, self.real, self.dtype = shape, real, np.dtype(real)
+        self.constants, self.put = home.constants, home.put
+        self.kept: dict[int, Any] = {}  # values of its rows, once the recording is released
+
+    frame = property(lambda self: self.home and self.home.frame)
+    open = property(lambda self: self.home is not None and self.home.open)
+    tapes = property(lambda self: 0 if self.home is None else self.home.tapes)
+    leaves = property(lambda self: {} if self.home is None else self.home.leaves)
+    calls = property(lambda self: [] if self.home is None else self.home.calls)
+
+    def take(self) -> int:
+        """The number of the next row, which is one of this lane."""
+        home: Record = self.home  # type: ignore[assignment]
+        row = home.take()
+        home.meta[row] = (self.shape, self.dtype)
+        home.fast_rows.append(row)
+        return row
+
+    def append(self, op: int, a: int, b: int, site: int) -> int:
+        """Writes a row and returns its number."""
+        try:
+            row = self.take()
+        except StopIteration:
+            self.pack()
+            row = self.take()
+        self.put((op, a, b, site))
+        return row
+
+    def pack(self) -> None:
+        """Packs the recording's rows."""
+        self.home.pack()  # type: ignore[union-attr]
+
+    def move(self, frame: FrameType) -> bool:
+        """As the recording's."""
+        return self.home is not None and self.home.move(frame)
+
+    def constant(self, number: float) -> int:
+        """The row of a Python number."""
+        return self.home.constant(number)  # type: ignore[union-attr]
+
+    def value(self, row: int) -> Any:
+        """The array of a row."""
+        return self.kept[row] if self.home is None else self.home.value(row)
+
+
 class Record:
     """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
 
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known",
-        "calls", "call_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
+        "calls", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -137,6 +195,8 @@ class Record:
         self.done = 0  # rows below this have their values
         self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
         self.calls: list[Call] = []
+        self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
+        self.fast_rows: list[int] = []  # pending rows of lanes
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
@@ -153,6 +213,11 @@ class Record:
         self.paused = 0  # tapes inside stop_recording()
         self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]]]] = []  # its tapes and their spans
+
+    @property
+    def home(self) -> Record:
+        """The recording itself: what a lane calls its recording."""
+        return self
 
     # -- rows -------------------------------------------------------------------------------------------------------
 
@@ -174,6 +239,9 @@ class Record:
         n = len(self.pending) >> 2
         if n:
             block = np.fromiter(self.pending, np.int32, 4 * n).reshape(n, 4)
+            if self.fast_rows:
+                block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
+                self.fast_rows.clear()
             self.blocks.append((self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
@@ -189,7 +257,8 @@ class Record:
             middle = (low + high) >> 1
             low, high = (middle, high) if self.blocks[middle][0] <= row else (low, middle)
         first, block = self.blocks[low]
-        return tuple(block[row - first].tolist())  # type: ignore[return-value]
+        op, a, b, site = block[row - first].tolist()
+        return op & (ARRAY_ROW - 1), a, b, site
 
     # -- where the user is ------------------------------------------------------------------------------------------
 
@@ -270,12 +339,12 @@ class Record:
         self.leaves[row] = Leaf(tensor)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        old = tensor._lane or tensor._home
+        old = recording_of(tensor)
         if old is None or old.tapes <= 0 or tensor._row in old.leaves:
             if old is not None and tensor._made is None:
                 tensor._made = HOOKS["moved"](tensor, old)
             tensor._row = row
-            tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (None, self)
+            tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (self.lane_of(value), self)
         self._set(row, value)
         return row
 
@@ -300,6 +369,19 @@ class Record:
             self.real = type(value)
             return True
         return False
+
+    def lane_of(self, value: Any) -> Lane | None:
+        """The lane of an array; None for one that is large, empty, or not of the recording's float type."""
+        if type(value) is not np.ndarray or not 0 < value.size <= FAST:
+            return None
+        if self.real is None and value.dtype.type in (np.float32, np.float64):
+            self.real = value.dtype.type
+        if value.dtype.type is not self.real:
+            return None
+        lane = self.lanes.get(value.shape)
+        if lane is None:
+            lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
+        return lane
 
     def _set(self, row: int, value: Any) -> None:
         if type(value) is self.real:
@@ -335,8 +417,9 @@ class Record:
                 self.known[row] = value
             else:
                 tensor._home = self
+                tensor._lane = lane = self.lane_of(value)
                 self.meta[row] = (value.shape, value.dtype)
-                if value.size <= SMALL or self.watchers or (hot and (keep == "all" or "z" in keep)):
+                if lane is not None or value.size <= SMALL or self.watchers or (hot and (keep == "all" or "z" in keep)):
                     self.arrays[row] = value
             if not hot:
                 cold.add(row)
@@ -346,8 +429,9 @@ class Record:
 
     def value(self, row: int) -> Any:
         """The value of a row: a NumPy scalar or array; None when its array was released."""
-        found = self.meta.get(row)
-        if found is not None:
+        if row in self.meta:
+            if row not in self.arrays and row >= self.done and self.lanes and self.cell(row)[0] >= FIRST_CODE:
+                self.evaluate(row + 1)
             return self.arrays.get(row)
         if row >= self.done:
             if row in self.known:
@@ -375,12 +459,16 @@ class Record:
         self._reserve(n)
         values, pending, table = self.values, self.pending, scalar_table(self.real or np.float32)
         at = (self.done - self.base) << 2
-        known = self.known
+        known, meta = self.known, self.meta
         before = hush()
         try:
             for row in range(self.done, n):
                 op = pending[at]
                 if op >= FIRST_CODE:
+                    if row in meta:
+                        self._evaluate_array(row, op, pending[at + 1], pending[at + 2])
+                        at += 4
+                        continue
                     values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
                 elif row in known:
                     values[row] = known.pop(row)
@@ -388,6 +476,14 @@ class Record:
         finally:
             restore(before)
         self.done = n
+
+    def _evaluate_array(self, row: int, op: int, a: int, b: int) -> None:
+        arrays, primitive = self.arrays, BY_CODE[op - FIRST_CODE]
+        x = arrays[a] if a in arrays else self.values[a]
+        if len(primitive.rules) == 1:
+            arrays[row] = primitive.forward(x)
+        else:
+            arrays[row] = primitive.forward(x, arrays[b] if b in arrays else self.values[b])
 
     def _evaluate_long(self, n: int) -> None:
         from . import kernels
@@ -398,9 +494,14 @@ class Record:
         for row in [r for r in self.known if r < n]:
             self.values[row] = self.known.pop(row)
         for first, block in self.blocks:
-            low, high = max(first, self.done), min(first + len(block), n)
-            if low < high:
-                kernels.load(self.real).forward(block, first, low, high, self.values)
+            row, high = max(first, self.done), min(first + len(block), n)
+            while row < high:
+                row = kernels.load(self.real).forward(block, first, row, high, self.values)
+                if row < high:  # an array: computed here
+                    before = hush()
+                    self._evaluate_array(row, *self.cell(row)[:3])
+                    restore(before)
+                    row += 1
         self.done = n
 
     def long_values(self) -> Any:
@@ -427,11 +528,13 @@ class Record:
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
-        self.arrays = {row: a for row, a in self.arrays.items() if a.size <= SMALL}
+        lanes, meta = self.lanes, self.meta
+        self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
     def adopt(self, old: Record) -> int:
         """Copies the rows of another recording behind this one's own; returns by how much their numbers grew."""
         shift = len(self)
+        old.evaluate()
         if old.real is not None and self.real is None:
             self.real = old.real
         for row in range(len(old)):
@@ -469,12 +572,25 @@ class Record:
 
         Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
         """
+        self._release_lanes()
         self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()
         self.variables.clear()
         self.events.clear()
         HOOKS["bury"](self)
+
+    def _release_lanes(self) -> None:
+        """Each lane keeps the values of its rows, for tensors that somebody still holds."""
+        if self.lanes:
+            self.evaluate()
+            for row, array in self.arrays.items():
+                lane = self.lanes.get(array.shape)
+                if lane is not None and array.dtype == lane.dtype:
+                    lane.kept[row] = array
+            for lane in self.lanes.values():
+                lane.home = None
+            self.lanes = {}
 
     def forget(self) -> None:
         """Lets go of the skeleton, too."""
@@ -490,6 +606,15 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+
+def recording_of(tensor: Any) -> Record | None:
+    """The recording that a tensor is a row of, None for a plain value."""
+    home = tensor._home
+    if home is None:
+        lane = tensor._lane
+        return lane if type(lane) is Record else None
+    return home
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:

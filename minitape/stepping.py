@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
-from .primitives.elementwise import FIRST_CODE, scalar_table
+from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, Record
 from .sweep import Sweep
 from .tape import _seed
@@ -114,7 +114,11 @@ def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
     op, a, b, _ = record.cell(row)
     found: dict[tuple[int, int], Any] = {}
     seen: dict[int, int] = {}
-    if op >= FIRST_CODE:
+    if op >= FIRST_CODE and row in record.meta:
+        rules, out = BY_CODE[op - FIRST_CODE].rules, record.value(row)
+        one = np.ones_like(out)
+        inputs, arguments = [a, b][: len(rules)], (out, record.value(a), record.value(b))
+    elif op >= FIRST_CODE:
         rules = scalar_table(record.real or np.float32)[op].rules
         one = (record.real or np.float32)(1)
         inputs, arguments = [a, b][: len(rules)], (record.value(row), record.value(a), record.value(b))
@@ -132,7 +136,5 @@ def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
         if rule is not None:
             seen[source] = seen.get(source, -1) + 1
             local = rule(one, *arguments)
-            found[source, seen[source]] = (
-                local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
-            )
+            found[source, seen[source]] = local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
     return found

@@ -49,7 +49,7 @@ class Sweep:
         if _BATCH:
             self.batched = any(type(s) in _BATCH for s in seeds.values())
         if not recorded and record.real is not None:
-            if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.calls)):
+            if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.meta)):
                 self._prepare_long()
             else:
                 record.evaluate(self.high + 1)
@@ -101,12 +101,21 @@ class Sweep:
             self.row, self.edges = row, []
         if op >= FIRST_CODE:
             g = self.adjoints[row]
-            if self.table is not None:
-                values = record.values
-                z, x, y = values[row], values[a], values[b]
-                rules = self.table[op].rules
+            if type(g) is IndexedSlices:
+                g = g.dense()
+            if not self.recorded:
+                if row in record.meta:  # small arrays
+                    arrays, values = record.arrays, record.values
+                    z = arrays[row]
+                    x = arrays[a] if a in arrays else values[a]
+                    y = arrays[b] if b in arrays else values[b]
+                    rules = BY_CODE[op - FIRST_CODE].rules
+                else:
+                    values = record.values
+                    z, x, y = values[row], values[a], values[b]
+                    rules = BY_CODE[op - FIRST_CODE].rules if self.batched else self.table[op].rules
                 if self.batched:
-                    rules = [None if r is None else _in_batches(r) for r in BY_CODE[op - FIRST_CODE].rules]
+                    rules = [None if r is None else _in_batches(r) for r in rules]
             else:
                 z, x, y = self.tensor(row), self.tensor(a), self.tensor(b)
                 rules = recorded_rules(op)
@@ -148,10 +157,12 @@ class Sweep:
                 row = backward(block, first, row, low, record.values, self.long, self.reach)
                 if row < low:
                     break
-                call = record.calls[record.cell(row)[1]]  # a row that the kernel does not know: resume below it
-                if row == call.row:
+                op, number, _, _ = record.cell(row)  # a row that the kernel does not know: resume below it
+                if op != CALL:
+                    self._hand_on(row)
+                elif row == record.calls[number].row:
                     self.row = row
-                    self._call(call)
+                    self._call(record.calls[number])
                 yield row
                 row -= 1
 
@@ -219,7 +230,8 @@ class Sweep:
         if row in arrays:
             return arrays[row]
         if row in record.meta:
-            return Outline(*record.meta[row])
+            value = record.value(row) if record.lanes else None
+            return Outline(*record.meta[row]) if value is None else value
         return record.values[row] if row < record.done else record.value(row)
 
     def tensor(self, row: int) -> Any:
@@ -230,6 +242,10 @@ class Sweep:
             return leaf.tensor
         if row not in record.meta:
             return EagerTensor(record, row)
+        shape, dtype = record.meta[row]
+        lane = record.lanes.get(shape)
+        if lane is not None and lane.dtype is dtype:
+            return EagerTensor(lane, row)
         value = self.array(row)
         if type(value) is Outline:
             value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
@@ -248,10 +264,11 @@ class Sweep:
                 share = unbroadcast(share, shape)
             if meta is not None and share.dtype is not meta[1] and isinstance(share, (np.ndarray, np.generic)):
                 share = share.astype(meta[1])  # NumPy computes some of the half types in float32
-            if meta is None and self.long is not None:
-                self.long[row] += share
+            if self.long is not None:
                 self.reach[row] |= 2
-                return
+                if meta is None:
+                    self.long[row] += share
+                    return
         adjoints = self.adjoints
         if row in adjoints:
             before = adjoints[row]

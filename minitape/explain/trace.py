@@ -19,7 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..evidence import Origin, Ref, exits
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL, Record, place_of
+from ..record import CALL, Record, place_of, recording_of
 from ..tensor import EagerTensor, wrap
 
 LIMIT = 400_000  # nodes that a search visits at most
@@ -99,7 +99,7 @@ class Trace:
         row = None if record is None else record.find(tensor)
         if row is not None:
             return self.of_row(record, row)
-        home = tensor._lane or tensor._home
+        home = recording_of(tensor)
         if home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None):
             if tensor._made is None:
                 return self.of_row(home, tensor._row)
@@ -164,7 +164,7 @@ class Trace:
             call = record.calls[a]
             primitive, inputs, rules, attrs = call.primitive, call.inputs, call.primitive.rules, call.attrs
         else:
-            home = None if node.tensor is None else node.tensor._lane or node.tensor._home
+            home = None if node.tensor is None else recording_of(node.tensor)
             if node.origin is not None:
                 yield from self._origin_edges(node.origin)
             elif home is not None and home is not record:

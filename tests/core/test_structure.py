@@ -49,8 +49,18 @@ def test_a_scalar_operation_is_one_row():
         assert len(tape._record) - before == 200
 
 
-def test_an_array_operation_is_one_row_and_one_call():
+def test_an_operation_on_a_small_array_is_one_row():
     x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+        before = len(tape._record), len(tape._record.calls)
+        for _ in range(10):
+            y = tf.sin(y * 2.0) + x
+        assert (len(tape._record) - before[0], len(tape._record.calls) - before[1]) == (30, 0)
+
+
+def test_an_operation_on_a_large_array_is_one_row_and_one_call():
+    x = tf.Variable(np.ones(5000, np.float32))
     with tf.GradientTape() as tape:
         y = x * 2.0
         before = len(tape._record), len(tape._record.calls)
