@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import linecache
 import sys
+from types import FrameType
 from typing import Any
 
 _TEXT = {
@@ -142,27 +143,34 @@ def _picture(explanation: Explanation) -> str:
 
 
 def where(filename: str | None, line: int) -> str:
-    """A place as a person says it: "line 3", "cell [5], line 3" or "file.py, line 3".
+    """A place as a person says it: "cell [5], line 3" or "file.py, line 3"; "line 3" for the cell that runs now.
 
     >>> where("/home/me/train.py", 3)
     'train.py, line 3'
     """
     name = filename or ""
     cell = _cell(name)
-    if cell:
-        return f"{cell}, line {line}"
+    if cell is not None:
+        return f"{cell}, line {line}" if cell else f"line {line}"
     return f"{name.replace(chr(92), '/').rsplit('/', 1)[-1]}, line {line}" if name else f"line {line}"
 
 
-def _cell(filename: str) -> str:
-    """The notebook cell behind a file name, empty when it is none."""
+def _cell(filename: str) -> str | None:
+    """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     try:
         shell = shell_module.InteractiveShell._instance  # type: ignore[union-attr]
-        number = shell.compile._filename_map.get(filename)
-        return "" if number is None else f"cell [{number}]"
+        cells = shell.compile._filename_map
+        if filename not in cells:
+            return None
+        frame: FrameType | None = sys._getframe()
+        running = ""
+        while frame is not None:  # the outermost frame that is a cell
+            running = frame.f_code.co_filename if frame.f_code.co_filename in cells else running
+            frame = frame.f_back
+        return "" if filename == running else f"cell [{cells[filename]}]"
     except AttributeError:
-        return ""
+        return None
 
 
 def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseException | None = None) -> Explanation:

@@ -193,7 +193,10 @@ def test_lines_in_a_notebook_name_the_cell() -> None:
         assert done.success
         answer = shell.user_ns["answer"]
         assert answer.line == 4 and answer.code == "y = x * x"
-        assert "cell [" in answer.message
+        assert "(line 4)" in answer.message  # of the cell that asks
+        done = shell.run_cell("answer = tape.explain(y, x)", store_history=True)
+        assert done.success
+        assert "(cell [1], line 4)" in shell.user_ns["answer"].message
     finally:
         IPython.InteractiveShell.clear_instance()
 
