@@ -319,10 +319,10 @@ class RaggedTensor:
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
-        from ..tape import log_first_n
+        from ..tape import warn_not_watchable
 
         tape.watch(self.flat_values)
-        log_first_n(f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {self.row_splits.dtype!r}")
+        warn_not_watchable(self.row_splits.dtype)
 
     def _gradient_leaf(self) -> Any:
         return self.flat_values

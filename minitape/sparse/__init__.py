@@ -1,0 +1,531 @@
+"""``tf.sparse``: making, converting, combining and reducing sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dispatch, dtypes
+from ..convert import convert_to_tensor
+from ..errors import invalid
+from ..primitives import TABLE
+from ..slices import IndexedSlices
+from ..tensor import Tensor, apply, wrap
+from .arithmetic import checked, pick, places, put, sparse
+from .tensor import SparseTensor, SparseTensorSpec
+
+__all__ = ["SparseTensor", "SparseTensorSpec", "add", "bincount", "concat", "expand_dims", "eye", "fill_empty_rows",
+           "from_dense", "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder", "reset_shape",
+           "reshape", "retain", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax",
+           "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose"]  # fmt: skip
+
+_slice = slice
+
+
+def _sparse(x: Any) -> SparseTensor:
+    if not isinstance(x, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return x
+
+
+# -- dense and back ---------------------------------------------------------------------------------------------------
+
+
+def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Any:
+    """The dense tensor, with ``default_value`` (zero) where nothing is given. Differentiable.
+
+    InvalidArgumentError, unless ``validate_indices`` is False, when places are out of order, repeated or outside.
+
+    >>> import minitape as tf
+    >>> tf.sparse.to_dense(tf.sparse.SparseTensor([[0, 1]], [5], [1, 2])).numpy()
+    array([[0, 5]], dtype=int32)
+    """
+    st = _sparse(sp_input)
+    if validate_indices:
+        checked(st, "SparseToDense")
+    kind = st.dtype
+    if default_value is None:
+        default = wrap(np.array(b"", object)) if kind.kind == "s" else wrap(np.zeros((), kind.as_numpy_dtype))
+    else:
+        default = convert_to_tensor(default_value, kind)
+    sizes = st.sizes()
+    flat = apply(TABLE["sparse_fill"], (st.values, default), {"index": places(st), "size": int(np.prod(sizes))})
+    return TABLE["reshape"](flat, shape=sizes)
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a dense tensor that are not zero (or not the empty string). Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.sparse.from_dense([[0, 3]]).indices.numpy()
+    array([[0, 1]])
+    """
+    tensor = convert_to_tensor(tensor)
+    if not tensor.ndim:
+        raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
+    array = np.asarray(tensor.array)
+    there = array != (b"" if tensor.dtype.kind == "s" else 0)
+    index = np.argwhere(there)
+    flat = TABLE["reshape"](tensor, shape=(array.size,))
+    return sparse(index, pick(flat, np.flatnonzero(there.reshape(-1))), array.shape)
+
+
+def eye(num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
+    """Ones on the diagonal."""
+    rows, columns = int(num_rows), int(num_rows if num_columns is None else num_columns)
+    count = min(rows, columns)
+    ones = np.ones(count, dtypes.as_dtype(dtype).as_numpy_dtype)
+    return sparse(np.stack([np.arange(count)] * 2, 1), wrap(ones), (rows, columns))
+
+
+def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
+    """A dense boolean tensor that is true at the places that the values name along the last axis."""
+    st = _sparse(sp_input)
+    index = st.indices.array.copy()
+    index[:, -1] = st.values.array.astype(np.int64)
+    out = np.zeros((*st.sizes()[:-1], int(vocab_size)), bool)
+    out[tuple(index.T)] = True
+    return wrap(out)
+
+
+# -- order and shape --------------------------------------------------------------------------------------------------
+
+
+def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The elements in the order of their places, row by row. Differentiable."""
+    st = _sparse(sp_input)
+    order = np.lexsort(st.indices.array.T[::-1]) if st.indices.array.size else np.zeros(0, np.int64)
+    return sparse(st.indices.array[order], pick(st.values, order), st.sizes())
+
+
+def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+    """The axes in another order, reversed by default; the elements are put in order again. Differentiable."""
+    st = _sparse(sp_input)
+    rank = len(st.sizes())
+    axes = list(range(rank))[::-1] if perm is None else [int(p) for p in np.asarray(perm.array if isinstance(perm, Tensor) else perm)]
+    if len(axes) != rank:
+        raise ValueError(f"Dimensions {len(axes)} and {rank} are not compatible")
+    return reorder(sparse(st.indices.array[:, axes], st.values, [st.sizes()[a] for a in axes]))
+
+
+def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """The same elements in another shape; one size may be -1. InvalidArgumentError when the numbers differ."""
+    st = _sparse(sp_input)
+    wanted = [int(n) for n in np.asarray(shape.array if isinstance(shape, Tensor) else shape).reshape(-1)]
+    total = int(np.prod(st.sizes()))
+    mine = f"input_shape=[{','.join(map(str, st.sizes()))}]"
+    if -1 in wanted:
+        rest = int(np.prod([n for n in wanted if n != -1]))
+        if total % max(rest, 1):
+            shown = ",".join(str(total // rest if n == -1 else n) for n in wanted)
+            raise invalid(f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape requires a "
+                          f"multiple of {rest}. {mine} output_shape=[{shown}]", "SparseReshape")  # fmt: skip
+        wanted = [total // rest if n == -1 else n for n in wanted]
+    if int(np.prod(wanted)) != total:
+        raise invalid(f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
+                      f"{int(np.prod(wanted))}. {mine} output_shape=[{','.join(map(str, wanted))}]", "SparseReshape")  # fmt: skip
+    index = np.stack(np.unravel_index(places(st), wanted), 1) if st.indices.array.size else np.zeros((0, len(wanted)))
+    return sparse(index, st.values, wanted)
+
+
+def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+    """A new axis of size 1, the last by default. InvalidArgumentError when it lies outside."""
+    st = _sparse(sp_input)
+    rank = len(st.sizes())
+    at = -1 if axis is None else int(axis)
+    if at > rank:
+        raise invalid(f"Expected size[1] in [0, {rank}], but got {at}", "Slice")
+    place = at + rank + 1 if at < 0 else at
+    if place < 0:
+        raise invalid(f"Expected begin[1] in [0, {rank}], but got {place}", "Slice")
+    sizes = list(st.sizes())
+    sizes.insert(place, 1)
+    return sparse(np.insert(st.indices.array, place, 0, axis=1), st.values, sizes)
+
+
+def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """The same elements in a larger shape, or in the smallest that holds them. ValueError for a smaller one."""
+    st = _sparse(sp_input)
+    if new_shape is None:
+        index = st.indices.array
+        sizes = index.max(0) + 1 if len(index) else np.zeros(len(st.sizes()), np.int64)
+    else:
+        sizes = np.asarray(new_shape.array if isinstance(new_shape, Tensor) else new_shape, np.int64)
+        if len(sizes) != len(st.sizes()):
+            raise ValueError(f"Dimensions {len(sizes)} and {len(st.sizes())} are not compatible")
+        if (sizes < np.array(st.sizes())).any():
+            raise ValueError("Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape "
+                             f"({np.array(st.sizes())}), sp_input.shape ({sizes}).")  # fmt: skip
+    return SparseTensor(st.indices, st.values, wrap(sizes.astype(np.int64)))
+
+
+def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """The block of ``size`` that begins at ``start``. Differentiable.
+
+    >>> import minitape as tf
+    >>> st = tf.sparse.from_dense([[1, 0], [2, 3]])
+    >>> tf.sparse.to_dense(tf.sparse.slice(st, [1, 0], [1, 2])).numpy()
+    array([[2, 3]], dtype=int32)
+    """
+    st = _sparse(sp_input)
+    rank = len(st.sizes())
+    first, count = (np.asarray(convert_to_tensor(v).array, np.int64) for v in (start, size))
+    for what, given in (("start", first), ("size", count)):
+        if len(given) != rank:
+            raise invalid(f"Expected {what} to be a vector of length {rank} but got length {len(given)}", "SparseSlice")
+    index = st.indices.array
+    last = np.minimum(first + count, np.array(st.sizes()))
+    keep = np.flatnonzero(((index >= first) & (index < last)).all(1))
+    return sparse(index[keep] - first, pick(st.values, keep), np.maximum(last - first, 0))
+
+
+def split(sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None) -> list[SparseTensor]:
+    """Blocks along an axis, the first ones larger where the size can not be divided."""
+    if sp_input is None or num_split is None or axis is None:
+        raise ValueError("sp_input, num_split and axis are required")
+    st = _sparse(sp_input)
+    sizes, at = list(st.sizes()), int(axis) % len(st.sizes())
+    each, extra = divmod(sizes[at], int(num_split))
+    out, begin = [], 0
+    for i in range(int(num_split)):
+        start, size = [0] * len(sizes), sizes[:]
+        start[at], size[at] = begin, each + (i < extra)
+        begin += size[at]
+        out.append(slice(st, start, size))
+    return out
+
+
+def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None) -> SparseTensor:
+    """Sparse tensors joined along an axis. No gradient passes, as in TensorFlow.
+
+    >>> import minitape as tf
+    >>> a = tf.sparse.from_dense([[1, 0]])
+    >>> tf.sparse.to_dense(tf.sparse.concat(1, [a, a])).numpy()
+    array([[1, 0, 1, 0]], dtype=int32)
+    """
+    inputs = [_sparse(s) for s in sp_inputs]
+    if len(inputs) == 1:
+        return inputs[0]
+    rank = len(inputs[0].sizes())
+    if not -rank <= axis < rank:
+        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}", "SparseConcat")
+    at = axis % rank
+    sizes = np.array([s.sizes() for s in inputs])
+    if not expand_nonconcat_dims:
+        for i, row in enumerate(sizes):
+            for d in range(rank):
+                if d != at and row[d] != sizes[0][d]:
+                    raise invalid(f"Input shapes must match: expected {sizes[0][d]} for dimension {d} but got {row[d]} at "
+                                  f"position {i}", "SparseConcat")  # fmt: skip
+    moved, before = [], 0
+    for s, row in zip(inputs, sizes, strict=True):
+        index = s.indices.array.copy()
+        index[:, at] += before
+        before += row[at]
+        moved.append(index)
+    index = np.concatenate(moved)
+    order = np.lexsort(index.T[::-1]) if index.size else np.zeros(0, np.int64)
+    out = sizes.max(0)
+    out[at] = before
+    values = apply(TABLE["sparse_join"], tuple(s.values for s in inputs), {"order": order})
+    return sparse(index[order], values, out)
+
+
+def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The elements for which the mask is true. ValueError when its length differs."""
+    st = _sparse(sp_input)
+    keep = np.asarray(convert_to_tensor(to_retain).array)
+    if len(keep) != st.values.shape[0]:
+        raise ValueError(f"Dimensions {st.values.shape[0]} and {len(keep)} are not compatible")
+    chosen = np.flatnonzero(keep)
+    return sparse(st.indices.array[chosen], apply(TABLE["gather"], (st.values, wrap(chosen)), {"axis": 0}), st.sizes())
+
+
+def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
+    """With ``default_value`` at the first column of each empty row; and which rows were empty."""
+    st = _sparse(sp_input)
+    index, rows = st.indices.array, st.sizes()[0]
+    empty = np.ones(rows, bool)
+    empty[index[:, 0]] = False
+    extra = np.zeros((int(empty.sum()), index.shape[1]), np.int64)
+    extra[:, 0] = np.flatnonzero(empty)
+    joined = np.concatenate([index, extra])
+    fill = wrap(np.full(len(extra), np.asarray(convert_to_tensor(default_value, st.dtype).array)[()], st.dtype.as_numpy_dtype))
+    order = np.argsort(joined[:, 0], kind="stable")
+    values = pick(TABLE["concat"](st.values, fill, axis=0), order)
+    return sparse(joined[order], values, st.sizes()), wrap(empty)
+
+
+def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """IndexedSlices without the slices at ``mask_indices``."""
+    indices, out = np.asarray(a.indices.array), np.asarray(convert_to_tensor(mask_indices).array)
+    keep = np.flatnonzero(~np.isin(indices, out))
+    return IndexedSlices(pick(a.values, keep), wrap(indices[keep]), a.dense_shape)
+
+
+# -- arithmetic -------------------------------------------------------------------------------------------------------
+
+
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """The sum of two sparse tensors, or of a sparse and a dense one (dense). Differentiable.
+
+    Sums whose size lies below ``threshold`` are left out. TypeError when neither is sparse.
+
+    >>> import minitape as tf
+    >>> a = tf.sparse.from_dense([1, 0, 2])
+    >>> tf.sparse.to_dense(tf.sparse.add(a, a)).numpy()
+    array([2, 0, 4], dtype=int32)
+    """
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
+        return _add_dense(*((a, b) if isinstance(a, SparseTensor) else (b, a)))
+    _match(a, b)
+    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
+    count = a.values.shape[0]
+    total = TABLE["add"](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
+    limit = np.asarray(threshold.array if isinstance(threshold, Tensor) else threshold)
+    if limit != 0:
+        kept = np.flatnonzero(np.abs(total.array) >= limit)
+        keys, total = keys[kept], pick(total, kept)
+    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), total, a.sizes())
+
+
+def _match(a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        raise invalid(f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
+                      f"a {b.dtype.kernel_name} tensor", "SparseAdd")  # fmt: skip
+    if len(a.sizes()) != len(b.sizes()):
+        raise invalid(f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd")
+    for i, (m, n) in enumerate(zip(a.sizes(), b.sizes(), strict=True)):
+        if m != n:
+            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", "SparseAdd")
+
+
+def _add_dense(st: Any, dense: Any) -> Any:
+    dense = convert_to_tensor(dense, dtype_hint=st.dtype)
+    if dense.ndim != len(st.sizes()):
+        raise invalid(f"Two operands have different ranks; received: {len(st.sizes())} and {dense.ndim}", "SparseTensorDenseAdd")
+    for i, (m, n) in enumerate(zip(st.sizes(), dense.shape, strict=True)):
+        if m != n:
+            raise invalid(f"Dimension {i} does not equal (no broadcasting is supported): sparse side {m} vs dense side {n}",
+                          "SparseTensorDenseAdd")  # fmt: skip
+    flat = put(st.values, places(st), int(np.prod(st.sizes())))
+    return TABLE["reshape"](flat, shape=st.sizes()) + dense
+
+
+def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Any:
+    """The product of a sparse and a dense matrix, in either order. Differentiable in both.
+
+    InvalidArgumentError when they are no matrices or do not fit.
+
+    >>> import minitape as tf
+    >>> st = tf.sparse.SparseTensor([[0, 1]], [2.0], [2, 2])
+    >>> tf.sparse.sparse_dense_matmul(st, tf.constant([[1.0], [3.0]])).numpy()
+    array([[6.],
+           [0.]], dtype=float32)
+    """
+    op = "SparseTensorDenseMatMul"
+    if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
+        return _flip(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a), b.dtype)
+    st, dense = _sparse(sp_a), convert_to_tensor(b)
+    if dense.dtype != st.dtype:
+        raise invalid(f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
+                      f"{dense.dtype.kernel_name} tensor", op)  # fmt: skip
+    if dense.ndim != 2:
+        raise invalid("Tensor 'b' is not a matrix", op)
+    if len(st.sizes()) != 2:
+        raise invalid("Tensor 'a_shape' must have 2 elements", op)
+    rows, columns = st.indices.array.T if st.indices.array.size else np.zeros((2, 0), np.int64)
+    n, k = st.sizes()
+    inner = int(dense.shape[1 if adjoint_b else 0])
+    if (n if adjoint_a else k) != inner:
+        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  Did "
+                      f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
+                      f"[{','.join(map(str, dense.shape))}]", op)  # fmt: skip
+    for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        if not 0 <= c < k:
+            raise invalid(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
+        if not 0 <= r < n:
+            raise invalid(f"m ({r}) from index[{i},0] out of bounds (>={n})", op)
+    values = st.values
+    if adjoint_a:
+        rows, columns, n = columns, rows, k
+        values = TABLE["conj"](values) if st.dtype.is_complex else values
+    if adjoint_b:
+        dense = _flip(dense, dense.dtype)
+    return apply(TABLE["sparse_matmul"], (values, dense), {"rows": rows, "columns": columns, "size": n})
+
+
+def _flip(matrix: Any, dtype: Any) -> Any:
+    flipped = TABLE["transpose"](matrix, perm=(1, 0))
+    return TABLE["conj"](flipped) if dtype.is_complex else flipped
+
+
+def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
+    """``op`` on the values of all sparse arguments, which have elements at the same places.
+
+    >>> import minitape as tf
+    >>> tf.sparse.map_values(tf.square, tf.sparse.from_dense([0, 3])).values.numpy()
+    array([9], dtype=int32)
+    """
+    inputs = [v for v in (*args, *kwargs.values()) if isinstance(v, SparseTensor)]
+    if not inputs:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    for other in inputs[1:]:
+        if not np.array_equal(other.indices.array, inputs[0].indices.array):
+            raise invalid("SparseTensor argument to tf.sparse.map_values must have the same indices.")
+    values = [v.values if isinstance(v, SparseTensor) else v for v in args]
+    return inputs[0].with_values(op(*values, **{k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()}))
+
+
+def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
+    _match(a, b)
+    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
+    count = a.values.shape[0]
+    values = TABLE[name](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
+    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), values, a.sizes())
+
+
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger element at each place that one of them has; what is missing counts as zero."""
+    return _extreme("maximum", _sparse(sp_a), _sparse(sp_b))
+
+
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller element at each place that one of them has; what is missing counts as zero."""
+    return _extreme("minimum", _sparse(sp_a), _sparse(sp_b))
+
+
+def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax over the elements of each row that are there. Differentiable."""
+    st = _sparse(sp_input)
+    rows = places(st) // st.sizes()[-1]
+    _, ways = np.unique(rows, return_inverse=True)
+    count = int(ways.max()) + 1 if len(ways) else 0
+    widest = np.full(count, -np.inf, st.dtype.as_numpy_dtype)
+    np.maximum.at(widest, ways, st.values.array)
+    powers = TABLE["exp"](st.values - wrap(widest[ways]))
+    return SparseTensor(st.indices, powers / pick(put(powers, ways, count), ways), st.dense_shape)
+
+
+# -- reductions -------------------------------------------------------------------------------------------------------
+
+
+def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[int, ...]]:
+    """Where each element goes in the reduced tensor, and its shape."""
+    sizes = st.sizes()
+    rank = len(sizes)
+    axes = list(range(rank)) if axis is None else [int(a) for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis))]
+    for a in axes:
+        if not -rank <= a < rank:
+            raise invalid(f"Invalid reduction dimension {a}, for input with {rank} dimensions.", op)
+    gone = {a % rank for a in axes}
+    flat = np.zeros(len(st.indices.array), np.int64)
+    for i, n in enumerate(sizes):
+        if i not in gone:
+            flat = flat * n + st.indices.array[:, i]
+    shape = tuple(1 if i in gone else n for i, n in enumerate(sizes)) if keepdims else tuple(n for i, n in enumerate(sizes) if i not in gone)
+    return flat, shape
+
+
+def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None) -> Any:
+    """The sum over the axes (all by default), dense unless ``output_is_sparse``. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.sparse.reduce_sum(tf.sparse.from_dense([[1, 2], [0, 3]]), axis=0).numpy()
+    array([1, 5], dtype=int32)
+    """
+    st = _sparse(sp_input)
+    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceSum")
+    total = TABLE["reshape"](put(st.values, flat, int(np.prod(shape))), shape=shape)
+    return _as_sparse(total, flat, shape) if output_is_sparse else total
+
+
+def reduce_max(sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None) -> Any:
+    """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError)."""
+    st = _sparse(sp_input)
+    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceMax")
+    found = apply(TABLE["sparse_max"], (st.values,), {"index": flat, "size": int(np.prod(shape))})
+    out = TABLE["reshape"](found, shape=shape)
+    return _as_sparse(out, flat, shape) if output_is_sparse else out
+
+
+def _as_sparse(dense: Any, flat: Any, shape: Any) -> SparseTensor:
+    there = np.unique(flat)
+    values = pick(TABLE["reshape"](dense, shape=(int(np.prod(shape)),)), there)
+    index = np.stack(np.unravel_index(there, shape), 1) if shape else np.zeros((len(there), 0))
+    return sparse(index, values, shape)
+
+
+def _segment(name: str) -> Any:
+    def function(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name_: Any = None) -> Any:
+        import minitape as tf
+
+        rows = pick(convert_to_tensor(data), np.asarray(convert_to_tensor(indices).array))
+        ids = convert_to_tensor(segment_ids)
+        count = int(num_segments) if num_segments is not None else int(np.max(ids.array, initial=-1)) + 1
+        return getattr(tf.math, f"unsorted_segment_{name}")(rows, ids, count)
+
+    function.__name__ = function.__qualname__ = f"segment_{name}"
+    words = {"sum": "sum", "mean": "mean", "sqrt_n": "sum, divided by the root of their number,"}[name]
+    function.__doc__ = f"The {words} of the rows ``data[indices]`` with the same segment id. Differentiable."
+    return function
+
+
+segment_sum, segment_mean, segment_sqrt_n = _segment("sum"), _segment("mean"), _segment("sqrt_n")
+
+
+def bincount(values: Any, weights: Any = None, axis: int = 0, minlength: Any = None, maxlength: Any = None,
+             binary_output: bool = False, name: str | None = None) -> SparseTensor:  # fmt: skip
+    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis."""
+    if axis not in (0, None):
+        raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
+    array = np.asarray(convert_to_tensor(values).array).reshape(-1)
+    if maxlength is not None:
+        array = array[array < maxlength]
+    there, ways = np.unique(array, return_inverse=True)
+    size = max(int(there[-1]) + 1 if len(there) else 0, int(minlength or 0))
+    if binary_output:
+        counts: Any = wrap(np.ones(len(there), np.int32))
+    elif weights is None:
+        counts = wrap(np.bincount(ways, minlength=len(there)).astype(np.int32))
+    else:
+        counts = put(convert_to_tensor(weights), ways, len(there))
+    return sparse(there[:, None], counts, (size,))
+
+
+# -- functions of tf --------------------------------------------------------------------------------------------------
+
+UNARY = "abs asin asinh atan atanh bessel_i0e bessel_i1e erf negative sign sin sqrt square tan tanh".split()
+
+
+def _install() -> None:
+    def on_values(plain: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        return x.with_values(plain(x.values, *args, **kwargs))
+
+    def whole(answer: Any) -> Any:
+        return lambda plain, input, out_type=dtypes.int32, name=None: wrap(
+            np.asarray(answer(input), dtypes.as_dtype(out_type or dtypes.int32).as_numpy_dtype))
+
+    versions: dict[str, Any] = {n: on_values for name in UNARY for n in (name, f"math.{name}")}
+    versions |= {name: on_values for name in ("cast", "identity", "stop_gradient", "nn.tanh")}
+    versions |= {
+        "size": whole(lambda st: int(np.prod(st.sizes()))), "shape": whole(lambda st: np.array(st.sizes())),
+        "rank": lambda plain, input, name=None: wrap(np.int32(len(input.sizes()))),
+        "is_tensor": lambda plain, x: True,
+        "add": lambda plain, x, y, name=None: (x if isinstance(x, SparseTensor) else y)._to_tensor(),
+    }  # fmt: skip
+    dispatch.install(SparseTensor, versions)
+
+
+_install()
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.sparse", name, __all__))

@@ -1,0 +1,206 @@
+"""``tf.SparseTensor``: a tensor that is zero but for some elements, given by their places and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..shape import TensorShape
+from ..tensor import wrap
+
+
+class SparseTensor:
+    """The elements ``values[i]`` at the places ``indices[i]``, zeros elsewhere; its shape is ``dense_shape``.
+
+    ``indices`` is int64 of shape (n, rank). Raises ValueError when the three do not fit each other.
+    See https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor.
+
+    >>> import minitape as tf
+    >>> st = tf.sparse.SparseTensor(indices=[[0, 1], [2, 0]], values=[5, 6], dense_shape=[3, 2])
+    >>> tf.sparse.to_dense(st).numpy()
+    array([[0, 5],
+           [0, 0],
+           [6, 0]], dtype=int32)
+    """
+
+    _composite = True
+    __array_priority__ = 200
+    __module__ = "tensorflow.python.framework.sparse_tensor"
+    __slots__ = ("_indices", "_values", "_dense_shape", "__weakref__")
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        self._indices = _int64(indices, "indices")
+        self._values = convert_to_tensor(values)
+        self._dense_shape = _int64(dense_shape, "dense_shape")
+        for part, rank in ((self._indices, 2), (self._values, 1), (self._dense_shape, 1)):
+            if part.ndim != rank:
+                raise ValueError(f"Shape {part.shape} must have rank {rank}")
+        if self._indices.shape[0] != self._values.shape[0]:
+            raise ValueError(f"Dimensions {self._indices.shape[0]} and {self._values.shape[0]} are not compatible")
+        if self._indices.shape[1] != self._dense_shape.shape[0]:
+            raise ValueError(f"Dimensions {self._indices.shape[1]} and {self._dense_shape.shape[0]} are not compatible")
+
+    indices = property(lambda self: self._indices, doc="The places of the elements: int64, one row for each.")
+    values = property(lambda self: self._values, doc="The elements, a tensor of one axis.")
+    dense_shape = property(lambda self: self._dense_shape, doc="The shape, an int64 tensor.")
+    dtype = property(lambda self: self._values.dtype, doc="The type of the elements.")
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """A sparse tensor of anything that has indices, values and a dense_shape."""
+        return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes of the axes."""
+        return TensorShape(self.sizes())
+
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes as ints."""
+        return tuple(int(n) for n in self._dense_shape.array)
+
+    def get_shape(self) -> TensorShape:
+        """The same as ``shape``."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Raises ValueError unless ``shape`` is compatible with the tensor's own."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(f"Shapes {self.shape} and {TensorShape(shape)} are not compatible")
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        """Other values at the same places."""
+        values = convert_to_tensor(new_values)
+        if values.shape[0] != self._values.shape[0]:
+            raise ValueError(f"Dimensions {self._values.shape[0]} and {values.shape[0]} are not compatible")
+        return SparseTensor(self._indices, values, self._dense_shape)
+
+    def consumers(self) -> list[Any]:
+        """The operations that use this: an empty list outside graphs."""
+        return []
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Is of graphs only: AttributeError."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    @property
+    def op(self) -> Any:
+        """Is of graphs only: AttributeError."""
+        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+
+    @property
+    def graph(self) -> Any:
+        """Is of graphs only: AttributeError."""
+        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+
+    # -- gradients ----------------------------------------------------------------------------------------------------
+
+    def _watch_on(self, tape: Any) -> None:
+        from ..tape import warn_not_watchable
+
+        tape.watch(self._values)
+        for part in (self._indices, self._dense_shape):
+            warn_not_watchable(part.dtype)
+
+    def _gradient_leaf(self) -> Any:
+        raise ValueError("Type SparseTensor is not supported as a gradient source or gradient target.")
+
+    def _to_tensor(self, dtype: Any = None) -> Any:
+        raise ValueError(f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a Tensor.")
+
+    # -- Python's protocols -------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
+
+    __str__ = __repr__
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        from .arithmetic import times_dense
+
+        return times_dense(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        from .arithmetic import times_dense
+
+        return times_dense(self, other) if hasattr(other, "shape") else NotImplemented
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        from .arithmetic import times_dense
+
+        return times_dense(self, other, divide=True)
+
+    def __matmul__(self, other: Any) -> Any:
+        return self._to_tensor()
+
+    __rmatmul__ = __matmul__
+
+    def _rows(self, chosen: Any) -> SparseTensor:
+        """The rows with these numbers, for batches of a training loop."""
+        from .arithmetic import pick
+
+        index = self._indices.array
+        keep, rows = [], []
+        for row, number in enumerate(np.asarray(chosen)):
+            found = np.flatnonzero(index[:, 0] == number)
+            keep.append(found)
+            rows.append(np.full(len(found), row))
+        order = np.concatenate(keep) if keep else np.zeros(0, np.int64)
+        moved = index[order].copy()
+        moved[:, 0] = np.concatenate(rows) if rows else 0
+        sizes = np.array([len(chosen), *self.sizes()[1:]], np.int64)
+        return SparseTensor(wrap(moved), pick(self._values, order), wrap(sizes))
+
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec.from_value(self)
+
+
+class SparseTensorSpec:
+    """The type of sparse tensors: shape and dtype.
+
+    >>> import minitape as tf
+    >>> tf.SparseTensorSpec([2, 3], tf.float32)
+    SparseTensorSpec(TensorShape([2, 3]), tf.float32)
+    """
+
+    __slots__ = ("_shape", "_dtype")
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32) -> None:
+        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+
+    shape = property(lambda self: self._shape, doc="The sizes; None for unknown ones.")
+    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
+    value_type = property(lambda self: SparseTensor, doc="The class of values of this type.")
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The type of a sparse tensor."""
+        return cls(value.shape, value.dtype)
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """True when the sparse tensor (or type) is of this type."""
+        return self._dtype == value.dtype and self._shape.is_compatible_with(value.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SparseTensorSpec) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
+
+
+def _int64(value: Any, name: str) -> Any:
+    if isinstance(value, (list, tuple)) and not value:
+        return wrap(np.zeros(0, np.int64))
+    if isinstance(value, np.ndarray):
+        return wrap(np.array(value, np.int64))
+    try:
+        return convert_to_tensor(value, dtypes.int64)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
