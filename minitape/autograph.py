@@ -6,7 +6,7 @@ import ast
 from types import SimpleNamespace
 from typing import Any
 
-from .graphs.autograph import do_not_convert
+from .graphs.autograph import do_not_convert, set_loop_options
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
@@ -24,12 +24,10 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     >>> print(tf.autograph.to_code(lambda x: x))
     lambda x: x
     """
-    import inspect
-
-    from .graphs.rewrite import Rewriter, _definition, _Expressions, _parse_lines
+    from .graphs.rewrite import Rewriter, _definition, _Expressions, _parse_lines, source_lines
 
     function = getattr(entity, "python_function", entity)
-    lines, _ = inspect.getsourcelines(function)
+    lines, _ = source_lines(function)
     node = _definition(_parse_lines(lines), function.__code__)
     if isinstance(node, ast.Lambda):
         node.body = _Expressions().visit(node.body)
@@ -51,4 +49,4 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
     return convert_entry(getattr(entity, "python_function", entity))
 
 
-experimental = SimpleNamespace(do_not_convert=do_not_convert)
+experimental = SimpleNamespace(do_not_convert=do_not_convert, set_loop_options=set_loop_options)

@@ -71,7 +71,9 @@ class CustomCall:
 
     __slots__ = ("grad_fn", "variables", "count", "name", "structure")
 
-    def __init__(self, name: str, grad_fn: Callable[..., Any], variables: list[Any], count: int, structure: Any) -> None:
+    def __init__(
+        self, name: str, grad_fn: Callable[..., Any], variables: list[Any], count: int, structure: Any
+    ) -> None:
         self.name, self.grad_fn, self.variables, self.count, self.structure = name, grad_fn, variables, count, structure
 
     def shares(self, gs: Sequence[Any]) -> list[Any]:
@@ -105,7 +107,8 @@ def for_batches(rule: Callable[..., Any]) -> Callable[..., Any]:
         if size is None:
             return rule(gs, z, *inputs, **attrs)
         rows = [
-            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs) for k in range(size)
+            rule([one.data[k] if isinstance(one, Batch) else one for one in gs], z, *inputs, **attrs)
+            for k in range(size)
         ]
         return [_stack_batch(column) for column in zip(*rows, strict=True)]
 
@@ -126,7 +129,9 @@ def _custom_rule(gs: Any, z: Any, *inputs: Any, call: CustomCall) -> list[Any]:
     return shares if recorded else [plain(s) for s in shares]
 
 
-CUSTOM = Primitive("custom_gradient", lambda *arrays, call: arrays, _custom_rule, op="IdentityN", label="custom", keep="")
+CUSTOM = Primitive(
+    "custom_gradient", lambda *arrays, call: arrays, _custom_rule, op="IdentityN", label="custom", keep=""
+)
 
 
 def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
@@ -157,7 +162,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     >>> x = tf.Variable(2.0)
     >>> with tf.GradientTape() as tape:
     ...     y = clipped(x) * 5.0
-    >>> tape.gradient(y, x).numpy()
+    >>> print(tape.gradient(y, x).numpy())
     1.0
     """
     if f is None:
@@ -225,7 +230,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> x = tf.Variable(3.0)
     >>> with tf.GradientTape() as tape:
     ...     y = tf.recompute_grad(lambda t: t * t)(x)
-    >>> tape.gradient(y, x).numpy()
+    >>> print(tape.gradient(y, x).numpy())
     6.0
     """
 
@@ -238,7 +243,9 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
             def grad(*upstream: Any, variables: Any = None) -> Any:
                 variables = variables or []
                 with GradientTape() as tape:
-                    copies = [convert_to_tensor(a) if not hasattr(a, "_read") else a.value() for a in nest.flatten(arguments)]
+                    copies = [
+                        convert_to_tensor(a) if not hasattr(a, "_read") else a.value() for a in nest.flatten(arguments)
+                    ]
                     copies = [wrap_again(c) for c in copies]
                     tape.watch([c for c in copies if c.dtype.differentiable])
                     again = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
@@ -270,8 +277,8 @@ def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
     >>> x = tf.Variable(1.7)
     >>> with tf.GradientTape() as tape:
     ...     y = tf.grad_pass_through(tf.round)(x)
-    >>> y.numpy(), tape.gradient(y, x).numpy()
-    (2.0, 1.0)
+    >>> print(y.numpy(), tape.gradient(y, x).numpy())
+    2.0 1.0
     """
 
     @custom_gradient
@@ -321,7 +328,9 @@ _CODES = (
 _numbers = iter(range(1 << 62))
 
 
-def run_python(func: Callable[..., Any], inputs: Sequence[Any], dtypes: list[Any], differentiate: bool = False) -> PythonCall:
+def run_python(
+    func: Callable[..., Any], inputs: Sequence[Any], dtypes: list[Any], differentiate: bool = False
+) -> PythonCall:
     """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
     number = next(_numbers)
     args = [wrap(t.array) for t in inputs]
@@ -395,8 +404,8 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
     ...     y = tf.py_function(log_huber, [x, 2.0], tf.float32)
-    >>> y.numpy(), tape.gradient(y, x).numpy()
-    (2.25, 3.0)
+    >>> print(y.numpy(), tape.gradient(y, x).numpy())
+    2.25 3.0
     """
     if Tout is None:
         raise TypeError(_MISSING.format("py_function"))
@@ -420,7 +429,9 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     return outputs if several else outputs[0]
 
 
-def numpy_function(func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None) -> Any:
+def numpy_function(
+    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
+) -> Any:
     """Runs a Python function on NumPy arrays as an operation; its gradient is None.
 
     Eagerly ``Tout`` is not looked at, as in TensorFlow: the results keep the dtypes that NumPy gave them. In a graph
@@ -490,7 +501,9 @@ def register(op_type: str, f: Any) -> None:
 
     if op_type in GRADIENTS or any(p.op == op_type and p.rules is not None for p in TABLE.values()):
         where = _where(GRADIENTS.get(op_type))
-        raise KeyError(f"Registering two gradient with name '{op_type}'! (Previous registration was in register {where})")
+        raise KeyError(
+            f"Registering two gradient with name '{op_type}'! (Previous registration was in register {where})"
+        )
     GRADIENTS[op_type] = f
 
 

@@ -28,7 +28,9 @@ def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any
     at, shape = int(index), np.shape(value)
     size = buffer.shape[0]
     if not 0 <= at < size and not (dynamic and at >= 0):
-        raise OutOfRangeError(None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size}")
+        raise OutOfRangeError(
+            None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size}"
+        )
     if _is_empty(buffer, shape):
         new = np.zeros((max(size, at + 1), *shape), np.asarray(value).dtype if buffer.dtype != object else object)
         if new.dtype == object:
@@ -192,7 +194,10 @@ class TensorArray(TensorArrayBase):
         if hasattr(index, "array") and type(index).__name__ == "EagerTensor":
             made._written.add(int(index.array))
             made._cleared.discard(int(index.array))
-            self._buffer, self._shape = made._buffer, made._shape  # eagerly the array itself is changed, as in TensorFlow
+            self._buffer, self._shape = (
+                made._buffer,
+                made._shape,
+            )  # eagerly the array itself is changed, as in TensorFlow
         return made
 
     def read(self, index: Any, name: str | None = None) -> Any:
@@ -254,7 +259,9 @@ class TensorArray(TensorArrayBase):
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
         """Not part of minitape: gradients flow through ``stack`` and ``read``."""
-        raise NotImplementedError("minitape's TensorArray has no grad(); gradients flow through stack(), read() and write().")
+        raise NotImplementedError(
+            "minitape's TensorArray has no grad(); gradients flow through stack(), read() and write()."
+        )
 
     def close(self, name: str | None = None) -> None:
         """Nothing to do."""

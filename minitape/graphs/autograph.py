@@ -29,7 +29,9 @@ from .control import TensorArrayBase, _not, build_case, build_while, closed, ope
 from .rewrite import CanNotConvert, converted
 
 _PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
-_LIMITS = "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+_LIMITS = (
+    "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+)
 
 
 class Undefined:
@@ -129,7 +131,9 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
         return first
     for value, branch in ((first, "main"), (second, "else")):
         if isinstance(value, Undefined):
-            return Undefined(name, functools.partial(ValueError, f"'{name}' must also be initialized in the {branch} branch"))
+            return Undefined(
+                name, functools.partial(ValueError, f"'{name}' must also be initialized in the {branch} branch")
+            )
     try:
         nest.assert_same_structure(first, second, check_types=False)
     except (TypeError, ValueError):
@@ -161,7 +165,9 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
         outs[1].append(b)
 
     def make(found: Sequence[Any]) -> Any:
-        leaves = [like if at is None else closed(like, found[at]) if like is not None else found[at] for at, like in places]
+        leaves = [
+            like if at is None else closed(like, found[at]) if like is not None else found[at] for at, like in places
+        ]
         return nest.pack_sequence_as(first, leaves)
 
     return _Pending(make)
@@ -170,7 +176,7 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
 def _equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
-    except Exception:  # noqa: BLE001 - any object may refuse to be compared
+    except Exception:
         return False
 
 
@@ -304,7 +310,9 @@ def _refuse_return(names: tuple[str, ...]) -> None:
         )
 
 
-def for_stmt(source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
+def for_stmt(
+    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]
+) -> None:
     """``for``: over a tensor of a graph one operation; over anything else Python's loop."""
     if hasattr(source, "_read"):
         source = source._read()
@@ -350,7 +358,9 @@ class _Loop:
         carried = self._carried(before, body, source)
         flat = [v for _, value in carried for v in nest.flatten(value)]
         start = [convert_to_tensor(opened(v)) for v in flat]
-        shapes = [TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, start, strict=True)]
+        shapes = [
+            TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, start, strict=True)
+        ]
         index = [] if source is None else [wrap(np.int32(0))]
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
@@ -393,17 +403,14 @@ class _Loop:
             finally:
                 source = kept
 
-        bodies = []
-        for function in (turn, check):
-            graph = BodyGraph(state.graph)
-            with graph.as_default(), graph.name_scope("while"):
-                inputs = [graph.placeholder(d, s) for s, d in specs]
-                for t in inputs:
-                    graph.cold.discard(t._row)
-                bodies.append((graph, inputs, function(*inputs)))
-        made, tested = (Body(*parts) for parts in bodies)
+        options = _Options()
+        made = _traced_turn(turn, specs, options)
+        if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
+            specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
+            made = _traced_turn(turn, specs, _Options())
+        tested = _traced_turn(check, specs, _Options())
         self._check(carried, specs[len(index) :], made.outputs[len(index) :])
-        found = build_while(tested, made, [*index, *start], None)[len(index) :]
+        found = build_while(tested, made, [*index, *start], options.limit)[len(index) :]
         values, at = dict(zip(self.names, before, strict=True)), 0
         for name, value in carried:
             likes = [new if isinstance(new, TensorArrayBase) else v
@@ -490,9 +497,64 @@ def _before_the_loop(name: str, found: Undefined) -> Exception:
                       f"into a ValueError: {found.fail()}")  # fmt: skip
 
 
+class _Options:
+    """What ``set_loop_options`` said inside a loop's body."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Any] = []
+        self.shapes: dict[int, TensorShape] = {}
+        self.limit: int | None = None
+
+
+_loops: list[_Options] = []
+
+
+def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None,
+                     shape_invariants: Any = None) -> None:  # fmt: skip
+    """Inside a loop over tensors: ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` a
+    limit. The other arguments are accepted and have nothing to do. Outside of such a loop nothing happens.
+
+    >>> import minitape as tf
+    >>> @tf.function
+    ... def doubled(n):
+    ...     x = tf.zeros([1])
+    ...     for _ in tf.range(n):
+    ...         tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+    ...         x = tf.concat([x, x], 0)
+    ...     return x
+    >>> doubled(tf.constant(2)).shape
+    TensorShape([4])
+    """
+    if not _loops:
+        return
+    options = _loops[-1]
+    if maximum_iterations is not None:
+        options.limit = int(convert_to_tensor(maximum_iterations).array)
+    for tensor, shape in shape_invariants or ():
+        for i, place in enumerate(options.inputs):
+            if place is tensor:
+                options.shapes[i] = TensorShape(shape)
+
+
+def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
+    graph = BodyGraph(state.graph)
+    _loops.append(options)
+    try:
+        with graph.as_default(), graph.name_scope("while"):
+            options.inputs = [graph.placeholder(d, s) for s, d in specs]
+            for t in options.inputs:
+                graph.cold.discard(t._row)
+            result = function(*options.inputs)
+    finally:
+        _loops.pop()
+    return Body(graph, options.inputs, result)
+
+
 def _all_values(value: Any) -> bool:
     leaves = nest.flatten(value)
-    return bool(leaves) and all(_is_value(v) and not hasattr(v, "_read") or isinstance(v, TensorArrayBase) for v in leaves)
+    return bool(leaves) and all(
+        (_is_value(v) and not hasattr(v, "_read")) or isinstance(v, TensorArrayBase) for v in leaves
+    )
 
 
 def _zeros(value: Any) -> Any:
@@ -508,6 +570,7 @@ def _zeros(value: Any) -> Any:
 
 def _stand_in(graph: Any, value: Any) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
+
     def leaf(v: Any) -> Any:
         if isinstance(v, Undefined) or not (_is_value(v) or isinstance(v, TensorArrayBase)) or hasattr(v, "_read"):
             return v
@@ -688,5 +751,3 @@ def do_not_convert(func: Any = None) -> Any:
         return do_not_convert
     func._ag_do_not_convert = True
     return func
-
-

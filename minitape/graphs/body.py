@@ -81,7 +81,9 @@ def as_output(graph: Graph, value: Any) -> SymbolicTensor:
     return graph.tensor_at(graph.enter(tensor))
 
 
-def trace_body(function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph) -> Body:
+def trace_body(
+    function: Callable[..., Any], specs: Sequence[Any], names: Sequence[str] = (), kind: type[Graph] = BodyGraph
+) -> Body:
     """Traces ``function`` on placeholders of these (shape, dtype) pairs inside the graph that is being built."""
     outer = state.graph
     graph = kind(outer)

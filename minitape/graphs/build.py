@@ -52,7 +52,14 @@ class SymbolicTensor(Tensor):
     _value = _lane = _made = None
 
     def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
-        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = graph, row, op, index, shape, dtype
+        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = (
+            graph,
+            row,
+            op,
+            index,
+            shape,
+            dtype,
+        )
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -92,7 +99,9 @@ class SymbolicTensor(Tensor):
         return [self.graph.op_of[c.row] for c in calls]
 
     def __getattr__(self, name: str) -> Any:
-        if name == "array":  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
+        if (
+            name == "array"
+        ):  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
             found = self.graph.constant_value(self._row)
             if found is not None:
                 return found
@@ -136,7 +145,9 @@ class SymbolicTensor(Tensor):
     # -- what it refuses ----------------------------------------------------------------------------------------------
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}")
+        raise OperatorNotAllowedInGraphError(
+            f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}"
+        )
 
     def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
@@ -448,7 +459,9 @@ class Graph(Record):
             op.count = 0
         return [self.tensors[first + i] for i in range(len(outputs))]
 
-    def _node(self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]) -> Operation:
+    def _node(
+        self, kind: str, name: str, row: int, call: Call | None, outputs: list[tuple[TensorShape, DType]]
+    ) -> Operation:
         op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
@@ -609,7 +622,9 @@ class Graph(Record):
                 return self.read(obj)
         if isinstance(obj, (SymbolicTensor, Operation)):
             if obj.graph is not self:
-                raise ValueError(f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph.")
+                raise ValueError(
+                    f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph."
+                )
             return obj
         if isinstance(obj, str):
             return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)

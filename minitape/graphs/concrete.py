@@ -20,7 +20,6 @@ from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
-
 from .primitive import GraphPrimitive, as_eager, floats
 from .program import Program, needed, replay
 from .session import sweep_rows
@@ -123,7 +122,9 @@ class ConcreteFunction:
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [v for v in (c.attrs.get("variable") for c in self.body.effects) if v is not None and hasattr(v, "_state")]
+        changed = [
+            v for v in (c.attrs.get("variable") for c in self.body.effects) if v is not None and hasattr(v, "_state")
+        ]
         inputs = [*tensors, *(v for v in self.variables if not any(v is c for c in changed))] if changed else []
         for variable in changed:
             variable._state._made = born("assign", inputs, weakref.ref(variable))
@@ -291,7 +292,11 @@ def _symbolic(graph: Any, g: Any) -> Any:
 def _share(g: Any, arrays: Any) -> Any:
     if g is None:
         return None
-    return IndexedSlices(next(arrays), next(arrays), np.asarray(g._dense_shape.array)) if isinstance(g, IndexedSlices) else next(arrays)
+    return (
+        IndexedSlices(next(arrays), next(arrays), np.asarray(g._dense_shape.array))
+        if isinstance(g, IndexedSlices)
+        else next(arrays)
+    )
 
 
 def _floats(graph: Any, rows: list[int]) -> bool:

@@ -78,14 +78,16 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
     >>> import minitape as tf
     >>> x = tf.constant(3.0)
-    >>> tf.cond(x > 2.0, lambda: x * x, lambda: -x).numpy()
+    >>> print(tf.cond(x > 2.0, lambda: x * x, lambda: -x).numpy())
     9.0
     """
     if not callable(true_fn):
         raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
         raise TypeError("'false_fn' must be callable.")
-    if isinstance(pred, bool) or (not isinstance(pred, Tensor) and not hasattr(pred, "_read") and state.graph is not None):
+    if isinstance(pred, bool) or (
+        not isinstance(pred, Tensor) and not hasattr(pred, "_read") and state.graph is not None
+    ):
         raise TypeError("pred must not be a Python bool")
     if hasattr(pred, "_read"):
         pred = pred._read()
@@ -162,7 +164,9 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     return _packed(bodies[0], build_case(index, bodies, "switch_case"))
 
 
-def case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case") -> Any:
+def case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
+) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
     With ``exclusive`` more than one true predicate raises InvalidArgumentError. See
@@ -306,7 +310,9 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
     flat = nest.flatten(variables)
     values = [convert_to_tensor(opened(v)) for v in flat]
     if invariants is None:
-        shapes = [TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, values, strict=True)]
+        shapes = [
+            TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, values, strict=True)
+        ]
     else:
         shapes = [TensorShape(getattr(s, "shape", s)) for s in _flat_shapes(invariants)]
     specs = [(shape, t.dtype) for shape, t in zip(shapes, values, strict=True)]
@@ -316,7 +322,9 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
 
     def step(*tensors: Any) -> Any:
         new = body(*rebuilt(tensors))
-        new = list(new) if isinstance(new, (list, tuple)) and (len(variables) > 1 or several or len(new) == 1) else [new]
+        new = (
+            list(new) if isinstance(new, (list, tuple)) and (len(variables) > 1 or several or len(new) == 1) else [new]
+        )
         nest.assert_same_structure(list(variables), new, check_types=False)
         latest[:] = nest.flatten(new)
         return [opened(v) for v in latest]
@@ -476,7 +484,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     See https://www.tensorflow.org/api_docs/python/tf/foldl.
 
     >>> import minitape as tf
-    >>> tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy()
+    >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
     return _accumulate(fn, elems, initializer, False, True)[-1]
@@ -489,7 +497,7 @@ def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     See https://www.tensorflow.org/api_docs/python/tf/foldr.
 
     >>> import minitape as tf
-    >>> tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy()
+    >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     321
     """
     return _accumulate(fn, elems, initializer, True, True)[-1]

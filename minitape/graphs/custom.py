@@ -24,7 +24,9 @@ def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> list[Any]
 
 def numpy_row(func: Any, inputs: Sequence[Any], dtypes: list[Any], stateful: bool) -> list[Any]:
     """Adds a numpy_function (``compat.v1.py_func``)."""
-    return list(state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(inputs), {"func": func, "dtypes": dtypes}))
+    return list(
+        state.graph.apply(NUMPY if stateful else NUMPY_STATELESS, tuple(inputs), {"func": func, "dtypes": dtypes})
+    )
 
 
 # -- custom_gradient ----------------------------------------------------------------------------------------------------
@@ -51,7 +53,10 @@ def _replayed(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
 
     def grad_fn(*gs: Any, variables: Any = None) -> Any:
         with graph.as_default():
-            seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in (graph.tensor_at(call.row + i) for i in range(count))]
+            seeds = [
+                graph.placeholder(t.dtype, t.shape, "grad_ys")
+                for t in (graph.tensor_at(call.row + i) for i in range(count))
+            ]
             shares = call.attrs["call"].shares(seeds)
             rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
         wanted = [r for r in rows if r is not None]

@@ -155,7 +155,9 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
 
-PYTHON = GraphPrimitive("py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True)
+PYTHON = GraphPrimitive(
+    "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True
+)
 PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient,
                                  rules=None, stateful=False)  # fmt: skip
 
@@ -186,7 +188,9 @@ def _as_promised(value: Any, dtype: Any) -> Any:
 
 
 NUMPY = GraphPrimitive("py_func", "PyFunc", _python_infer, forward=_numpy_forward, rules=None, stateful=True)
-NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _python_infer, forward=_numpy_forward, rules=None)
+NUMPY_STATELESS = GraphPrimitive(
+    "py_func_stateless", "PyFuncStateless", _python_infer, forward=_numpy_forward, rules=None
+)
 
 
 # -- any Python function of minitape that must run when the graph does ------------------------------------------------
@@ -201,10 +205,14 @@ def _later_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 
 
 LATER = GraphPrimitive("later", "PartitionedCall", _later_infer, eager=_later_eager)
-LATER_STATEFUL = GraphPrimitive("later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True)
+LATER_STATEFUL = GraphPrimitive(
+    "later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True
+)
 
 
-def later(function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False) -> list[Any]:
+def later(
+    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False
+) -> list[Any]:
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
     return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}))

@@ -123,7 +123,9 @@ class Function:
         try:
             bound = self._bound.get(instance)
         except TypeError:
-            return Function(self._python_function, self._input_signature, self._autograph, self._reduce, instance, self._name)
+            return Function(
+                self._python_function, self._input_signature, self._autograph, self._reduce, instance, self._name
+            )
         if bound is None:
             bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce,
                              weakref.ref(instance), self._name)  # fmt: skip
@@ -206,7 +208,11 @@ class Function:
         for name, spec in self._named_signature().items():
             try:
                 value = values[name]
-                out[name] = _cast_leaf(spec, value) if isinstance(spec, TensorSpec) else nest.map_structure(_cast_leaf, spec, value)
+                out[name] = (
+                    _cast_leaf(spec, value)
+                    if isinstance(spec, TensorSpec)
+                    else nest.map_structure(_cast_leaf, spec, value)
+                )
             except _NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from None
             except (ValueError, TypeError) as error:
@@ -253,7 +259,9 @@ class Function:
         return values
 
     def _trace(self, values: dict[str, Any]) -> ConcreteFunction:
-        signature = Signature(self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name)
+        signature = Signature(
+            self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
+        )
         self._tracing_count += 1
         if not self._initialized:
             concrete, created = self._traced(signature, True)
@@ -317,7 +325,12 @@ def nest_values(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:
-    return [t for v in values.values() for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v)) if isinstance(t, Tensor)]
+    return [
+        t
+        for v in values.values()
+        for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
+        if isinstance(t, Tensor)
+    ]
 
 
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
@@ -376,8 +389,8 @@ def _fits(concrete: ConcreteFunction, values: dict[str, Any]) -> bool:
         return False
     news = [v for n in values for v in nest.flatten(values[n])]
     olds = [v for n in old for v in nest.flatten(old[n])]
-    return all(not isinstance(o, TensorSpec) or o.shape.is_compatible_with(n.shape) and
-               TensorShape(n.shape).is_subtype_of(o.shape) for o, n in zip(olds, news, strict=True))  # fmt: skip
+    return all(not isinstance(o, TensorSpec) or (o.shape.is_compatible_with(n.shape) and
+               TensorShape(n.shape).is_subtype_of(o.shape)) for o, n in zip(olds, news, strict=True))  # fmt: skip
 
 
 def _same_but_shapes(old: dict[str, Any], new: dict[str, Any]) -> bool:
@@ -425,12 +438,14 @@ def function(
     ... def f(x):
     ...     print("tracing")
     ...     return x * x
-    >>> f(tf.constant(2.0)).numpy(), f(tf.constant(3.0)).numpy()
+    >>> print(f(tf.constant(2.0)).numpy(), f(tf.constant(3.0)).numpy())
     tracing
-    (4.0, 9.0)
+    4.0 9.0
     """
     if experimental_implements is not None or experimental_attributes is not None:
-        raise NotImplementedError("minitape's tf.function supports no `experimental_implements` or `experimental_attributes`.")
+        raise NotImplementedError(
+            "minitape's tf.function supports no `experimental_implements` or `experimental_attributes`."
+        )
 
     def decorated(inner: Any) -> Function:
         if not callable(inner):

@@ -28,7 +28,9 @@ class GraphPrimitive(Primitive):
 
     def __init__(self, name: str, op: str, infer: Any, *, eager: Eager | None = None, forward: Any = None, rules: Any = "replay",
                  stateful: bool = False, symbolic_rule: bool = True, missing: str = "none") -> None:  # fmt: skip
-        super().__init__(name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing)
+        super().__init__(
+            name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
+        )
         self.infer, self.stateful, self.symbolic_rule = infer, stateful, symbolic_rule
         self.eager: Eager = eager or self._wrapped
 
@@ -52,7 +54,9 @@ def eager_vjp(primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any
         tape.watch([inputs[i] for i in chosen])
         outs = list(primitive.eager(inputs, attrs))
     targets = floats(outs)
-    found = tape.gradient([outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets])
+    found = tape.gradient(
+        [outs[i] for i in targets], [inputs[i] for i in chosen], output_gradients=[gs[i] for i in targets]
+    )
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip(chosen, found, strict=True):
         shares[i] = share
@@ -68,7 +72,9 @@ def _replay_rule(primitive: GraphPrimitive) -> Any:
         if tensors:
             return eager_vjp(primitive, attrs, [as_eager(g) for g in gs], [as_eager(i) for i in inputs])
         with no_tapes():
-            shares = eager_vjp(primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs])
+            shares = eager_vjp(
+                primitive, attrs, [wrap(np.asarray(g)) for g in gs], [wrap(np.asarray(i)) for i in inputs]
+            )
         return [plain(s) for s in shares]
 
     return rule

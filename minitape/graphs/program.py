@@ -49,8 +49,10 @@ class Program:
             if dead:
                 lines.append(f"    {' = '.join(dead)} = None\n")
         names = "".join(f"v{r}, " for r in self.fetches)
-        text = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds)) + "".join(lines) + f"    return ({names})\n"
-        exec(compile(text, "<formula graph>", "exec"), scope)  # noqa: S102
+        text = (
+            _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds)) + "".join(lines) + f"    return ({names})\n"
+        )
+        exec(compile(text, "<formula graph>", "exec"), scope)
         return scope["program"]
 
     def _line(self, expression: str, outs: list[str], call: Any) -> str:
@@ -91,7 +93,9 @@ def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> 
     bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
     if bad is not None:
         shape = ",".join(map(str, x.shape))
-        raise errors.invalid(f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd")
+        raise errors.invalid(
+            f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd"
+        )
 
 
 # checks of values that the eager functions make before they run their primitive
@@ -130,7 +134,9 @@ def runner(call: Any) -> Callable[..., Any]:
     return run
 
 
-def needed(graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any]) -> tuple[list[Any], list[int]]:
+def needed(
+    graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any]
+) -> tuple[list[Any], list[int]]:
     """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows."""
     fed, seen, leaves = set(feeds), set(), []
     calls: dict[int, Any] = {}
@@ -160,9 +166,15 @@ def check_fed(graph: Any, row: int) -> None:
     if leaf.tensor is None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
-        shape = "" if tensor.shape.rank is None else f" and shape {tensor.shape.as_list()}".replace("None", "?").replace(" ", "")
+        shape = (
+            ""
+            if tensor.shape.rank is None
+            else f" and shape {tensor.shape.as_list()}".replace("None", "?").replace(" ", "")
+        )
         shape = shape.replace("andshape", " and shape ")
-        detail = (f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}")
+        detail = (
+            f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
+        )
         raise errors.InvalidArgumentError(
             None, op, f"Graph execution error:\n\nDetected at node '{op.name}' defined at (most recent call last):\n"
             f"{detail}\n\t [[{{{{node {op.name}}}}}]]",
@@ -206,4 +218,10 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any]) -> None:
 
 def as_array(value: Any) -> Any:
     """What the program takes for an eager tensor."""
-    return value.array if isinstance(value, EagerTensor) else value.array if isinstance(value, Tensor) else np.asarray(value)
+    return (
+        value.array
+        if isinstance(value, EagerTensor)
+        else value.array
+        if isinstance(value, Tensor)
+        else np.asarray(value)
+    )

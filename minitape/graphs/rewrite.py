@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import linecache
 import textwrap
 import types
 from collections import Counter
@@ -18,7 +19,19 @@ from typing import Any
 
 AG = "_minitape_autograph"
 FUNCTION = "_minitape_function"
-_UNTOUCHED = {"super", "locals", "globals", "eval", "exec", "vars", "dir", "breakpoint", "isinstance", "type", "hasattr"}
+_UNTOUCHED = {
+    "super",
+    "locals",
+    "globals",
+    "eval",
+    "exec",
+    "vars",
+    "dir",
+    "breakpoint",
+    "isinstance",
+    "type",
+    "hasattr",
+}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
            ast.GeneratorExp)  # fmt: skip
 
@@ -60,9 +73,7 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
     for node in _walk(nodes):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             names[node.id] = None
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names[node.name] = None
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) or (isinstance(node, ast.ExceptHandler) and node.name):
             names[node.name] = None
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
@@ -72,7 +83,9 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
 
 def _loads(nodes: Iterable[ast.AST]) -> Counter[str]:
     """How often each name is read, nested functions included."""
-    return Counter(n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return Counter(
+        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+    )
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:
@@ -271,7 +284,10 @@ class Rewriter:
         loop.flag = None
         if _loop_exits(loop.body, ast.Continue):
             skip = self._fresh("continue")
-            loop.body = [ast.copy_location(_constant_assign(skip, False), loop.body[0]), *_guarded(loop.body, ast.Continue, skip)]
+            loop.body = [
+                ast.copy_location(_constant_assign(skip, False), loop.body[0]),
+                *_guarded(loop.body, ast.Continue, skip),
+            ]
         if _loop_exits(loop.body, ast.Break):
             loop.flag = self._fresh("break")
             loop.body = _guarded(loop.body, ast.Break, loop.flag)
@@ -348,7 +364,9 @@ class Rewriter:
             bodies = [b + [ast.Return(_ag("MISSING"))] if _falls_through_rewritten(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         labels = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-        call = _call("if_return" if returning else "if_stmt", test, _name(then), _name(orelse), _name(get), _name(put), labels)
+        call = _call(
+            "if_return" if returning else "if_stmt", test, _name(then), _name(orelse), _name(get), _name(put), labels
+        )
         last: ast.stmt = ast.Return(call) if returning else ast.Expr(call)
         return [_function(then, "", bodies[0], assigned, self.declared), _function(orelse, "", bodies[1], assigned, self.declared),
                 *helpers, last]  # fmt: skip
@@ -394,8 +412,10 @@ class Rewriter:
 
 
 def _falls_through_rewritten(body: list[ast.stmt]) -> bool:
-    return not body or not isinstance(body[-1], (ast.Return, ast.Raise)) and not (
-        isinstance(body[-1], ast.With) and not _falls_through_rewritten(body[-1].body)
+    return (
+        not body
+        or (not isinstance(body[-1], (ast.Return, ast.Raise))
+        and not (isinstance(body[-1], ast.With) and not _falls_through_rewritten(body[-1].body)))
     )
 
 
@@ -475,7 +495,7 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
 
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
-    lines, first = inspect.getsourcelines(function)
+    lines, first = source_lines(function)
     tree = _parse_lines(lines)
     node = _definition(tree, code)
     if isinstance(node, ast.Lambda):
@@ -501,6 +521,18 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     if found is None:
         raise CanNotConvert(code.co_name)
     return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+
+
+def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
+    """The lines of a function's source and the number of the first; OSError when there is none."""
+    try:
+        return inspect.getsourcelines(function)
+    except OSError:  # a cell or a doctest: linecache may know it, though there is no file
+        code = function.__code__
+        lines = linecache.getlines(code.co_filename)
+        if not lines:
+            raise
+        return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
 
 
 def _future_flags(code: types.CodeType) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from ..record import state
 
 
-class name_scope:  # noqa: N801 - TensorFlow's name
+class name_scope:
     """Names made in the block are prefixed with ``name/``. ValueError for a name that is no string.
 
     See https://www.tensorflow.org/api_docs/python/tf/name_scope.
@@ -66,7 +66,7 @@ def init_scope() -> Iterator[None]:
     ...     with tf.init_scope():
     ...         once = tf.executing_eagerly()
     ...     return x if once else -x
-    >>> f(tf.constant(1.0)).numpy()
+    >>> print(f(tf.constant(1.0)).numpy())
     1.0
     """
     graph = state.graph

@@ -296,7 +296,9 @@ def gradients(
     """
     graph = state.graph
     if graph is None:
-        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
     seeds = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)

@@ -38,7 +38,9 @@ class Signature:
         positional, keywords = [], {}
         for name, value in self.values.items():
             kind = self.parameters[name].kind if name in self.parameters else None
-            value = nest.map_structure(lambda v, n=name: TensorSpec(v.shape, v.dtype, n) if isinstance(v, TensorSpec) else v, value)
+            value = nest.map_structure(
+                lambda v, n=name: TensorSpec(v.shape, v.dtype, n) if isinstance(v, TensorSpec) else v, value
+            )
             if kind is inspect.Parameter.VAR_POSITIONAL:
                 positional += list(value)
             elif kind is inspect.Parameter.VAR_KEYWORD:

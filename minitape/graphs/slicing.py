@@ -27,8 +27,13 @@ def getitem(tensor: Any, key: Any) -> Any:
         return boolean_mask(tensor, key)
     if not dynamic and tensor.shape.is_fully_defined():
         return indexing.getitem(tensor, _settled(key))
-    if tensor.shape.rank is not None and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank:
-        raise ValueError(f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims")
+    if (
+        tensor.shape.rank is not None
+        and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank
+    ):
+        raise ValueError(
+            f"Index out of range using input dim {tensor.shape.rank}; input has only {tensor.shape.rank} dims"
+        )
     numbers = {id(e): i for i, e in enumerate(dynamic)}
     template = tuple(_template(_settled(e), numbers) for e in entries)
     attrs = {"key": template, "shape": _shape(tensor.shape, template)}
@@ -101,7 +106,6 @@ def _length(entry: slice, size: int | None) -> int | None:
     if size is None or any(isinstance(e, _Place) for e in ends):
         return None
     return len(range(size)[entry])
-
 
 
 def _infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:

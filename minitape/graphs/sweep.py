@@ -91,7 +91,9 @@ class GraphSweep(Sweep):
         shares = function(op, *gs)
         shares = list(shares) if isinstance(shares, (list, tuple)) else [shares]
         if len(shares) != len(call.inputs):
-            raise ValueError(f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}")
+            raise ValueError(
+                f"Num gradients {len(shares)} generated for op {op!r} do not match num inputs {len(call.inputs)}"
+            )
         for row, share in zip(call.inputs, shares, strict=True):
             if share is not None and (self.marks is None or self.marks[row]):
                 self._add(row, share if isinstance(share, (Tensor, IndexedSlices)) else _tensor(share))

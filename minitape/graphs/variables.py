@@ -13,7 +13,7 @@ from ..record import state
 from ..shape import TensorShape
 from ..tensor import wrap
 from ..variable import ResourceVariable, _numbers
-from .build import Operation, SymbolicTensor
+from .build import SymbolicTensor
 
 
 class GraphVariable(ResourceVariable):
@@ -45,7 +45,9 @@ class GraphVariable(ResourceVariable):
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
 
-def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any) -> None:
+def create(
+    variable: Any, initial_value: Any, trainable: Any, name: str | None, dtype: Any, constraint: Any, shape: Any
+) -> None:
     """What ``Variable.__init__`` does inside a graph."""
     graph = state.graph
     root = graph
@@ -71,7 +73,9 @@ def create(variable: Any, initial_value: Any, trainable: Any, name: str | None, 
     with graph.name_scope(None):
         row = graph.enter(value)
         attrs = {"variable": variable, "how": "assign"}
-        made = graph.call_row(ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign")
+        made = graph.call_row(
+            ASSIGN["assign"], (row,), attrs, [(variable._shape, value.dtype)], variable._name + "/Assign"
+        )
     graph.tuples.add(made[0]._row)
     variable.initializer = made[0].op
     graph.add_to_collection("variables", variable)
@@ -86,7 +90,9 @@ def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: 
     if isinstance(initial_value, SymbolicTensor):
         initial_value = wrap(initial_value.array)
     with no_tapes():
-        ResourceVariable.__init__(variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape)
+        ResourceVariable.__init__(
+            variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape
+        )
     root.created.append(variable)
 
 

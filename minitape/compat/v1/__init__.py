@@ -55,9 +55,7 @@ _HOMES = {name: module for module, names in _HOME.items() for name in names.spli
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    found = _find(name)
-    globals()[name] = found
-    return found
+    return _find(name)
 
 
 def _find(name: str) -> Any:

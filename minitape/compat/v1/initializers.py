@@ -32,21 +32,21 @@ class _Initializer:
         raise NotImplementedError
 
 
-class zeros_initializer(_Initializer):  # noqa: N801 - TensorFlow's names
+class zeros_initializer(_Initializer):
     """Zeros."""
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.zeros(shape, dtype)
 
 
-class ones_initializer(_Initializer):  # noqa: N801
+class ones_initializer(_Initializer):
     """Ones."""
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.ones(shape, dtype)
 
 
-class constant_initializer(_Initializer):  # noqa: N801
+class constant_initializer(_Initializer):
     """One value everywhere, or the given values."""
 
     settings = {"value": 0, "verify_shape": False}
@@ -56,7 +56,7 @@ class constant_initializer(_Initializer):  # noqa: N801
         return tf.constant(self.value, dtype=dtype, shape=shape)
 
 
-class random_normal_initializer(_Initializer):  # noqa: N801
+class random_normal_initializer(_Initializer):
     """Normally distributed values."""
 
     settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
@@ -65,7 +65,7 @@ class random_normal_initializer(_Initializer):  # noqa: N801
         return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
-class truncated_normal_initializer(_Initializer):  # noqa: N801
+class truncated_normal_initializer(_Initializer):
     """Normally distributed values within two standard deviations."""
 
     settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
@@ -74,7 +74,7 @@ class truncated_normal_initializer(_Initializer):  # noqa: N801
         return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
-class random_uniform_initializer(_Initializer):  # noqa: N801
+class random_uniform_initializer(_Initializer):
     """Uniformly distributed values."""
 
     settings = {"minval": 0.0, "maxval": 1.0, "seed": None}
@@ -83,7 +83,7 @@ class random_uniform_initializer(_Initializer):  # noqa: N801
         return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
-class glorot_uniform_initializer(_Initializer):  # noqa: N801
+class glorot_uniform_initializer(_Initializer):
     """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out))."""
 
     settings = {"seed": None}
@@ -93,7 +93,7 @@ class glorot_uniform_initializer(_Initializer):  # noqa: N801
         return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
-class glorot_normal_initializer(_Initializer):  # noqa: N801
+class glorot_normal_initializer(_Initializer):
     """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out)."""
 
     settings = {"seed": None}

@@ -68,7 +68,7 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
     """Runs a Python function on NumPy arrays as an operation "PyFunc", whose gradient may be overridden.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy()
+    >>> print(tf.compat.v1.py_func(lambda x: x * 2, [tf.constant(2.0)], tf.float32).numpy())
     4.0
     """
     frame = sys._getframe(1)

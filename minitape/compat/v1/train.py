@@ -39,7 +39,9 @@ class Optimizer:
             found = list(var_list) if var_list is not None else list(tape.watched_variables())
             return list(zip(tape.gradient(value, found, grad_loss), found, strict=True))
         if state.graph is None:
-            raise RuntimeError("`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled.")
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
+            )
         found = list(var_list) if var_list is not None else trainable_variables()
         return list(zip(gradients(loss, found, grad_loss), found, strict=True))
 

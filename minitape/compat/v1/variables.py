@@ -22,7 +22,13 @@ class VariableScope:
 
     def __init__(self, name: str = "", reuse: Any = False, initializer: Any = None, regularizer: Any = None,
                  dtype: Any = dtypes.float32) -> None:  # fmt: skip
-        self.name, self.reuse, self.initializer, self.regularizer, self.dtype = name, reuse, initializer, regularizer, dtype
+        self.name, self.reuse, self.initializer, self.regularizer, self.dtype = (
+            name,
+            reuse,
+            initializer,
+            regularizer,
+            dtype,
+        )
         self.original_name_scope = name + "/" if name else ""
 
     def reuse_variables(self) -> None:
@@ -88,7 +94,11 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
     <tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>
     """
-    for argument, value in (("partitioner", partitioner), ("custom_getter", custom_getter), ("collections", collections)):
+    for argument, value in (
+        ("partitioner", partitioner),
+        ("custom_getter", custom_getter),
+        ("collections", collections),
+    ):
         if value is not None:
             raise NotImplementedError(f"minitape's get_variable does not support `{argument}`.")
     scope = get_variable_scope()
@@ -103,7 +113,9 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
         raise ValueError(f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
                          "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
     initializer = initializer if initializer is not None else scope.initializer
-    value = _initial(full, shape, dtype or (scope.dtype if initializer is None or callable(initializer) else None), initializer)
+    value = _initial(
+        full, shape, dtype or (scope.dtype if initializer is None or callable(initializer) else None), initializer
+    )
     made = _variable(value, trainable, full, dtype, constraint)
     store[full] = made
     return made
@@ -126,7 +138,9 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
     if initializer is not None and not callable(initializer):
         return initializer
     if shape is None or not TensorShape(shape).is_fully_defined():
-        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}.")
+        raise ValueError(
+            f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}."
+        )
     wanted = dtypes.as_dtype(dtype or dtypes.float32)
     if isinstance(initializer, type):
         initializer = initializer()
