@@ -189,7 +189,8 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
     if not pairs:
         return [None] * call.outputs
     shares, tangents = zip(*pairs, strict=True)
-    return tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
+    found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
+    return [None if t is None else _dense(t) for t in found]
 
 
 def _tensor(share: Any) -> Any:

@@ -126,9 +126,9 @@ def _scatter_by(function: Any) -> Any:
     return forward
 
 
-def _zeros_at(g: Any, indices: Any, updates: Any) -> Any:
-    zeros = TABLE["zeros_like"](updates)
-    return TABLE["tensor_scatter_update"](g, indices, zeros)
+def _zeros_at(g: Any, indices: Any) -> Any:
+    """The adjoint with zeros at the listed places, where another value was put."""
+    return TABLE["tensor_scatter_update"](g, indices, TABLE["zeros_like"](_pick(g, indices)))
 
 
 def _pick(g: Any, indices: Any) -> Any:
@@ -150,31 +150,42 @@ def _dtype(x: Any) -> Any:
     return of_any(x)
 
 
-def _at(rng: Any) -> Any:
-    return rng.permutation(4)[:2].reshape(2, 1)
+def _put(rng: Any) -> Any:
+    """Inputs of a tensor_scatter for the registry's test: two updates at different places."""
+    return (rng.normal(size=4), rng.permutation(4)[:2].reshape(2, 1), rng.normal(size=2)), {}
 
 
-declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y")
+declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y",
+        example=lambda rng: ((rng.normal(size=(3, 2)), np.array([2, 0, 2])), {"axis": 0}))  # fmt: skip
 declare("scatter_axis", _scatter_axis,
         [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
-        op="GatherGrad", keep="y")  # fmt: skip
+        op="GatherGrad", keep="y",
+        example=lambda rng: ((rng.normal(size=(2, 2)), np.array([2, 2])), {"axis": 1, "shape": (2, 3)}))  # fmt: skip
 declare("scatter_slices", _scatter_slices,
-        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y")  # fmt: skip
-declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y")
+        [lambda g, z, v, i, *, shape: TABLE["gather"](g, i, axis=0), None], op="UnsortedSegmentSum", keep="y",
+        example=lambda rng: ((rng.normal(size=(3, 2)), np.array([1, 1, 0])), {"shape": (4, 2)}))  # fmt: skip
+declare("gather_nd", _gather_nd, [_gather_nd_rule, None], op="GatherNd", keep="y",
+        example=lambda rng: ((rng.normal(size=(2, 3)), np.array([[0, 1], [1, 2], [0, 1]])), {}))  # fmt: skip
 declare("scatter_places", _scatter_places,
         [lambda g, z, v, i, *, shape, batch_dims=0: TABLE["gather_nd"](g, i, batch_dims=batch_dims), None],
-        op="GatherNdGrad", label="scatter", keep="y")  # fmt: skip
+        op="GatherNdGrad", label="scatter", keep="y",
+        example=lambda rng: ((rng.normal(size=3), np.array([[0, 1], [1, 2], [0, 1]])), {"shape": (2, 3)}))  # fmt: skip
 declare("scatter_nd", lambda indices, updates, *, shape: _scatter_places(updates, indices, shape=shape),
-        [None, lambda g, z, i, u, *, shape: _pick(g, i)], op="ScatterNd", keep="x")  # fmt: skip
+        [None, lambda g, z, i, u, *, shape: _pick(g, i)], op="ScatterNd", keep="x",
+        example=lambda rng: ((np.array([[1], [1], [3]]), rng.normal(size=3)), {"shape": (4,)}))  # fmt: skip
 declare("tensor_scatter_update", _scatter_update,
-        [lambda g, z, t, i, u: _zeros_at(g, i, u), None, lambda g, z, t, i, u: _pick(g, i)],
-        op="TensorScatterUpdate", keep="y")  # fmt: skip
+        [lambda g, z, t, i, u: _zeros_at(g, i), None, lambda g, z, t, i, u: _pick(g, i)],
+        op="TensorScatterUpdate", keep="y", example=_put)  # fmt: skip
 declare("tensor_scatter_add", _scatter_by(np.add),
-        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)], op="TensorScatterAdd", keep="y")  # fmt: skip
+        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: _pick(g, i)], op="TensorScatterAdd", keep="y",
+        example=_put)  # fmt: skip
 declare("tensor_scatter_sub", _scatter_by(np.subtract),
-        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: -_pick(g, i)], op="TensorScatterSub", keep="y")  # fmt: skip
-declare("tensor_scatter_min", _scatter_by(np.minimum), _extreme_rules, op="TensorScatterMin", keep="all")
-declare("tensor_scatter_max", _scatter_by(np.maximum), _extreme_rules, op="TensorScatterMax", keep="all")
+        [lambda g, z, t, i, u: g, None, lambda g, z, t, i, u: -_pick(g, i)], op="TensorScatterSub", keep="y",
+        example=_put)  # fmt: skip
+declare("tensor_scatter_min", _scatter_by(np.minimum), _extreme_rules, op="TensorScatterMin", keep="all",
+        example=_put)  # fmt: skip
+declare("tensor_scatter_max", _scatter_by(np.maximum), _extreme_rules, op="TensorScatterMax", keep="all",
+        example=_put)  # fmt: skip
 
 
 def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
