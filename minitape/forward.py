@@ -190,7 +190,7 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
         return [None] * call.outputs
     shares, tangents = zip(*pairs, strict=True)
     found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
-    return [None if t is None else _dense(t) for t in found]
+    return [None if t is None else _tensor(t) for t in found]
 
 
 def _tensor(share: Any) -> Any:
