@@ -28,6 +28,7 @@ bessel_i1e bessel_i1e | modified Bessel function of order 1, times exp(-abs(x)) 
 ceil ceil | smallest integer not below x; no gradient | 1.2 -> 2.0
 cos cos | cosine of x in radians | 0.0 -> 1.0
 cosh cosh | hyperbolic cosine | 0.0 -> 1.0
+dawsn dawsn | Dawson's integral, exp(-x * x) times the integral of exp(t * t) from 0 to x | 0.0 -> 0.0
 digamma digamma | derivative of lgamma | 1.0 -> -0.5772157
 erf erf | error function | 0.0 -> 0.0
 erfc erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0

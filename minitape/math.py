@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .namespace import lazy
+from .namespace import Namespace, lazy
 from .operands import axes_of, tensor_of as _tensor, together  # noqa: F401
 
 HOMES = {
@@ -26,8 +26,11 @@ HOMES = {
                "unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
     "products": "accumulate_n add_n l2_normalize",
     "activations": "log_softmax softmax",
-    "namespaces": "special",
 }  # fmt: skip
+
+special = Namespace("tf.math.special", {
+    "elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e dawsn",
+})  # fmt: skip
 
 __getattr__, __dir__ = lazy("tf.math", HOMES, globals())
 

@@ -34,3 +34,27 @@ def lazy(namespace: str, homes: dict[str, str], space: dict[str, Any]) -> tuple[
         return found
 
     return find, lambda: sorted(home)
+
+
+class Namespace:
+    """A namespace below one that is a module, such as ``tf.math.special``.
+
+    >>> import minitape as tf
+    >>> tf.math.special
+    <namespace tf.math.special>
+    """
+
+    def __init__(self, name: str, homes: dict[str, str]) -> None:
+        self.__name = name
+        self.__find, self.__names = lazy(name, homes, self.__dict__)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.__find(name)
+
+    def __dir__(self) -> list[str]:
+        return self.__names()
+
+    def __repr__(self) -> str:
+        return f"<namespace {self.__name}>"
