@@ -22,7 +22,7 @@ import numpy as np
 from . import nest
 from .evidence import born, clock, site, told
 from .primitives import _BATCH, TABLE
-from .primitives.elementwise import FIRST_CODE
+from .primitives.elementwise import FIRST_CODE, STOP_CODE
 from .record import CALL, LONG, Record, state, user_frame
 from .slices import IndexedSlices
 from .sweep import Sweep
@@ -569,9 +569,9 @@ class GradientTape:
             if gate is None or gate[row]:
                 op, a, b, _ = cell(row)
                 if op >= FIRST_CODE:
-                    if marks[a] or marks[b]:
+                    if (marks[a] or marks[b]) and op != STOP_CODE:
                         marks[row] = 1
-                elif op == CALL and _any_marked(record, marks, calls[a].inputs):
+                elif op == CALL and _any_marked(record, marks, calls[a]):
                     marks[row] = 1
 
     def _spread_long(self, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
@@ -587,14 +587,16 @@ class GradientTape:
             while row < last:
                 row = spread(block, first, row, last, view, through)
                 if row < last:  # a call: the kernel hands it over
-                    if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]].inputs):
+                    if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
                         marks[row] = 1
                     row += 1
 
 
-def _any_marked(record: Record, marks: bytearray, rows: tuple[int, ...]) -> bool:
-    """True when one of the rows is marked and of a dtype through which gradients flow."""
-    for row in rows:
+def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
+    """True when an input of the call is marked and of a dtype through which gradients flow."""
+    if call.primitive.code == STOP_CODE:
+        return False
+    for row in call.inputs:
         if marks[row]:
             meta = record.meta.get(row)
             if meta is None or meta[1].kind in "fcV":  # V is bfloat16's

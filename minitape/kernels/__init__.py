@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE
 from ..primitives.formula import kernel_text
 
 ARRAY_ROW = 256  # as in minitape.record: rows from here on are arrays, and handed over
@@ -141,7 +141,7 @@ def _spread(options: str) -> str:
     )  # fmt: skip
     lines = [
         "    for i in range(low, high):", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
-        "            if gate[i]:", "                marks[i] |= marks[rows[i - first, 1]] | marks[rows[i - first, 2]]",
+        f"            if gate[i] and op & {ARRAY_ROW - 1} != {STOP_CODE}:", "                marks[i] |= marks[rows[i - first, 1]] | marks[rows[i - first, 2]]",
         "        elif op == 1:", "            return i", "    return high",
     ]  # fmt: skip
     return head + "\n".join(lines) + "\n"

@@ -122,6 +122,8 @@ def _squared_difference(x: Any, y: Any) -> Any:
 
 TABLE["squared_difference"].forward = _squared_difference
 
+STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
+
 _scalars: dict[type, list[Scalar]] = {}
 
 
