@@ -583,7 +583,7 @@ def _stand_in(graph: Any, value: Any) -> Any:
 
 # -- calls ----------------------------------------------------------------------------------------------------------------
 
-_NOT_CONVERTED = ("minitape", "numpy", "tensorflow", "functools", "itertools", "collections", "operator", "math", "random",
+_NOT_CONVERTED = ("numpy", "tensorflow", "functools", "itertools", "collections", "operator", "math", "random",
                   "inspect", "typing", "contextlib", "logging", "warnings", "copy", "threading", "abc", "builtins")  # fmt: skip
 
 

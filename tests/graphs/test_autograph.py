@@ -1,0 +1,224 @@
+"""AutoGraph and control flow: each function gives in a graph what plain Python gives eagerly."""
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def search(n):
+    total = 0
+    for i in tf.range(n):
+        if i % 2 == 0:
+            continue
+        for j in tf.range(i):
+            if j > 3:
+                break
+            total += j
+        if total > 30:
+            break
+    return total
+
+
+def sign(n):
+    if n > 0:
+        if n > 10:
+            return 2
+        return 1
+    if n < 0:
+        return -1
+    return 0
+
+
+def logic(n):
+    small = (n < 5 and n > 0) or n == 20
+    return 1 if small and not n == 3 else 0
+
+
+def tuples(n):
+    a, b = 0, 1
+    for _ in tf.range(n):
+        a, b = b, a + b
+    return a
+
+
+def chained(n):
+    return 1 if 0 < n < 5 else 0
+
+
+def helper(n):
+    if n > 3:
+        return n * 2
+    return n
+
+
+def calls(n):
+    twice = lambda k: helper(k) + helper(k + 1)  # noqa: E731
+    return twice(n)
+
+
+@pytest.mark.parametrize("f", [collatz, search, sign, logic, tuples, chained, calls], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 11, 20])
+def test_same_as_python(f, n):
+    assert tf.function(f)(tf.constant(n)).numpy() == int(f(tf.constant(n)))
+
+
+def test_one_trace_serves_all_branches():
+    traces = []
+
+    @tf.function
+    def f(x):
+        traces.append(1)
+        if x > 0.0:
+            y = x * 2.0
+        else:
+            y = -x
+        return y
+
+    assert [f(tf.constant(v)).numpy() for v in (3.0, -3.0)] == [6.0, 3.0]
+    assert traces == [1]
+
+
+def power(x, n):
+    y = tf.ones_like(x)
+    for _ in tf.range(n):
+        y = y * x
+    return y
+
+
+def squares(x, n):
+    while x < 50.0:
+        x = x * x
+    return x
+
+
+def branch(x, n):
+    if x > 1.0:
+        return x * x * x
+    return x
+
+
+def through_array(x, n):
+    array = tf.TensorArray(tf.float32, size=n)
+    for i in tf.range(n):
+        array = array.write(i, x ** tf.cast(i, tf.float32))
+    return tf.reduce_sum(array.stack())
+
+
+@pytest.mark.parametrize("f", [power, squares, branch, through_array], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("value", [0.5 + 1.0, 3.0])
+def test_first_and_second_gradients_are_those_of_python(f, value):
+    def gradients(g):
+        x = tf.constant(value)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = g(x, tf.constant(4))
+            first = inner.gradient(y, x)
+        return [float(v) for v in (y, first, outer.gradient(first, x))]
+
+    np.testing.assert_allclose(gradients(tf.function(f)), gradients(f), rtol=1e-6)
+
+
+def test_variables_in_branches_and_loops():
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def f(n):
+        for _ in tf.range(n):
+            v.assign(v * 2.0)
+        return v.read_value()
+
+    assert f(tf.constant(3)).numpy() == 16.0
+
+    @tf.function
+    def g(x):
+        if x > 0.0:
+            return x * v
+        return x
+
+    with tf.GradientTape() as tape:
+        y = g(tf.constant(3.0))
+    assert tape.gradient(y, v).numpy() == 3.0
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "message"),
+    [
+        ("if x > 0:\n        y = 1\n    else:\n        y = 2.0\n    return y", TypeError, "'y' has dtype int32 in the main"),
+        ("if x > 0:\n        y = x\n    return y", ValueError, "'y' must also be initialized in the else branch"),
+        ("if x > 0:\n        return x", ValueError, "the else branch must also have a return statement"),
+        ("y = tf.zeros([1])\n    for _ in tf.range(3):\n        y = tf.concat([y, y], 0)\n    return y", ValueError,
+         r"'y' has shape \(1,\) before the loop, but shape \(2,\) after one iteration"),
+        ("for i in tf.range(3):\n        if i > x:\n            return i\n    return x", NotImplementedError,
+         "a return statement cannot be placed inside this TensorFlow loop"),
+        ("while True:\n        x = x + 1\n        if x > 5:\n            break\n    return x", NotImplementedError,
+         "The condition of while loop started as non-Tensor, then changed to Tensor"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monkeypatch):
+    (tmp_path / "case_module.py").write_text(f"import minitape as tf\n\n\ndef f(x):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(__import__("sys").modules, "case_module", raising=False)
+    import case_module
+
+    with pytest.raises(error, match=message):
+        tf.function(case_module.f)(tf.constant(1))
+
+
+def test_autograph_off():
+    def f(x):
+        return x if x > 0 else -x
+
+    with pytest.raises(TypeError, match="Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"):
+        tf.function(f, autograph=False)(tf.constant(1.0))
+
+
+def test_shape_invariants():
+    @tf.function
+    def f(n):
+        x = tf.zeros([1])
+        for _ in tf.range(n):
+            tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            x = tf.concat([x, x], 0)
+        return x
+
+    assert f(tf.constant(3)).shape == (8,)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "graph"])
+def test_control_flow_functions(wrap):
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        a = wrap(lambda t: tf.cond(t > 0.0, lambda: t * t, lambda: -t))(x)
+        b = wrap(lambda t: tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s * t), (tf.constant(0), t))[1])(x)
+        c = wrap(lambda t: tf.switch_case(tf.constant(1), [lambda: t, lambda: 5.0 * t]))(x)
+        d = wrap(lambda t: tf.reduce_sum(tf.map_fn(lambda u: u * t, tf.constant([1.0, 2.0]))))(x)
+        e = wrap(lambda t: tf.foldl(lambda s, u: s * u, tf.stack([t, 2.0 * t])))(x)
+        f = wrap(lambda t: tf.reduce_sum(tf.scan(lambda s, u: s * u, tf.stack([t, t, t]))))(x)
+    values = [(9.0, 6.0), (81.0, 108.0), (15.0, 5.0), (9.0, 3.0), (18.0, 12.0), (39.0, 34.0)]
+    for y, (value, gradient) in zip((a, b, c, d, e, f), values, strict=True):
+        assert float(y) == value
+        assert float(tape.gradient(y, x)) == gradient
+
+
+def test_tensor_array_reads_once():
+    array = tf.TensorArray(tf.int32, size=2).write(0, 10)
+    assert array.read(0).numpy() == 10
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not read index 0 twice"):
+        array.read(0)
+    with pytest.raises(tf.errors.OutOfRangeError, match="not resizeable"):
+        array.write(2, 1)
