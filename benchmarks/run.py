@@ -124,7 +124,7 @@ def main(only: str, peers: str, rounds: int, seconds: float, quick: bool, json_f
     names = installed(peers.split(","))
     if quick:
         rounds, seconds = 1, 0.05
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 150)
     chosen = [w for w in WORKLOADS if only in w.name]
     rows = []
     with Progress(console=console, transient=True) as progress:
