@@ -1,0 +1,147 @@
+"""Python and NumPy values become tensors: dtypes, what is refused, operands, casts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import minitape as tf
+
+QUICK = settings(max_examples=100, deadline=None, derandomize=True)
+NESTED = st.recursive(st.integers(-100, 100), lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=12)
+
+
+def shape_of(value):
+    """The shape of a nested list, None for a ragged one."""
+    if not isinstance(value, list):
+        return ()
+    inner = {shape_of(v) for v in value}
+    return (len(value), *inner.pop()) if len(inner) == 1 and None not in inner else None
+
+
+@QUICK
+@given(NESTED)
+def test_nested_lists(value):
+    if shape_of(value) is None:
+        with pytest.raises(ValueError, match="Can't convert"):
+            tf.constant(value)
+        return
+    t = tf.constant(value)
+    assert t.dtype == tf.int32 and tuple(t.shape) == shape_of(value) and t.numpy().tolist() == value
+
+
+@QUICK
+@given(st.integers(-(2**70), 2**70))
+def test_integers_take_the_dtype_that_holds_them(n):
+    if -(2**31) <= n < 2**31:
+        assert tf.constant(n).dtype == tf.int32
+    elif -(2**63) <= n < 2**63:
+        assert tf.constant(n).dtype == tf.int64 and int(tf.constant(n)) == n
+    else:
+        with pytest.raises(ValueError, match="out-of-range integer"):
+            tf.constant(n)
+
+
+@QUICK
+@given(hnp.arrays(hnp.scalar_dtypes().filter(lambda d: d.kind in "fiubc" and d.itemsize <= 16 and d.char not in "gG"), hnp.array_shapes(min_dims=0, min_side=0)))
+def test_arrays_keep_their_dtype_and_are_copied(array):
+    array = array.astype(array.dtype.newbyteorder("="))
+    t = tf.constant(array)
+    assert t.dtype.as_numpy_dtype == array.dtype.type and tuple(t.shape) == array.shape
+    before = array.copy()
+    if array.size:
+        array.reshape(-1)[0] = 1
+    np.testing.assert_array_equal(t.numpy(), before)
+    if t.ndim:
+        t.numpy()[...] = 0
+        np.testing.assert_array_equal(t.numpy(), before)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "error", "message"),
+    [
+        (1.5, tf.int32, TypeError, "Cannot convert 1.5 to EagerTensor of dtype int32"),
+        ("a", tf.float32, TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
+        (1, tf.bool, TypeError, "Cannot convert 1 to EagerTensor of dtype bool"),
+        ([True, 1], None, ValueError, "Can't convert Python sequence with mixed types to Tensor."),
+        ([[1, 2], [3]], None, ValueError, "Can't convert non-rectangular Python sequence to Tensor."),
+        (None, None, ValueError, r"Attempt to convert a value \(None\)"),
+        (np.array([1, None], object), None, ValueError, "Unsupported object type int"),
+        (np.datetime64("2020-01-01"), None, ValueError, "NPY_DATETIME"),
+        (1e300, None, ValueError, "out of range for a double-precision float"),
+        (tf.constant(1.0), tf.float64, TypeError, "Expected tensor 1.0 with dtype tf.float64"),
+    ],
+)
+def test_refuses(value, dtype, error, message):
+    with pytest.raises(error, match=message):
+        tf.constant(value, dtype)
+
+
+def test_tensors_come_back_as_they_are():
+    x = tf.constant([1.0])
+    assert tf.constant(x) is x and tf.convert_to_tensor(x) is x
+    with pytest.raises(ValueError, match="Tensor conversion requested dtype int32"):
+        tf.convert_to_tensor(x, tf.int32)
+
+
+def test_lists_of_tensors_are_stacked_with_their_gradient():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.convert_to_tensor([x, 3.0, x * x])
+    assert tape.gradient(y, x).numpy() == 5.0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "uint8", "complex64"])
+def test_numpy_operands_take_the_dtype_of_the_tensor(dtype):
+    x = tf.constant([1, 2], dtype)
+    for other in (np.array([1.7, 2.7]), np.float64(2.0), np.array([1, 2])):
+        assert (x + other).dtype == dtype
+        assert (other * x).dtype == dtype
+
+
+def test_operands_of_another_dtype():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="was expected to be a int32 tensor but is a float tensor"):
+        tf.constant(1) + 2.5
+    with pytest.raises(TypeError, match="Cannot convert 2.5 to EagerTensor of dtype int32"):
+        2.5 * tf.constant(1)
+    with pytest.raises(TypeError, match="must have the same dtype, got tf.float32 != tf.int32"):
+        tf.constant(1.0) / tf.constant(1)
+
+
+def test_bools_and_bits():
+    flags, bits = tf.constant([True, False]), tf.constant([12, 10])
+    assert (flags & [True, True]).numpy().tolist() == [True, False] and (~flags).numpy().tolist() == [False, True]
+    assert (bits & 6).numpy().tolist() == [4, 2] and (bits ^ bits).numpy().tolist() == [0, 0]
+    assert (tf.constant([2.0, 0.0]) * flags).dtype == tf.bool
+    assert tf.bitwise.right_shift([-8], [1]).numpy().tolist() == [-4]
+
+
+@QUICK
+@given(st.floats(-1e6, 1e6), st.sampled_from(["uint8", "int8", "int16", "int32"]))
+def test_saturate_cast_stays_inside(x, dtype):
+    wanted = tf.as_dtype(dtype)
+    assert int(tf.saturate_cast(tf.constant(x, tf.float64), dtype)) == int(min(max(x, wanted.min), wanted.max))
+
+
+@QUICK
+@given(hnp.arrays(np.float32, hnp.array_shapes(min_side=0)))
+def test_bitcast_there_and_back(x):
+    t = tf.bitcast(tf.bitcast(tf.constant(x), tf.uint8), tf.float32)
+    np.testing.assert_array_equal(t.numpy().view(np.uint32), x.view(np.uint32))
+
+
+def test_casts_that_drop_imaginary_parts_say_so(caplog):
+    tf.cast(tf.constant(1 + 2j), tf.float32)
+    assert "This will discard the imaginary part" in caplog.text
+
+
+def test_dtypes():
+    assert tf.float32 == "float32" == tf.as_dtype(np.float32).name and tf.as_dtype(1) is tf.float32
+    assert tf.int8.limits == (0, 127) and tf.float32.limits == (0, 1) and hash(tf.float32) == 1
+    for wrong in (int, "floaty", None, complex):
+        with pytest.raises(TypeError, match="to a TensorFlow DType"):
+            tf.as_dtype(wrong)

@@ -1,0 +1,126 @@
+"""Variables: assignment, partial updates, text, and which states a tape sees."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minitape as tf
+
+QUICK = settings(max_examples=60, deadline=None, derandomize=True)
+UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum}
+
+
+@QUICK
+@given(st.sampled_from([*UFUNCS, "update"]), st.lists(st.tuples(st.integers(0, 3), st.integers(1, 9)), max_size=6))
+def test_scatter_updates(how, changes):
+    rows = np.array([r for r, _ in changes], np.int32)
+    values = np.array([float(v) for _, v in changes], np.float32)
+    start = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+    want = start.copy()
+    if how == "update":
+        want[rows] = values
+    else:
+        UFUNCS[how].at(want, rows, values)
+    v = tf.Variable(start)
+    getattr(v, f"scatter_{how}")(tf.IndexedSlices(values, rows))
+    np.testing.assert_array_equal(v.numpy(), want)
+    if how not in ("mul", "div"):
+        v = tf.Variable(start)
+        getattr(v, f"scatter_nd_{how}")(rows.reshape(-1, 1), values)
+        np.testing.assert_array_equal(v.numpy(), want)
+
+
+def test_each_read_has_its_state():
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        before = v * v
+        v.assign_add(1.0)
+        y = before + 3.0 * v
+    assert tape.gradient(y, v).numpy() == 4.0 + 3.0
+
+
+def test_values_read_before_stay():
+    v = tf.Variable([1.0, 2.0])
+    value, array = v.value(), v.numpy()
+    v[0].assign(9.0)
+    v.scatter_add(tf.IndexedSlices([5.0], [1]))
+    assert value.numpy().tolist() == array.tolist() == [1.0, 2.0] and v.numpy().tolist() == [9.0, 7.0]
+
+
+def test_what_an_assignment_returns_is_not_watched():
+    w = tf.Variable(5.0)
+    w = w.assign_sub(1.0)
+    assert type(w).__name__ == "_UnreadVariable" and isinstance(w, tf.Variable) and w.name == "UnreadVariable"
+    with tf.GradientTape() as tape:
+        y = w * w
+    assert tape.gradient(y, w) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda v: v.assign([1.0]), ValueError, r"Cannot assign value to variable ' z:0': Shape mismatch.The variable shape \(2,\), and "),
+        (lambda v: v.assign_add([1.0]), tf.errors.InvalidArgumentError, r"Cannot update variable with shape \[2\]"),
+        (lambda v: v.assign("a"), TypeError, "Cannot convert 'a' to EagerTensor of dtype float"),
+        (lambda v: v.assign(tf.constant([1, 2])), ValueError, "Tensor conversion requested dtype float32"),
+        (lambda v: v.scatter_add([1.0]), TypeError, "Argument `sparse_delta` must be a `tf.IndexedSlices`"),
+        (lambda v: v.scatter_add(tf.IndexedSlices([1.0], [5])), tf.errors.InvalidArgumentError, r"indices\[0\] = 5 is not in \[0, 2\)"),
+        (lambda v: v[:1].assign([1.0, 2.0]), tf.errors.InvalidArgumentError, r"Cannot broadcast input shape \[2\] into final shape \[1\]"),
+        (lambda v: v.set_shape([3]), ValueError, r"Shapes \(2,\) and \(3,\) are not compatible"),
+        (lambda v: len(v), TypeError, "has no len"),
+        (lambda v: hash(v), TypeError, "Variable is unhashable"),
+        (lambda v: v == None, ValueError, "Attempt to convert a value"),  # noqa: E711
+    ],
+)  # fmt: skip
+def test_refuses(change, error, message):
+    v = tf.Variable([1.0, 2.0], name="z")
+    with pytest.raises(error, match=message):
+        change(v)
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "**"])
+def test_augmented_assignment_is_refused(symbol):
+    with pytest.raises(RuntimeError, match="is not supported. Use `var"):
+        exec(f"v {symbol}= 2.0", {"v": tf.Variable(1.0)})
+
+
+def test_arguments_that_are_not_supported_say_so():
+    with pytest.raises(ValueError, match="does not support `caching_device`"):
+        tf.Variable(1.0, caching_device="/CPU:0")
+    with pytest.raises(TypeError, match="foo"):
+        tf.Variable(1.0, foo=1)
+
+
+def test_unknown_shapes():
+    v = tf.Variable([1.0], shape=tf.TensorShape(None))
+    assert repr(v).startswith("<tf.Variable 'Variable:0' shape=<unknown>")
+    v.assign([[1.0, 2.0]])
+    assert tuple(tf.shape(v).numpy()) == (1, 2) and v.shape.rank is None
+
+
+def test_copies():
+    v = tf.Variable([1.0, 2.0], name="v", trainable=False)
+    for w in (copy.deepcopy(v), pickle.loads(pickle.dumps(v))):
+        w.assign([3.0, 4.0])
+        assert (w.name, w.trainable, v.numpy().tolist()) == ("v:0", False, [1.0, 2.0])
+
+
+def test_an_exception_leaves_the_value_alone():
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(ZeroDivisionError), tf.GradientTape():
+        v[0].assign(1.0 / 0.0)
+    assert v.numpy().tolist() == [1.0, 2.0]
+
+
+def test_int_variables_are_not_differentiable():
+    v = tf.Variable(3)
+    with tf.GradientTape() as tape:
+        y = tf.cast(v, tf.float32) ** 2
+    assert tape.gradient(y, v) is None and [x.name for x in tape.watched_variables()] == ["Variable:0"]
