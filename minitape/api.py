@@ -29,11 +29,12 @@ ROOT: dict[str, str] = {
                    "truncatediv truncatemod",
     "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
                   "reduce_sum",
-    "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins sort",
+    "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "products": "add_n clip_by_global_norm clip_by_norm clip_by_value einsum matmul norm tensordot",
-    "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims "
-              "get_static_value identity identity_n is_symbolic_tensor is_tensor make_ndarray make_tensor_proto newaxis rank "
-              "reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze stop_gradient transpose",
+    "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
+              "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
+              "stop_gradient transpose",
+    "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
     "filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "indexing": "slice=slice_ strided_slice",
     "joining": "concat pad parallel_stack repeat split stack tile unstack",

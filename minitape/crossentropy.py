@@ -8,7 +8,7 @@ import numpy as np
 
 from . import dtypes
 from .errors import invalid
-from .operands import call, strict, tensor_of
+from .operands import call, generated, strict, tensor_of
 from .primitives import TABLE, activation  # noqa: F401 - it fills the table
 from .tensor import apply, wrap
 
@@ -145,7 +145,7 @@ def log_poisson_loss(
     return loss + apply(TABLE["select"], (small, TABLE["zeros_like"](y), stirling), {})
 
 
-@strict
+@generated("l2_loss")
 def l2_loss(t: Any, name: str | None = None) -> Any:
     """Half the sum of the squares of all elements. Differentiable; floats only.
 

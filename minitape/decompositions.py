@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import invalid
-from .operands import call, strict, tensor_of, together
+from .evidence import decided
+from .operands import call, generated, strict, tensor_of, together
 from .primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from .products import matmul, swapped
 from .reductions import reduce_max, reduce_sum
@@ -31,7 +32,7 @@ class QR(NamedTuple):
     r: Any
 
 
-@strict
+@generated("matrix_determinant")
 def det(input: Any, name: str | None = None) -> Any:
     """The determinants of square matrices. Differentiable where they are invertible.
 
@@ -44,7 +45,7 @@ def det(input: Any, name: str | None = None) -> Any:
     return call("det", tensor_of(input))
 
 
-@strict
+@generated("log_matrix_determinant")
 def slogdet(input: Any, name: str | None = None) -> Any:
     """Sign and logarithm of the absolute value of determinants, a pair ``sign, log_abs_determinant``.
 
@@ -72,7 +73,7 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
     return 2.0 * reduce_sum(apply(TABLE["log"], (diagonal,), {}), axis=[-1])
 
 
-@strict
+@generated("matrix_inverse")
 def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     """The inverses of square matrices (or their adjoints). Differentiable.
 
@@ -85,7 +86,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     return call("inv", tensor_of(input), adjoint=bool(adjoint))
 
 
-@strict
+@generated("matrix_solve")
 def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
     """The x with ``matrix @ x = rhs`` (with the adjoint of the matrix on demand). Differentiable in both.
 
@@ -114,7 +115,7 @@ def triangular_solve(
     return call("triangular_solve", *together(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
 
 
-@strict
+@generated("cholesky")
 def cholesky(input: Any, name: str | None = None) -> Any:
     """The lower triangular L with ``L @ adjoint(L) = input`` of positive definite matrices; NaN for others.
 
@@ -140,7 +141,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
     return call("triangular_solve", factor, y, lower=True, adjoint=True)
 
 
-@strict
+@generated("qr")
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """The factors ``q`` (orthonormal columns) and ``r`` (upper triangular) of matrices. Differentiable if rows >= columns.
 
@@ -258,7 +259,7 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     s = np.linalg.svd(x.array, compute_uv=False)
     if tol is None:
         tol = np.finfo(s.dtype).eps * max(x.shape[-2:]) * s.max(axis=-1, keepdims=True)
-    return wrap(np.sum(s > np.asarray(tol), axis=-1).astype(np.int32))
+    return decided(wrap(np.sum(s > np.asarray(tol), axis=-1).astype(np.int32)), (a,), "MatrixRank")
 
 
 _PADE = (17643225600.0, 8821612800.0, 2075673600.0, 302702400.0, 30270240.0, 2162160.0, 110880.0, 3960.0, 90.0, 1.0)
@@ -358,7 +359,7 @@ def set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, alig
     return call("set_diag", *together(input, diagonal), k=_band(k), align=_align(align))
 
 
-@strict
+@generated("matrix_band_part")
 def band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Any:
     """Matrices with all elements set to 0 that are outside a band around the main diagonal; -1 keeps a whole triangle.
 
@@ -383,7 +384,7 @@ def trace(x: Any, name: str | None = None) -> Any:
     return reduce_sum(diag_part(x), [-1])
 
 
-@strict
+@generated("diag")
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
     """A tensor of twice the rank that is zero but for ``out[i, j, ..., i, j, ...] = diagonal[i, j, ...]``. Differentiable.
 
@@ -443,7 +444,7 @@ def adjoint(matrix: Any, name: str | None = None) -> Any:
     return matrix_transpose(matrix, conjugate=True)
 
 
-@strict
+@generated("cross")
 def cross(a: Any, b: Any, name: str | None = None) -> Any:
     """The cross products of vectors of three elements, which are the last axis. Differentiable in both.
 

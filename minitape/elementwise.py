@@ -1,7 +1,7 @@
 """Elementwise functions of ``tf.math``: one or two tensors in, one tensor of the broadcast shape out.
 
-``UNARY`` and ``BINARY`` are tables: name, primitive | what it computes | example. The functions are made from them;
-those with rules of their own follow below.
+``UNARY`` and ``BINARY`` are tables: name, primitive, arguments | what it computes | example. ``=name`` marks functions
+that TensorFlow generates from a kernel of that name. The functions with rules of their own follow below.
 """
 
 from __future__ import annotations
@@ -10,83 +10,82 @@ from typing import Any
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .operands import hinted, is_tensor_like, named, pairwise, strict, tensor_of, unary
+from .operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
 from .primitives import TABLE, special  # noqa: F401 - special fills the table
 from .tensor import apply, binary
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
-acosh acosh | inverse hyperbolic cosine; NaN below 1 | 1.0 -> 0.0
-asin asin | inverse sine, in radians | 0.0 -> 0.0
-asinh asinh | inverse hyperbolic sine | 0.0 -> 0.0
-atan atan | inverse tangent, in radians | 0.0 -> 0.0
-atanh atanh | inverse hyperbolic tangent | 0.0 -> 0.0
+acosh acosh =acosh | inverse hyperbolic cosine; NaN below 1 | 1.0 -> 0.0
+asin asin =asin | inverse sine, in radians | 0.0 -> 0.0
+asinh asinh =asinh | inverse hyperbolic sine | 0.0 -> 0.0
+atan atan =atan | inverse tangent, in radians | 0.0 -> 0.0
+atanh atanh =atanh | inverse hyperbolic tangent | 0.0 -> 0.0
 bessel_i0 bessel_i0 | modified Bessel function of order 0 | 0.0 -> 1.0
 bessel_i0e bessel_i0e | modified Bessel function of order 0, times exp(-abs(x)) | 0.0 -> 1.0
 bessel_i1 bessel_i1 | modified Bessel function of order 1 | 0.0 -> 0.0
 bessel_i1e bessel_i1e | modified Bessel function of order 1, times exp(-abs(x)) | 0.0 -> 0.0
 ceil ceil | smallest integer not below x; no gradient | 1.2 -> 2.0
-cos cos | cosine of x in radians | 0.0 -> 1.0
-cosh cosh | hyperbolic cosine | 0.0 -> 1.0
+cos cos =cos | cosine of x in radians | 0.0 -> 1.0
+cosh cosh =cosh | hyperbolic cosine | 0.0 -> 1.0
 dawsn dawsn | Dawson's integral, exp(-x * x) times the integral of exp(t * t) from 0 to x | 0.0 -> 0.0
-digamma digamma | derivative of lgamma | 1.0 -> -0.5772157
-erf erf | error function | 0.0 -> 0.0
-erfc erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0
+digamma digamma =digamma | derivative of lgamma | 1.0 -> -0.5772157
+erf erf =erf | error function | 0.0 -> 0.0
+erfc erfc =erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0
 erfinv erfinv | inverse of erf on (-1, 1) | 0.0 -> 0.0
 exp exp | e to the power x | 0.0 -> 1.0
-expm1 expm1 | exp(x) - 1, accurate near 0 | 0.0 -> 0.0
+expm1 expm1 =expm1 | exp(x) - 1, accurate near 0 | 0.0 -> 0.0
 floor floor | largest integer not above x; no gradient | 1.8 -> 1.0
-is_finite is_finite | whether x is neither infinite nor NaN | 1.0 -> True
-is_inf is_inf | whether x is infinite | 1.0 -> False
-is_nan is_nan | whether x is NaN | 1.0 -> False
-lgamma lgamma | log of the absolute value of the Gamma function | 3.0 -> 0.6931472
-log log | natural logarithm; the gradient at 0 is infinite | 1.0 -> 0.0
-log1p log1p | log(1 + x), accurate near 0 | 0.0 -> 0.0
+is_finite is_finite =is_finite | whether x is neither infinite nor NaN | 1.0 -> True
+is_inf is_inf =is_inf | whether x is infinite | 1.0 -> False
+is_nan is_nan =is_nan | whether x is NaN | 1.0 -> False
+lgamma lgamma =lgamma | log of the absolute value of the Gamma function | 3.0 -> 0.6931472
+log log =log | natural logarithm; the gradient at 0 is infinite | 1.0 -> 0.0
+log1p log1p =log1p | log(1 + x), accurate near 0 | 0.0 -> 0.0
 ndtri ndtri | inverse of the normal distribution function | 0.5 -> 0.0
-negative negative | -x | 2.0 -> -2.0
-reciprocal reciprocal | 1 / x | 4.0 -> 0.25
-rint nearest | nearest integer, halves to the even one; no gradient | 2.5 -> 2.0
+negative negative =neg | -x | 2.0 -> -2.0
+reciprocal reciprocal =reciprocal | 1 / x | 4.0 -> 0.25
+rint nearest =rint | nearest integer, halves to the even one; no gradient | 2.5 -> 2.0
 rsqrt rsqrt | 1 / sqrt(x) | 4.0 -> 0.5
 sigmoid sigmoid | 1 / (1 + exp(-x)) | 0.0 -> 0.5
 sign sign | -1, 0 or 1; x / abs(x) of complex numbers; the gradient is 0 | -3.0 -> -1.0
-sin sin | sine of x in radians | 0.0 -> 0.0
-sinh sinh | hyperbolic sine | 0.0 -> 0.0
+sin sin =sin | sine of x in radians | 0.0 -> 0.0
+sinh sinh =sinh | hyperbolic sine | 0.0 -> 0.0
 softplus softplus | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
-softsign softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
+softsign softsign =softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
 sqrt sqrt | square root; the gradient is 0 where the incoming one is 0 | 9.0 -> 3.0
-square square | x * x | 3.0 -> 9.0
-tan tan | tangent of x in radians | 0.0 -> 0.0
-tanh tanh | hyperbolic tangent | 0.0 -> 0.0
+square square =square | x * x | 3.0 -> 9.0
+tan tan =tan | tangent of x in radians | 0.0 -> 0.0
+tanh tanh =tanh | hyperbolic tangent | 0.0 -> 0.0
 """
 
 BINARY = """
-atan2 atan2 y,x | angle of the point (x, y), in radians | 0.0, 1.0 -> 0.0
+atan2 atan2 y,x =atan2 | angle of the point (x, y), in radians | 0.0, 1.0 -> 0.0
 equal equal x,y | whether x == y (InvalidArgumentError when the shapes do not broadcast) | 1, 1 -> True
 floordiv floordiv x,y | floor(x / y); no gradient; InvalidArgumentError for integers divided by 0 | 7, 2 -> 3
-floormod mod x,y | remainder of floordiv, with the sign of y | -7, 3 -> 2
-greater greater x,y | whether x > y | 2, 1 -> True
-greater_equal greater_equal x,y | whether x >= y | 2, 2 -> True
-igamma igamma a,x | lower regularised incomplete Gamma function P(a, x) | 1.0, 0.0 -> 0.0
-igammac igammac a,x | upper regularised incomplete Gamma function Q(a, x) | 1.0, 0.0 -> 1.0
-less less x,y | whether x < y | 2, 1 -> False
-less_equal less_equal x,y | whether x <= y | 2, 2 -> True
-maximum maximum x,y | larger one; where they are equal the gradient goes to x | 1.0, 2.0 -> 2.0
-minimum minimum x,y | smaller one; where they are equal the gradient goes to x | 1.0, 2.0 -> 1.0
-mod mod x,y | remainder of floordiv, with the sign of y | -7, 3 -> 2
+floormod mod x,y =floor_mod | remainder of floordiv, with the sign of y | -7, 3 -> 2
+greater greater x,y =greater | whether x > y | 2, 1 -> True
+greater_equal greater_equal x,y =greater_equal | whether x >= y | 2, 2 -> True
+igamma igamma a,x =igamma | lower regularised incomplete Gamma function P(a, x) | 1.0, 0.0 -> 0.0
+igammac igammac a,x =igammac | upper regularised incomplete Gamma function Q(a, x) | 1.0, 0.0 -> 1.0
+less less x,y =less | whether x < y | 2, 1 -> False
+less_equal less_equal x,y =less_equal | whether x <= y | 2, 2 -> True
+maximum maximum x,y =maximum | larger one; where they are equal the gradient goes to x | 1.0, 2.0 -> 2.0
+minimum minimum x,y =minimum | smaller one; where they are equal the gradient goes to x | 1.0, 2.0 -> 1.0
+mod mod x,y =floor_mod | remainder of floordiv, with the sign of y | -7, 3 -> 2
 multiply multiply x,y | x * y | 2.0, 3.0 -> 6.0
-nextafter nextafter x1,x2 | next representable number after x1 towards x2 | 1.0, 1.0 -> 1.0
+nextafter nextafter x1,x2 =next_after | next representable number after x1 towards x2 | 1.0, 1.0 -> 1.0
 not_equal not_equal x,y | whether x != y | 1, 1 -> False
-polygamma polygamma a,x | derivative of order a of digamma | 1.0, 1.0 -> 1.6449341
+polygamma polygamma a,x =polygamma | derivative of order a of digamma | 1.0, 1.0 -> 1.644934
 pow pow x,y | x to the power y; InvalidArgumentError for negative integer powers of integers | 2.0, 3.0 -> 8.0
-realdiv divide x,y | x / y for floats | 1.0, 2.0 -> 0.5
-squared_difference squared_difference x,y | (x - y) * (x - y); of complex numbers conj(x - y) * (x - y) | 1.0, 3.0 -> 4.0
+realdiv divide x,y =real_div | x / y for floats | 1.0, 2.0 -> 0.5
 subtract subtract x,y | x - y | 3.0, 1.0 -> 2.0
-truncatediv truncatediv x,y | x / y rounded towards 0; no gradient | -7, 2 -> -3
-truncatemod truncatemod x,y | remainder of truncatediv, with the sign of x | -7, 2 -> -1
+truncatediv truncatediv x,y =truncate_div | x / y rounded towards 0; no gradient | -7, 2 -> -3
+truncatemod truncatemod x,y =truncate_mod | remainder of truncatediv, with the sign of x | -7, 2 -> -1
 xdivy xdivy x,y | x / y, and 0 where x is 0 | 0.0, 0.0 -> 0.0
 xlog1py xlog1py x,y | x * log(1 + y), and 0 where x is 0 | 0.0, -1.0 -> 0.0
-xlogy xlogy x,y | x * log(y), and 0 where x is 0 | 0.0, 0.0 -> 0.0
-zeta zeta x,q | Hurwitz zeta function | 2.0, 1.0 -> 1.6449341
+xlogy xlogy x,y =xlogy | x * log(y), and 0 where x is 0 | 0.0, 0.0 -> 0.0
+zeta zeta x,q =zeta | Hurwitz zeta function | 2.0, 1.0 -> 1.644934
 """
 
 _MISSING: Any = object()
@@ -94,13 +93,16 @@ _MISSING: Any = object()
 
 def _documented(name: str, sentence: str, example: str, arguments: str, rules: str) -> str:
     call, _, result = example.partition(" -> ")
+    shapes = " and for shapes that do not broadcast" if "," in arguments else ""
+    space = "tf.math" if name not in ("realdiv", "truncatediv", "truncatemod") else "tf"
     return f"""Computes elementwise: {sentence}.
 
-    Takes {arguments} of any shape (broadcast against each other) and of a dtype that TensorFlow's kernel takes; Python values
-    become tensors of one dtype. {rules} Raises InvalidArgumentError for other dtypes{"" if arguments == "x" else " and for shapes that do not broadcast"}.
+    Takes {arguments.replace(",", " and ")} of any shape (broadcast against each other) and of a dtype that TensorFlow's
+    kernel takes; Python values become tensors of one dtype. {rules}
+    Raises InvalidArgumentError for other dtypes{shapes}.
 
     >>> import minitape as tf
-    >>> print(tf.math.{name}({call}).numpy())
+    >>> print({"tf.math.special" if name == "dawsn" else space}.{name}({call}).numpy())
     {result}
     """
 
@@ -121,45 +123,42 @@ def _too_many(expected: int, extra: Any, odd: Any) -> None:
     raise TypeError("Missing required positional argument")
 
 
-def _make_unary(name: str, primitive: Any) -> Any:
-    from .tensor import EagerTensor
-
-    def function(x: Any = _MISSING, name: Any = None, *extra: Any, **odd: Any) -> Any:
-        if type(x) is EagerTensor and not extra and not odd:
-            return apply(primitive, (x,), {})
-        if x is _MISSING or extra or odd:
-            if "features" in odd and x is _MISSING:  # the argument's name in tf.nn
-                return unary(primitive, odd["features"])
-            _too_many(2, extra, odd)
-        return unary(primitive, x)
-
-    return function
+_DISPATCHED = """
+def {name}({first}=_MISSING, {second}name=None, *extra, **odd):
+    if {last} is _MISSING or {first} is _MISSING or extra or odd:
+        _too_many({count}, extra, odd)
+    return run(primitive, {arguments})
+"""
+_GENERATED = """
+def {name}({arguments}, name=None):
+    return run(primitive, {arguments})
+"""
 
 
-def _make_binary(primitive: Any, first: str, second: str) -> Any:
-    space = {"pairwise": pairwise, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
-    text = (f"def function({first}=_MISSING, {second}=_MISSING, name=None, *extra, **odd):\n"
-            f"    if {second} is _MISSING or {first} is _MISSING or extra or odd:\n"
-            f"        _too_many(3, extra, odd)\n"
-            f"    return pairwise(primitive, {first}, {second})\n")  # fmt: skip
-    exec(compile(text, "<tf.math>", "exec"), space)  # noqa: S102 - argument names are TensorFlow's
-    return space["function"]
+def _make(name: str, primitive: Any, arguments: str, generated: str) -> Any:
+    """The public function: one that TensorFlow generates, or one behind its dispatcher, whose errors differ."""
+    first, _, last = arguments.partition(",")
+    text = (_GENERATED if generated else _DISPATCHED).format(
+        name=generated or name, first=first, last=last or first, second=f"{last}=_MISSING, " if last else "",
+        count=3 if last else 2, arguments=", ".join(filter(None, (first, last))),
+    )  # fmt: skip
+    space = {"run": pairwise if last else unary, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
+    exec(compile(text, "<tf.math>", "exec"), space)  # noqa: S102 - the names of arguments are TensorFlow's
+    return space[generated or name]
 
 
 def _make_all() -> None:
-    for line in UNARY.strip().splitlines():
+    for line in (UNARY + BINARY).strip().splitlines():
+        if not line:
+            continue
         head, sentence, example = (part.strip() for part in line.split(" | "))
-        name, primitive = head.split()
-        made = _make_unary(name, TABLE[primitive])
-        doc = _documented(name, sentence, example, "x", _rules_of(TABLE[primitive]))
-        globals()[name] = named(made, name, doc, __name__)
-    for line in BINARY.strip().splitlines():
-        head, sentence, example = (part.strip() for part in line.split(" | "))
-        name, primitive, arguments = head.split()
-        first, second = arguments.split(",")
-        made = _make_binary(TABLE[primitive], first, second)
-        doc = _documented(name, sentence, example, f"{first} and {second}", _rules_of(TABLE[primitive]))
-        globals()[name] = named(made, name, doc, __name__)
+        name, primitive, *rest = head.split()
+        generated = next((part[1:] for part in rest if part.startswith("=")), "")
+        arguments = next((part for part in rest if "," in part), "features" if name == "softsign" else "x")
+        made = _make(name, TABLE[primitive], arguments, generated)
+        made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
+        made.__module__ = __name__
+        globals()[name] = made
 
 
 _make_all()
@@ -268,6 +267,20 @@ _QUOTIENT_TYPES = ", ".join(
                         "float32", "float64", "complex64", "complex128"))  # fmt: skip
 
 
+@generated("squared_difference")
+def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
+    """Computes elementwise (x - y) * (x - y); of complex numbers conj(x - y) * (x - y). Differentiable.
+
+    Raises InvalidArgumentError when the dtypes differ or the shapes do not broadcast.
+
+    >>> import minitape as tf
+    >>> print(tf.math.squared_difference(1.0, 3.0).numpy())
+    4.0
+    """
+    x, y = together(x, y)
+    return binary(TABLE["squared_distance" if x.dtype.kind == "c" else "squared_difference"], x, y)
+
+
 @strict
 def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, and 0 where y is 0. Differentiable, with gradient 0 there.
@@ -357,7 +370,7 @@ def erfcinv(x: Any, name: str | None = None) -> Any:
     return -apply(TABLE["ndtri"], (0.5 * tensor_of(x),), {}) * 0.5**0.5
 
 
-@strict
+@generated("betainc")
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
     """The regularised incomplete beta function of three tensors of one shape (or scalars). Differentiable in x.
 
@@ -365,8 +378,6 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Any:
     >>> print(tf.math.betainc(1.0, 2.0, 0.5).numpy())
     0.75
     """
-    from .operands import together
-
     return apply(TABLE["betainc"], tuple(together(a, b, x)), {})
 
 
@@ -416,7 +427,7 @@ def _truths(*values: Any) -> list[Any]:
     return out
 
 
-@strict
+@generated("logical_and")
 def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
     """x and y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
 
@@ -427,7 +438,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["logical_and"], *_truths(x, y))
 
 
-@strict
+@generated("logical_or")
 def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
     """x or y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
 
@@ -438,7 +449,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["logical_or"], *_truths(x, y))
 
 
-@strict
+@generated("logical_not")
 def logical_not(x: Any, name: str | None = None) -> Any:
     """not x, elementwise for bools; not differentiable.
 
@@ -492,6 +503,8 @@ def real(input: Any, name: str | None = None) -> Any:
     1.0
     """
     x = tensor_of(input)
+    if x.dtype.kind in "bs":
+        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype}")
     return apply(TABLE["real"], (x,), {}) if x.dtype.kind == "c" else x
 
 

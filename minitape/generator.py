@@ -179,14 +179,17 @@ class Generator:
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
     ) -> Any:
-        """Numbers spread evenly over [minval, maxval); integers need ``maxval`` (ValueError)."""
+        """Numbers spread evenly over [minval, maxval); integers need both limits or none (ValueError)."""
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
             numbers = self._draw(philox.uniform, shape, dtype)
             plain = maxval is None and type(minval) in (int, float) and minval == 0
             return numbers if plain else _float_range(numbers, minval, 1 if maxval is None else maxval)
-        if maxval is None:
-            raise ValueError(f"Must specify maxval for integer dtype {dtype}")
+        if (minval is None) != (maxval is None):
+            raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; got "
+                             f"minval={minval} and maxval={maxval}")  # fmt: skip
+        if minval is None:
+            return self._draw(philox.bits, shape, dtype)
         return self._draw(philox.integers, shape, dtype, *_limits(minval, maxval, dtype, "StatelessRandomUniformIntV2"))
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:

@@ -128,6 +128,16 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def generated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``deferred`` for a function that TensorFlow generates from a kernel: Python's errors call it by the kernel's name."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__qualname__ = name
+        return deferred(function)
+
+    return decorate
+
+
 def _dispatcher_words(text: str, expected: int, got: int) -> str:
     if text.startswith("missing"):
         return "Missing required positional argument"

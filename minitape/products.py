@@ -9,9 +9,10 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
+from .elementwise import abs as absolute, conj
 from .errors import invalid
 from .opdefs import accept
-from .operands import axes_of, call, hinted, pairwise, static, strict, tensor_of
+from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
 from .primitives import TABLE
 from .reductions import reduce_max, reduce_sum
 from .slices import IndexedSlices
@@ -22,7 +23,7 @@ def swapped(x: Any, conjugate: bool = False) -> Any:
     """The last two axes swapped; conjugated on demand."""
     rank = x.ndim
     out = call("transpose", x, perm=(*range(rank - 2), rank - 1, rank - 2))
-    return call("conj", out) if conjugate and x.dtype.kind == "c" else out
+    return conj(out) if conjugate else out
 
 
 @strict
@@ -163,7 +164,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
 # -- einsum -------------------------------------------------------------------------------------------------------------
 
 
-@strict
+@generated("einsum")
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     """Sums of products by Einstein's convention: ``einsum("ij,jk->ik", a, b)`` is the matrix product.
 
@@ -265,10 +266,8 @@ def norm(
     if ord in ("fro", "euclidean", 2, 2.0):
         if is_matrix and ord in (2, 2.0):
             return _spectral(x, axis, keepdims)
-        squares = x * (call("conj", x) if x.dtype.kind == "c" else x)
+        squares = x * conj(x)
         return apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}) if keepdims else _squeezed_root(squares, axis)
-    from .elementwise import abs as absolute
-
     size = absolute(x)
     if ord == 1:
         total = reduce_sum(size, None if axis is None else axis[0] if is_matrix else axis, True)

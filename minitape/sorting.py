@@ -8,7 +8,8 @@ import numpy as np
 
 from . import dtypes
 from .errors import invalid
-from .operands import call, named, static, strict, tensor_of, together
+from .evidence import decided
+from .operands import call, generated, named, static, strict, tensor_of, together
 from .primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
 from .tensor import apply, wrap
 
@@ -125,7 +126,35 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
-    return wrap(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
+    made = wrap(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
+    return decided(made, (predictions,), "InTopKV2")
+
+
+@strict
+def searchsorted(
+    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = dtypes.int32, name: str | None = None
+) -> Any:
+    """Where the values belong in sorted rows: the number of elements below them ("left"), or not above them ("right").
+
+    The last axes are searched, the others must agree. The result has the shape of ``values``; not differentiable.
+    Raises ValueError for another ``side``, InvalidArgumentError for unlike dtypes or rows.
+
+    >>> import minitape as tf
+    >>> print(tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 6.0]).numpy())
+    [0 1 3]
+    """
+    from .opdefs import accept, accept_attr
+
+    if side not in ("left", "right"):
+        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
+    op, dtype = ("LowerBound" if side == "left" else "UpperBound"), dtypes.as_dtype(out_type)
+    rows, wanted = tensor_of(sorted_sequence), tensor_of(values)
+    for x in (rows, wanted):
+        if not x.ndim:
+            raise invalid("slice index -1 of dimension 0 out of bounds.", "StridedSlice")
+    accept(op, rows.dtype, wanted.dtype)
+    accept_attr(op, "out_type", dtype)
+    return call("searchsorted", rows, wanted, side=side, dtype=dtype)
 
 
 # -- segments -----------------------------------------------------------------------------------------------------------
@@ -134,7 +163,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
 def _segments(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
-    @strict
+    @generated(name)
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Any:
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {})
 
@@ -167,7 +196,7 @@ def _count_of(num_segments: Any, op: str) -> int:
 def _unsorted(name: str, sentence: str, result: str) -> Any:
     primitive = TABLE[name]
 
-    @strict
+    @generated(name)
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
         count = _count_of(num_segments, primitive.op)
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {"num_segments": count})
@@ -297,7 +326,7 @@ def confusion_matrix(
     out = np.zeros((classes, classes), wanted)
     amounts = np.ones(true.shape, wanted) if weights is None else tensor_of(weights).array.astype(wanted)
     np.add.at(out, (true, guessed), amounts)
-    return wrap(out)
+    return decided(wrap(out), (labels, predictions, weights), "ScatterNd")
 
 
 def _squeezed(labels: Any, predictions: Any) -> tuple[Any, Any]:
@@ -357,10 +386,11 @@ def histogram_fixed_width_bins(
     >>> print(tf.histogram_fixed_width_bins([0.0, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy())
     [0 2 4]
     """
-    return wrap(_bins(values, value_range, nbins)[1].astype(dtypes.as_dtype(dtype).as_numpy_dtype))
+    made = wrap(_bins(values, value_range, nbins)[1].astype(dtypes.as_dtype(dtype).as_numpy_dtype))
+    return decided(made, (values,), "HistogramFixedWidth")
 
 
-@strict
+@generated("invert_permutation")
 def invert_permutation(x: Any, name: str | None = None) -> Any:
     """The permutation that undoes x: ``y[x[i]] = i``. Not differentiable.
 

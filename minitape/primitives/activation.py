@@ -121,7 +121,7 @@ def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
 declare("leaky_relu", lambda x, *, alpha: np.where(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype),
         [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x",
         example=lambda rng: ((rng.normal(size=5),), {"alpha": 0.2}))  # fmt: skip
-declare("leaky_gate", _leaky_gate, [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), None],
+declare("leaky_gate", _leaky_gate, [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
         op="LeakyReluGrad", label="gate", keep="y",
         example=lambda rng: ((rng.normal(size=5), rng.normal(size=5)), {"alpha": 0.2}))  # fmt: skip
 

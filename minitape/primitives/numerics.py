@@ -195,7 +195,8 @@ def zeta(s: Any, q: Any) -> Any:
         total = total + b * factor / math.factorial(2 * k)
         factor = factor * (s + 2 * k - 1) * (s + 2 * k) / (w * w)
     whole = q == np.floor(q)
-    outside = np.where(whole, np.nan, np.where(s == np.floor(s), total, np.nan))
+    poles = np.where(s % 2 == 0, np.inf, np.nan)
+    outside = np.where(whole, poles, np.where(s == np.floor(s), total, np.nan))
     return np.where(s == 1, np.inf, np.where(s < 1, np.nan, np.where(q > 0, total, outside)))
 
 

@@ -187,7 +187,7 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims), None, ""),
 ):  # fmt: skip
     declare(_name, _reducer(_kernel, _forward), None if _rule is None else [_rule], op=_kernel, label=_label, keep=_keep,
-            example=_matrix if _rule else None)  # fmt: skip
+            example=_matrix if _rule else None, missing="none" if _rule else "unregistered")  # fmt: skip
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -256,8 +256,8 @@ def _cumsum_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = Fal
 def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
     """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
     product = TABLE["cumprod"](x, axis=axis, exclusive=exclusive, reverse=reverse)
-    total = TABLE["cumsum"](conjugate(product) * g, axis=axis, exclusive=exclusive, reverse=not reverse)
-    return TABLE["div_no_nan"](total, conjugate(x))
+    total = TABLE["cumsum"](product * g, axis=axis, exclusive=exclusive, reverse=not reverse)
+    return TABLE["div_no_nan"](total, x)
 
 
 def _logsumexp_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:

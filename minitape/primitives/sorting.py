@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,8 @@ def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> An
 def _put_along(g: Any, positions: Any, *, size: int) -> Any:
     """Adds each element of g at its position along a last axis of ``size``."""
     out = np.zeros((*g.shape[:-1], size), g.dtype)
-    flat, places = out.reshape(-1, size), positions.reshape(-1, positions.shape[-1])
+    rows, k = math.prod(g.shape[:-1]), g.shape[-1]
+    flat, places = out.reshape(rows, size), positions.reshape(rows, k)
     np.add.at(flat, (np.arange(flat.shape[0])[:, None], places), g.reshape(places.shape))
     return out
 
@@ -115,3 +117,18 @@ declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered",
 declare("histogram", lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype),
         None, op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
 declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
+
+
+def _searchsorted(rows: Any, wanted: Any, *, side: str, dtype: Any) -> Any:
+    table, keys = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+    if len(table) != len(keys):
+        from ..errors import invalid
+
+        raise invalid("Leading dim_size of both tensors must match.", "LowerBound" if side == "left" else "UpperBound")
+    found = [np.searchsorted(row, key, side) for row, key in zip(table, keys, strict=True)]
+    if keys.dtype.kind == "f":
+        found = np.where(np.isnan(keys), 0, found)  # NaN is above nothing
+    return np.reshape(found, wanted.shape).astype(dtype.as_numpy_dtype)
+
+
+declare("searchsorted", _searchsorted, None, op="LowerBound", keep="")

@@ -32,7 +32,7 @@ xdivy           Xdivy     x÷y     | g * xdivy(nonzero(x), y)       | g * xdivy(
 div_no_nan      DivNoNan  ÷       | div_no_nan(g, y)               | g * div_no_nan(div_no_nan(-x, y), y)
 nextafter       NextAfter next    | g                              | 0 * g
 truncatediv     TruncateDiv //    | -                              | -
-truncatemod     TruncateMod %     | g                              | -g * truncatediv(x, y)
+truncatemod     TruncateMod %     | -                              | -
 softsign        Softsign  softsign | softsign_gate(g, x)
 relu6           Relu6     relu6   | relu6_gate(g, z)
 relu6_gate      Relu6Grad gate    | relu6_gate(g, y)               | zeros_like(y)
@@ -46,6 +46,7 @@ is_inf          IsInf     inf?    | -
 is_finite       IsFinite  finite? | -
 """
 
+_UNREGISTERED = {"is_nan", "is_inf", "is_finite", "truncatemod"}  # TensorFlow has no gradient for these kernels
 SELU_SCALE, SELU_SCALE_ALPHA = 1.0507009873554805, 1.7580993408473768
 
 
@@ -118,6 +119,7 @@ def _declare_rule(line: str) -> tuple[Any, list[str]]:
     primitive = declare(name, FORWARD.get(name) or getattr(numerics, name), [], op=kernel, label=label,
                         keep="".join(sorted(kept)), example=_example(name, len(texts)))  # fmt: skip
     primitive.texts = ("", *texts)
+    primitive.missing = "unregistered" if name in _UNREGISTERED else "none"
     return primitive, texts
 
 
@@ -138,7 +140,10 @@ def _analytic(rule: Any) -> Any:
 _declared = [_declare_rule(line) for line in RULES.strip().splitlines()]
 _functions = {**TABLE, "select": _select, "nonzero": _nonzero}
 for _primitive, _texts in _declared:
-    _primitive.rules = [None if t == "-" else _analytic(compile_text(t, _functions)) for t in _texts]
+    if _primitive.missing == "none":
+        _primitive.rules = [None if t == "-" else _analytic(compile_text(t, _functions)) for t in _texts]
+    else:
+        _primitive.rules = None
 
 
 # -- incomplete Gamma and beta functions --------------------------------------------------------------------------------
@@ -204,4 +209,7 @@ declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g
 declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](TABLE["zeros_like"](g), g)],
         op="Imag", label="Im", keep="")  # fmt: skip
 declare("complex_abs", lambda x: np.abs(x), [_complex_abs_rule], op="ComplexAbs", label="abs", keep="xz")
+declare("squared_distance", lambda x, y: np.conj(x - y) * (x - y),
+        [lambda g, z, x, y: 2 * g * (x - y), lambda g, z, x, y: -2 * g * (x - y)], op="SquaredDifference", label="|x-y|²",
+        keep="xy")  # fmt: skip
 declare("angle", lambda x: np.angle(x), [_angle_rule], op="Angle", label="arg", keep="x")
