@@ -14,6 +14,7 @@ from collections.abc import Mapping as _Mapping
 from collections.abc import ValuesView as _ValuesView
 from typing import Any as _Any
 
+_known: dict[type, bool] = {}
 _SEQUENCES = (list, tuple, range, _Mapping, _ValuesView, _KeysView)
 
 
@@ -23,7 +24,11 @@ def is_nested(structure: _Any) -> bool:
     >>> is_nested([1]), is_nested("ab")
     (True, False)
     """
-    return isinstance(structure, _SEQUENCES)
+    kind = type(structure)
+    nested = _known.get(kind)
+    if nested is None:
+        nested = _known[kind] = issubclass(kind, _SEQUENCES)  # abstract classes answer slowly
+    return nested
 
 
 def _children(structure: _Any) -> _Iterator[_Any]:
@@ -118,8 +123,10 @@ def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, ex
     if found is None:
         return
     kind, why = found
-    raise kind(f"The two structures don't have the same nested structure.\n\nFirst structure: {_shown(nest1)}\n\nSecond "
-               f"structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first structure:\n{_dots(nest1)}\nEntire "
+    raise kind("The two structures don't have the same nested structure.\n\nFirst structure: "
+               f"{_shown(nest1)}\n\nSecond "
+               f"structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first "
+               f"structure:\n{_dots(nest1)}\nEntire "
                f"second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
@@ -132,8 +139,10 @@ def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], s
         return None
     mappings = isinstance(a, _Mapping) and isinstance(b, _Mapping)
     if check_types and type(a) is not type(b) and not mappings:
-        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has type "
-                           f"{type(a).__name__}, while second structure {_shown(b)} has type {type(b).__name__}")  # fmt: skip
+        return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has "
+                           "type "
+                           f"{type(a).__name__}, while second structure {_shown(b)} has type "
+                           f"{type(b).__name__}")  # fmt: skip
     if mappings and set(a) != set(b):
         return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "
                             f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}")  # fmt: skip

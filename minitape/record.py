@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
 
@@ -450,7 +451,9 @@ class Record:
 
     def evaluate(self, upto: int | None = None) -> None:
         """Computes the scalar rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
-        n = len(self) if upto is None else min(upto, len(self))
+        n = self.base + (len(self.pending) >> 2)
+        if upto is not None and upto < n:
+            n = upto
         if n <= self.done:
             return
         if n - self.done > LONG or self.done < self.base:
@@ -478,16 +481,12 @@ class Record:
         self.done = n
 
     def _evaluate_array(self, row: int, op: int, a: int, b: int) -> None:
-        arrays, primitive = self.arrays, BY_CODE[op - FIRST_CODE]
-        x = arrays[a] if a in arrays else self.values[a]
-        if len(primitive.rules) == 1:
-            arrays[row] = primitive.forward(x)
-        else:
-            arrays[row] = primitive.forward(x, arrays[b] if b in arrays else self.values[b])
+        arrays, values = self.arrays, self.values
+        x = arrays[a] if a in arrays else values[a]
+        y = arrays[b] if b in arrays else values[b]
+        arrays[row] = BY_CODE[op - FIRST_CODE].plain[0](None, None, x, y)
 
     def _evaluate_long(self, n: int) -> None:
-        from . import kernels
-
         self.pack()
         self.long_values()
         self._reserve(n)

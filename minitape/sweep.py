@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from . import kernels
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
 from .quiet import hush, restore
@@ -109,7 +110,7 @@ class Sweep:
                     z = arrays[row]
                     x = arrays[a] if a in arrays else values[a]
                     y = arrays[b] if b in arrays else values[b]
-                    rules = BY_CODE[op - FIRST_CODE].rules
+                    rules = BY_CODE[op - FIRST_CODE].plain[1]
                 else:
                     values = record.values
                     z, x, y = values[row], values[a], values[b]
@@ -147,8 +148,6 @@ class Sweep:
         self.reach = np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
 
     def _steps_long(self) -> Iterator[int]:
-        from . import kernels
-
         record = self.record
         backward = kernels.load(record.real).backward
         for first, block in reversed(record.blocks):
@@ -296,8 +295,6 @@ def earns_kernels(rows: int) -> bool:
 
     Loading numba costs about half a second: one long tape earns it, and so do many short ones together.
     """
-    from . import kernels
-
     if kernels.loaded():
         return rows >= FEW
     _swept[0] += rows

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import nest
+from . import kernels, nest
 from .evidence import born, clock, site, told
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE, STOP_CODE
@@ -266,7 +266,9 @@ class GradientTape:
         targets = [target] if type(target) is EagerTensor else nest.flatten(target)
         given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
         seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
-        targets, flat, seeds = [_leaf(t) for t in targets], [_leaf(s) for s in given], [_leaf(s) for s in seeds]
+        targets, flat = [_leaf(t) for t in targets], [_leaf(s) for s in given]
+        if output_gradients is not None:
+            seeds = [_leaf(s) for s in seeds]
         gradients = self._gradients(targets, flat, seeds)
         if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
             self._note_gradients(gradients, targets, flat)
@@ -575,8 +577,6 @@ class GradientTape:
                     marks[row] = 1
 
     def _spread_long(self, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
-        from . import kernels
-
         record: Record = self._record  # type: ignore[assignment]
         record.pack()
         spread = kernels.load(record.real).spread

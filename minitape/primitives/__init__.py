@@ -28,7 +28,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example", "accepted",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example", "plain", "accepted",
                  "_table_rules")  # fmt: skip
 
     def __init__(
@@ -50,6 +50,7 @@ class Primitive:
         self.texts: tuple[str, ...] = ()  # forward and rules as the textbook writes them
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
+        self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
         self._table_rules: Any = None
 
     def rules_for(self, recorded: bool) -> Any:

@@ -94,7 +94,8 @@ def _declare_line(line: str) -> None:
     head, forward_text, *rule_texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     plain = compile_text(forward_text, ARRAY)
-    rules = [None if text == "-" else blocked(text, "gzxy", compile_text(text, ARRAY)) for text in rule_texts]
+    plain_rules = [None if text == "-" else compile_text(text, ARRAY) for text in rule_texts]
+    rules = [r and blocked(text, "gzxy", r) for r, text in zip(plain_rules, rule_texts, strict=True)]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
     if len(rule_texts) == 1:
         forward = blocked(forward_text, "x", lambda x: plain(None, None, x))
@@ -105,6 +106,7 @@ def _declare_line(line: str) -> None:
         primitive = declare(name, forward, rules, op=kernel, label=label,
                             keep="".join(sorted(kept)))  # fmt: skip
     primitive.texts = (forward_text, *rule_texts)
+    primitive.plain = plain, plain_rules
     primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)
 
@@ -112,15 +114,6 @@ def _declare_line(line: str) -> None:
 BY_CODE: list[Any] = []
 for _line in DERIVATIVES.strip().splitlines():
     _declare_line(_line)
-
-
-def _squared_difference(x: Any, y: Any) -> Any:
-    """The square of the distance: of complex numbers conj(x - y) * (x - y)."""
-    away = x - y
-    return (np.conj(away) if away.dtype.kind == "c" else away) * away
-
-
-TABLE["squared_difference"].forward = _squared_difference
 
 STOP_CODE = TABLE["stop_gradient"].code  # what follows from it is on no tape
 
