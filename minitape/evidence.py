@@ -165,6 +165,14 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int =
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
+def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
+    """Notes that the values of ``inputs`` decided about a result that is no recorded operation of theirs; returns it."""
+    known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
+    if known and type(value) is EAGER[0]:
+        value._made = born("value", known, op)
+    return value
+
+
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record = state.record

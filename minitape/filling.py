@@ -9,6 +9,7 @@ import numpy as np
 from . import dtypes
 from .convert import convert_to_tensor
 from .errors import invalid
+from .evidence import decided
 from .joining import shown
 from .opdefs import accept, accept_attr
 from .operands import static, strict, tensor_of, together
@@ -125,7 +126,11 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Any:
 
 @strict
 def eye(
-    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
 ) -> Any:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
 
@@ -138,7 +143,8 @@ def eye(
     columns = rows if num_columns is None else static(num_columns)
     if isinstance(rows, float) or isinstance(columns, float):
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
-                        f"num_rows={num_rows}, num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
+                        f"num_rows={num_rows}, "
+                        f"num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
     sizes = fill_sizes([rows, columns])
     matrix = np.eye(*sizes, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
     return wrap(matrix if batch_shape is None else np.tile(matrix, (*fill_sizes(batch_shape), 1, 1)))
@@ -163,8 +169,11 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
-        wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d))
-    return wrap(_range(*[_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True)], wanted))
+        wanted = max(
+            (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
+        )
+    made = wrap(_range(*[_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True)], wanted))
+    return decided(made, ends, "Range")
 
 
 def _unordered(dtype: Any) -> int:

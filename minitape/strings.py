@@ -13,6 +13,7 @@ import numpy as np
 from . import dtypes
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
+from .evidence import decided
 from .tensor import Tensor, wrap
 from .texts import hashing, numbers, patterns, unicode
 from .texts.unicode import (  # noqa: F401 - part of tf.strings
@@ -322,7 +323,8 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     >>> tf.strings.to_number(["1.5", "2"]).numpy()
     array([1.5, 2. ], dtype=float32)
     """
-    return numbers.parse(strings_of(input, "StringToNumber"), dtypes.as_dtype(out_type))
+    made = numbers.parse(strings_of(input, "StringToNumber"), dtypes.as_dtype(out_type))
+    return decided(made, (input,), "StringToNumber")
 
 
 def as_string(
@@ -341,7 +343,7 @@ def as_string(
     [b'1.500000', b'2.000000']
     """
     tensor = convert_to_tensor(input)
-    return numbers.spell(tensor, precision, scientific, shortest, width, fill)
+    return decided(numbers.spell(tensor, precision, scientific, shortest, width, fill), (tensor,), "AsString")
 
 
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Any:

@@ -23,7 +23,7 @@ def explain(tape: Any, target: Any, sources: Any) -> Any:
     try:
         targets = [_leaf(t) for t in nest.flatten(target)]
         asked = [_leaf(s) for s in flat]
-    except Exception:  # noqa: BLE001 - explain never raises into the user's program
+    except Exception:
         targets, asked = [target], flat
     answers = explain_flat(tape, targets, asked)
     return answers[0] if len(flat) == 1 and sources is flat[0] else nest.pack_sequence_as(sources, answers)
@@ -37,7 +37,7 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
     if plain is None:
         try:
             inquiry = Inquiry(tape, targets)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []
     for source in sources:
@@ -50,7 +50,7 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
                                         source, tape, None))  # fmt: skip
                 continue
             answers.append(describe(inquiry.ask(source), source, tape, inquiry))
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             answers.append(describe(guess(inquiry, source), source, tape, None, error))
     return answers
 
@@ -61,7 +61,7 @@ def guess(inquiry: Any, source: Any) -> Any:
 
     try:
         return Finding("connected" if inquiry.connected(source) else "independent")
-    except Exception:  # noqa: BLE001
+    except Exception:
         return Finding("independent")
 
 

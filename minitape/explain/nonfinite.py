@@ -32,7 +32,7 @@ def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
     """See ``GradientTape.explain_nonfinite``."""
     try:
         return _find(tape, [_leaf(t) for t in nest.flatten(target)], [_leaf(s) for s in nest.flatten(sources)])
-    except Exception as error:  # noqa: BLE001 - explain never raises into the user's program
+    except Exception as error:
         return Explanation("nonfinite_released", f"The sweep could not be run again: {type(error).__name__}: {error}", "")
 
 

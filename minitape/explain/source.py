@@ -49,6 +49,16 @@ class Statement:
         """Its first line."""
         return self.node.lineno
 
+    @property
+    def last(self) -> int:
+        """Its last line."""
+        return self.node.end_lineno or self.node.lineno
+
+    @property
+    def class_name(self) -> str:
+        """The class in whose body it stands, if any."""
+        return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
+
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""
         node = self.node
@@ -200,13 +210,12 @@ class Source:
         return 0, name
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
-        """All statements that bind ``text`` in the scope of ``like``; attributes and items anywhere in the file."""
-        plain = text.isidentifier()
-        here = self.key(text, like.function) if plain else None
-        return [
-            s for s in self.statements
-            if text in s.binds() and (not plain or self.key(text, s.function) == here)
-        ]  # fmt: skip
+        """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others anywhere."""
+        found = [s for s in self.statements if text in s.binds()]
+        if text.isidentifier():
+            here = self.key(text, like.function)
+            return [s for s in found if self.key(text, s.function) == here]
+        return [s for s in found if s.class_name == like.class_name] if text.startswith("self.") else found
 
 
 def parameters(function: Any) -> list[str]:

@@ -293,7 +293,8 @@ class Trace:
         for ref in origin.inputs:
             parent = self.of_ref(ref)
             if origin.kind in ("row", "value"):
-                yield parent, Break("nondifferentiable_op", place, origin.detail, origin) if origin.kind == "value" else None
+                cause = "integer_dtype" if origin.detail in ("AsString", "StringToNumber") else "nondifferentiable_op"
+                yield parent, Break(cause, place, origin.detail, origin) if origin.kind == "value" else None
                 continue
             if origin.kind == "op" and what in ("stop_gradient",):
                 yield parent, Break("stop_gradient", place, what, origin)
@@ -329,11 +330,13 @@ class Trace:
         return None
 
     def label(self, node: Node) -> str:
-        """The name of the operation behind a row."""
-        op, a, _, _ = node.record.cell(node.row)  # type: ignore[union-attr]
+        """The name of the operation behind a row, empty for anything else."""
+        if node.record is None:
+            return ""
+        op, a, _, _ = node.record.cell(node.row)
         if op >= FIRST_CODE:
             return BY_CODE[op - FIRST_CODE].name
-        return node.record.calls[a].primitive.name if op == CALL else ""  # type: ignore[union-attr]
+        return node.record.calls[a].primitive.name if op == CALL else ""
 
     def is_value(self, node: Node, value: Any) -> bool:
         """True when a node is this very tensor, or a state of this very variable."""
@@ -409,7 +412,7 @@ def _custom(record: Any, call: Any) -> list[bool]:
         with no_tapes(), contextlib.redirect_stdout(io.StringIO()):
             shares = call.attrs["call"].shares([wrap(np.ones(shape, dtype)) for shape, dtype in kinds])
         return [s is not None for s in shares]
-    except Exception:  # noqa: BLE001 - the user's function: what it does not say is taken as a gradient
+    except Exception:
         return [True] * len(call.inputs)
 
 

@@ -138,7 +138,7 @@ def _picture(explanation: Explanation) -> str:
         picture = draw(explanation._tape)
         picture.snapshot["broken"] = explanation._rows
         return picture.html()
-    except Exception:  # noqa: BLE001 - a card without its picture is still a card
+    except Exception:
         return ""
 
 
@@ -208,7 +208,7 @@ def inquiry_zero(inquiry: Any, source: Any) -> str:
         from .zeros import structural_zero
 
         return structural_zero(inquiry, source)
-    except Exception:  # noqa: BLE001 - an extra sentence is not worth an error
+    except Exception:
         return ""
 
 
@@ -228,7 +228,7 @@ def name_of(source: Any, inquiry: Any) -> str:
             name = statement.name_at(place.line, place.column)
             if name:
                 return name
-    except Exception:  # noqa: BLE001 - a name is not worth an error
+    except Exception:
         pass
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"

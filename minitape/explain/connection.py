@@ -1,0 +1,121 @@
+"""Is a source connected? The rules alone say so, without a sweep: the answer is that of ``gradient``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from ..record import CALL, LEAF
+from .trace import Break, Node, Place, Trace
+
+Path = list[tuple[Node, Node, Break | None]]
+
+
+class Finding:
+    """What was found for one source: a cause with its place, or connected; ``breaks`` are the others, in order."""
+
+    __slots__ = ("cause", "place", "what", "breaks", "path")
+
+    def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Any = (),
+                 path: Path | None = None) -> None:  # fmt: skip
+        self.cause, self.place, self.what, self.breaks, self.path = cause, place, what, list(breaks), path
+
+
+class Connection:
+    """What is on a tape, and which rows the adjoints of its targets reach."""
+
+    def __init__(self, tape: Any, targets: list[Any]) -> None:
+        self.tape, self.targets = tape, targets
+        self.trace = Trace(tape)
+        self.record = tape._record
+        self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
+        self._live: bytearray | None = None
+        self._ancestors: dict[Any, Node] | None = None
+        self._on: bytearray | None = None
+
+    def on(self) -> bytearray:
+        """For each row whether it is on the tape."""
+        if self._on is None:
+            self._on = self.tape.on_tape() if self.record is not None else bytearray()
+        return self._on
+
+    def connected(self, source: Any) -> bool:
+        """Whether an adjoint reaches the source."""
+        seen = self._seen(source)
+        if seen is not None:
+            return seen
+        if not source.dtype.differentiable:
+            return False
+        if any(t is source for t in self.targets):
+            return True
+        if self.record is None:
+            return False
+        on, live = self.on(), self.live()
+        return any(on[row] and live[row] for row in self.tape._rows_of(source))
+
+    def _seen(self, source: Any) -> bool | None:
+        """What `gradient` itself answered to the very same question, if that was its last one."""
+        last, nones = self.tape.last, self.tape.nones
+        if last is None or nones is None or len(last[0]) != len(self.targets):
+            return None
+        if any(a is not b for a, b in zip(last[0], self.targets, strict=True)):
+            return None
+        return next((not none for s, none in zip(last[1], nones, strict=True) if s is source), None)
+
+    def live(self) -> bytearray:
+        """For each row whether the adjoint of a target arrives there."""
+        if self._live is None:
+            self._live = bytearray(len(self.record))
+            rows = [r for t in self.targets if t.dtype.differentiable for r in self.tape._rows_of(t)[-1:]]
+            for row in rows:
+                self._live[row] = 1
+            for row in range(max(rows, default=-1), -1, -1):
+                if self._live[row] and self.on()[row]:
+                    self._pass_on(row, self._live)
+        return self._live
+
+    def _pass_on(self, row: int, live: bytearray) -> None:
+        record = self.record
+        op, a, b, _ = record.cell(row)
+        if op >= FIRST_CODE:
+            texts = BY_CODE[op - FIRST_CODE].texts
+            if texts[1] != "-":
+                live[a] = 1
+            if len(texts) > 2 and texts[2] != "-":
+                live[b] = 1
+        elif op == CALL:
+            call = record.calls[a]
+            for parent, passes in zip(call.inputs, self.trace.passes(record, call), strict=True):
+                kind = record.meta.get(parent)
+                if passes and (kind is None or kind[1].kind in "fcV"):
+                    live[parent] = 1
+
+    def watched(self, node: Node) -> bool:
+        """Whether a node is a row that is on the tape."""
+        return node.record is not None and node.record is self.record and bool(self.on()[node.row])
+
+    def was_watched(self, node: Node) -> bool:
+        """Whether ``watch`` (or the reading of a variable) put a row on the tape."""
+        return node.record is not None and node.record is self.record and node.row in self.tape.watched
+
+    def ancestors(self) -> dict[Any, Node]:
+        """Everything that the targets were computed from."""
+        if self._ancestors is None:
+            self._ancestors = self.trace.ancestors(self.starts)
+        return self._ancestors
+
+
+def is_leaf(node: Node) -> bool:
+    """Whether a node is no result of a recorded operation."""
+    return node.record is None or node.record.cell(node.row)[0] == LEAF
+
+
+def operations(record: Any, start: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(row, input rows) of each operation from a row on."""
+    for row in range(start, len(record)):
+        op, a, b, _ = record.cell(row)
+        if op >= FIRST_CODE:
+            yield row, (a, b)
+        elif op == CALL and a < len(record.calls):
+            yield row, record.calls[a].inputs

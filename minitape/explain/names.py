@@ -1,0 +1,137 @@
+"""Names that were bound anew: a variable or a watched tensor was asked about under a name that holds another object now."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from ..evidence import Origin, birth_of
+from ..tensor import EagerTensor
+from ..variable import UnreadVariable
+from .connection import Connection, is_leaf
+from .owners import owner_of
+from .source import Statement, source_of
+from .trace import Break, Node, Place, is_state
+
+
+class Names(Connection):
+    """Where values were made, and which names were bound to them."""
+
+    # -- places -------------------------------------------------------------------------------------------------------
+
+    def statements(self, place: Place | None) -> Iterator[tuple[Statement, Place]]:
+        """The statement at a place and those that called it, innermost first, with their places."""
+        for i in range(0 if place is None else len(place.frames)):
+            here = Place(place.frames[i:])  # type: ignore[union-attr]
+            source = source_of(here.filename)
+            statement = None if source is None else source.at(here.line, here.column)
+            if statement is not None:
+                yield statement, here
+
+    def made(self, variable: Any) -> Place | None:
+        """Where a variable was created: of a layer's own weights where the layer was."""
+        place = _place(getattr(variable, "_born", None) or variable._state._made)
+        statement = next(self.statements(place), None)
+        if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
+            owner = owner_of(variable)
+            frames = () if owner is None else birth_of(owner)
+            if frames:
+                return Place(frames)
+        return place
+
+    def born(self, source: Any) -> Place | None:
+        """Where a tensor or a variable was made."""
+        if isinstance(source, UnreadVariable):
+            return _place(source._state._made)
+        if type(source) is not EagerTensor:
+            return _place(getattr(source, "_born", None) or source._state._made)
+        node = self.trace.of_tensor(source)
+        if not is_leaf(node):
+            return self.trace.place(node)
+        return self.trace.birth(node) or (self.trace.place(node) if node.record is not None else None)
+
+    def after_tape(self, origin: Origin) -> bool:
+        """Whether something was made after this tape had begun to record."""
+        return any(what == "enter" and when < origin.when for what, _, when, _ in self.tape.notes)
+
+    # -- rebound on the way -------------------------------------------------------------------------------------------
+
+    def rebound_on(self, source: Any, first: Break) -> Break | None:
+        """A break that is there because a name was bound to a tensor computed from the variable that it held."""
+        if first.cause == "not_watched" and type(source) is EagerTensor:
+            found = self.rebinding(source)
+            return None if found is None else Break("rebound", found[1], found[0].binds()[0], source)
+        if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
+            found = next(self.statements(first.place), None)
+            if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
+                held = type(source) is not EagerTensor and self.names_of(source).intersection(found[0].binds())
+                if held or self.was_variable(found[0]):
+                    return Break("rebound", found[1], found[0].binds()[0], source)
+        return None
+
+    def names_of(self, variable: Any) -> set[str]:
+        """The names that the statement that created a variable bound."""
+        return {text for s, _ in self.statements(self.born(variable)) for text in s.binds()}
+
+    def rebinding(self, value: Any) -> tuple[Statement, Place] | None:
+        """The statement that bound a name to ``value`` although the name held a variable or a watched tensor before."""
+        node = self.trace.of_tensor(value)
+        for statement, where in self.statements(self.born(value)):
+            binds = statement.binds()
+            if not binds:
+                continue
+            again = statement.reads_itself() or not all(text.isidentifier() for text in binds)
+            if (
+                self.was_variable(statement) or (again and self.from_state(node, statement))
+                or any(self.was_bound_to_watched(statement, text) for text in binds)
+            ):  # fmt: skip
+                return statement, where
+            return None
+        return None
+
+    def from_state(self, node: Node, statement: Statement, depth: int = 0) -> bool:
+        """Whether a value was computed, by this statement alone, from a variable or a watched tensor."""
+        for parent, _ in self.trace.edges(node):
+            if is_state(parent.origin) or parent.variable is not None or self.was_watched(parent):
+                if not self.named_otherwise(parent, statement):
+                    return True
+            elif depth < 200 and self.made_by(parent, statement) and self.from_state(parent, statement, depth + 1):
+                return True
+        return False
+
+    def made_by(self, node: Node, statement: Statement) -> bool:
+        place = self.trace.birth(node) if is_leaf(node) else self.trace.place(node)
+        return place is not None and any(
+            name == statement.source.filename and statement.line <= line <= statement.last for name, line in place.outer()
+        )
+
+    def named_otherwise(self, node: Node, statement: Statement) -> bool:
+        """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
+        origin = node.origin
+        if origin is None or not origin.stack or not all(text.isidentifier() for text in statement.binds()):
+            return False
+        binds = {t for s, _ in self.statements(Place(origin.stack)) for t in s.binds()}
+        read = {n.id for n in statement.walk() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        return bool(binds & read) and not binds.intersection(statement.binds())
+
+    def was_variable(self, statement: Statement) -> bool:
+        """Whether an earlier statement bound the same name to a new ``tf.Variable``."""
+        return not statement.calls("Variable") and any(
+            other.calls("Variable") and other.line < statement.line
+            for text in statement.binds() for other in statement.source.bound_by(text, statement)
+        )  # fmt: skip
+
+    def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
+        """Whether a tensor that the tape watches was bound to the same name by another statement."""
+        bound = statement.source.bound_by(text, statement)
+        leaves = (self.record.leaves.get(row) for row in (self.tape.watched if self.record is not None else ()))
+        return any(
+            earlier is not statement and earlier in bound
+            for leaf in leaves if leaf is not None and leaf.tensor is not None and leaf.variable is None
+            for earlier, _ in self.statements(self.born(leaf.tensor))
+        )  # fmt: skip
+
+
+def _place(origin: Origin | None) -> Place | None:
+    return Place(origin.stack) if origin is not None and origin.stack else None

@@ -1,0 +1,184 @@
+"""No way leads from the source to the target: was another object used in its place, or nothing at all?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..evidence import birth_of
+from ..tensor import EagerTensor
+from ..variable import UnreadVariable
+from .connection import Finding, is_leaf, operations
+from .names import Names
+from .owners import owner_of, variables_of
+from .source import Statement
+from .trace import COPIES, Node, Place
+
+
+class Objects(Names):
+    """Copies, equal values, names bound anew, layers that were never called."""
+
+    def elsewhere(self, source: Any) -> Finding:
+        """Why the target was not computed from the source."""
+        return (
+            self.target_rebound(source) or self.bound_anew(source) or self.copied(source) or self.equal(source)
+            or self.layer(source) or Finding("independent")
+        )  # fmt: skip
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def bound_anew(self, source: Any) -> Finding | None:
+        """The source's name was bound anew after the target had been computed from its former value."""
+        node = self.trace.of(source)[0]
+        former = [n for n in self.ancestors().values() if n is not node]
+        for statement, where in self.statements(self.born(source)):
+            binds = statement.binds()
+            if not binds:
+                continue
+            again = isinstance(source, UnreadVariable) or statement.reads_itself()
+            if again and self.relatives(node):
+                return Finding("rebound", where, binds[0])
+            for text in binds:
+                lines = {
+                    (s.source.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
+                    for n in range(s.line, s.last + 1)
+                }  # fmt: skip
+                for n in former:
+                    birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
+                    if birth is not None and is_leaf(n) and lines.intersection(birth.outer()):
+                        return Finding("rebound", where, text)
+            return None
+        return None
+
+    def target_rebound(self, source: Any) -> Finding | None:
+        """The target's name was bound to a constant after something had been computed under it."""
+        for target in self.targets if self.record is not None else ():
+            node = self.trace.of(target)[0]
+            if type(target) is not EagerTensor or node.origin is None or node.origin.inputs:
+                continue
+            if node.origin.kind not in ("constant", "made"):
+                continue
+            for statement, where in self.statements(self.trace.birth(node)):
+                for text in statement.binds():
+                    for other in statement.source.bound_by(text, statement):
+                        if other is not statement and other.line < statement.line and self.depends(other, source):
+                            return Finding("rebound", where, text)
+        return None
+
+    def depends(self, statement: Statement, source: Any) -> bool:
+        """Whether a row written by ``statement`` was computed from the source."""
+        for row, _ in operations(self.record, 0):
+            place = self.record.place(row)
+            if place and place[0] == statement.source.filename and statement.line <= place[1] <= statement.last:
+                node = self.trace.of_row(self.record, row)
+                if self.trace.path([node], source) is not None:
+                    return True
+        return False
+
+    # -- copies -------------------------------------------------------------------------------------------------------
+
+    def relatives(self, node: Node) -> list[Node]:
+        """What a value was made from that the tape's operations on the way to the target have read as well."""
+        used = {k: n for k, n in self.ancestors().items() if n.record is self.record and n.record is not None}
+        variables = {id(n.variable) for n in used.values() if n.variable is not None}
+        variables |= {id(t) for t in self.targets if type(t) is not EagerTensor}
+        mine = self.trace.ancestors([node]).values()
+        if node.variable is not None:  # two variables may well start from the same value
+            return [n for n in mine if n.variable is not node.variable and id(n.variable) in variables]
+        return [n for n in mine if n is not node and (n.key in used or id(n.variable) in variables)]
+
+    def copied(self, source: Any) -> Finding | None:
+        """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
+        node = self.trace.of(source)[0]
+        related = self.relatives(node) or self.through_exits(source)
+        if not related:
+            return None
+        if self.watched(node) and self.trace.label(node) not in COPIES and not self.was_watched(node):
+            return None  # another result of the same computation, simply not used
+        return Finding("wrong_object", self.use_or_birth(source, related[0]))
+
+    def through_exits(self, source: Any) -> list[Node]:
+        """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
+        place = self.born(source)
+        if place is None:
+            return []
+        lines = set(place.outer())
+        return [n for exit in self.leaving() if self.flows(exit, lines) for n in self.relatives(self.trace.of_ref(exit.value))]
+
+    def leaving(self) -> Any:
+        """The exits of this thread, oldest first."""
+        raise NotImplementedError
+
+    def flows(self, exit: Any, places: set[tuple[str, int]]) -> bool:
+        """Whether the text lets a value that left reach one of these lines."""
+        raise NotImplementedError
+
+    def use_or_birth(self, source: Any, other: Node) -> Place | None:
+        """Where the mix-up happened: where the other object was used, when the source was watched by then, else its birth."""
+        node = self.trace.of(source)[0]
+        if type(source) is EagerTensor and self.was_watched(node) and other.record is self.record:
+            for row, inputs in operations(self.record, self.tape.watched[node.row]):
+                used = self.trace.of_row(self.record, row)
+                if other.row in inputs and used.key in self.ancestors():
+                    return self.trace.place(used)
+        return self.born(source)
+
+    def equal(self, source: Any) -> Finding | None:
+        """A value equal to something that the target was computed from: one of them was made anew, under the tape."""
+        origin = source._made if type(source) is EagerTensor else source._state._made
+        if origin is None or self.used_at_all(source):
+            return None
+        for node in self.ancestors().values():
+            other = node.origin
+            if node.tensor is None or other is None or not is_leaf(node) or not same_value(node.tensor, source):
+                continue
+            if (type(source) is EagerTensor) != (node.variable is None):
+                continue
+            if origin.when > other.when and self.after_tape(origin):
+                return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
+            if type(source) is EagerTensor and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
+                return Finding("wrong_object", Place(other.stack) if other.stack else None)
+        return None
+
+    def used(self, tensor: Any) -> bool:
+        """Whether any operation of the tape's recording read this tensor."""
+        row = None if self.record is None else self.record.find(tensor)
+        return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
+
+    def used_at_all(self, source: Any) -> bool:
+        """Whether the tape's recording knows of any use of a tensor or variable."""
+        return self.used(source) if type(source) is EagerTensor else bool(source._tape_rows(self.tape))
+
+    # -- layers -------------------------------------------------------------------------------------------------------
+
+    def layer(self, source: Any) -> Finding | None:
+        """A variable of a layer or module that was never called on the way to the target."""
+        if type(source) is EagerTensor or source._tape_rows(self.tape):
+            return None
+        owner = owner_of(source)
+        if owner is None:
+            return None
+        used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
+        if any(id(v) in used or v._tape_rows(self.tape) for v in variables_of(owner)):
+            return None  # it was called; it just does not use this variable for the target
+        name = getattr(owner, "name", None)
+        what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
+        return Finding("unused_layer", self.construction(owner, source), what)
+
+    def construction(self, owner: Any, variable: Any) -> Place | None:
+        """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
+        frames = birth_of(owner)
+        if not frames and getattr(variable, "_born", None) is not None:
+            frames = variable._born.stack
+            while len(frames) > 1 and frames[0][0].co_name == "__init__":
+                frames = frames[1:]
+                if type(owner).__init__.__code__ is not frames[0][0]:
+                    break
+        return Place(frames) if frames else None
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two tensors or variables hold the same small value."""
+    x, y = (v.array if type(v) is EagerTensor else v._state.array for v in (a, b))
+    return x.shape == y.shape and x.dtype == y.dtype and x.size <= 4096 and bool(np.all(x == y))
