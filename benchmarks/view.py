@@ -129,11 +129,14 @@ def open_notebook(page: Page, address: str, name: str) -> None:
     page.goto(address.replace("/lab?", f"/lab/workspaces/{Path(name).stem}/tree/{name}?"))  # no tabs from before
     page.wait_for_selector(".jp-CodeCell", timeout=60000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
-    for _ in range(20):  # a cell that is run before the kernel answers is not run at all
+    prompt = page.locator(".jp-InputPrompt").first
+    for _ in range(30):  # a cell that is run before the kernel answers is not run at all
         page.click(".jp-CodeCell >> nth=0")
         page.keyboard.press("Shift+Enter")
-        page.wait_for_timeout(500)
-        if page.locator(".jp-InputPrompt").first.inner_text().strip() != "[ ]:":
+        page.wait_for_timeout(100)
+        while "*" in prompt.inner_text():
+            page.wait_for_timeout(50)
+        if prompt.inner_text().strip() != "[ ]:":
             return
     raise RuntimeError("the first cell does not run")
 

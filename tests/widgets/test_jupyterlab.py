@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Error as PlaywrightError
 
 from minitape.cli.save import save
 
@@ -57,17 +58,36 @@ class Notebook:
         self.page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60000)
 
     def run(self, cell: int) -> None:
-        """Runs a cell; one that is run before the kernel answers is not run at all, so it is tried again."""
-        prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell)
-        before = prompt.inner_text()
-        for _ in range(20):
-            self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
-            self.page.keyboard.press("Shift+Enter")
-            for _ in range(10):
-                if prompt.inner_text() != before:
-                    return
+        """Runs a cell and waits for its end."""
+        before = self.prompt(cell)
+        for _ in range(30):  # a cell that is run before the kernel answers is not run at all, so it is tried again
+            self.start(cell)
+            self.page.wait_for_timeout(100)
+            while "*" in self.prompt(cell):
                 self.page.wait_for_timeout(50)
+            if self.prompt(cell) not in (before, "[ ]:"):
+                return
         raise AssertionError(f"cell {cell} does not run")
+
+    def start(self, cell: int) -> None:
+        """Runs a cell without waiting for it."""
+        self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
+        self.page.keyboard.press("Shift+Enter")
+
+    def prompt(self, cell: int) -> str:
+        return self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell).inner_text().strip()
+
+    def until(self, condition: str) -> None:
+        """Waits until an expression is true in the page; on the way out it says what the cells printed."""
+        try:
+            self.page.wait_for_function(condition, timeout=60000)
+        except PlaywrightError as error:
+            outputs = self.page.locator(".jp-OutputArea").all_inner_texts()
+            raise AssertionError(f"not true within a minute: {condition}\n" + "\n---\n".join(outputs)) from error
+
+    def shows(self, rows: str) -> None:
+        """Waits until a view says how many rows it shows."""
+        self.until(f"[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '{rows}')")
 
     def output(self, cell: int) -> Any:
         return self.page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea")
@@ -95,8 +115,8 @@ def notebook(page: Any, address: str, folder: Path, request: pytest.FixtureReque
 def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     book = notebook(SHOW, GROW)
     book.run(0)
-    book.page.wait_for_selector(".mt-view")
-    book.run(1)
+    book.until("document.querySelector('.mt-view')")
+    book.start(1)
     seen: list[str] = []
     while not seen or seen[-1] != "26 rows":
         assert len(seen) < 400
@@ -104,7 +124,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
             seen.append(name)
         book.page.wait_for_timeout(20)
     assert len(seen) > 6, seen
-    book.page.wait_for_function("document.querySelector('.mt-slider').max > 26")
+    book.until("document.querySelector('.mt-slider').max > 26")
     gradient = book.output(1).inner_text().split()[1]
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("Home")
@@ -123,12 +143,12 @@ def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book = notebook(SHOW, GROW)
     book.run(0)
     book.run(1)
-    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
-    book.page.wait_for_function("document.querySelector('.mt-slider').max > 26")
+    book.shows("26 rows")
+    book.until("document.querySelector('.mt-slider').max > 26")
     book.page.keyboard.press("Control+s")
     book.page.wait_for_timeout(800)
     book.open()
-    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.shows("26 rows")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
     assert book.count().startswith("backward")
@@ -140,9 +160,9 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     )
     book.run(0)
     book.run(1)
-    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.shows("26 rows")
     book.run(2)
-    book.page.wait_for_function("[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '2 rows')")
+    book.shows("2 rows")
     book.page.get_by_role("menuitem", name="Kernel").click()
     book.page.get_by_text("Restart Kernel…").click()
     book.page.get_by_role("button", name="Confirm Kernel Restart").click()
@@ -150,7 +170,7 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     book.page.locator(".mt-view").last.focus()
     book.page.keyboard.press("Home")
     book.run(0)
-    book.page.wait_for_function("[...document.querySelectorAll('.mt-name')].some(e => e.textContent === '0 rows')")
+    book.shows("0 rows")
 
 
 def test_a_slider_runs_the_function_again(notebook):
@@ -162,7 +182,7 @@ def test_a_slider_runs_the_function_again(notebook):
     node = book.page.locator(".mt-node[data-id=r1]")
     before = node.get_attribute("transform")
     slider.fill("-2.5")
-    book.page.wait_for_function("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
+    book.until("document.querySelector('.mt-node[data-id=r1] .mt-value').textContent === '6.25'")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
     assert "∂ -5.0" in book.page.locator(".mt-node[data-id=r0]").text_content()
@@ -174,7 +194,7 @@ def test_twenty_views_share_one_bundle(notebook):
     book = notebook(cell, "display(*[TapeView(tape) for _ in range(20)])")
     book.run(0)
     book.run(1)
-    book.page.wait_for_function("document.querySelectorAll('.mt-view .mt-node').length === 40", timeout=30000)
+    book.until("document.querySelectorAll('.mt-view .mt-node').length === 40")
     assert book.page.evaluate("Object.keys(globalThis.__minitape_engines).length") == 1
     assert book.page.evaluate("document.querySelectorAll('style[data-minitape]').length") == 1
 
@@ -187,9 +207,9 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
     )
     book = notebook(cell, run)
     book.run(0)
-    book.page.wait_for_selector(".mt-view")
+    book.until("document.querySelector('.mt-view')")
     book.run(1)
-    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '20,003 rows'", timeout=30000)
+    book.shows("20,003 rows")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("End")
     book.page.wait_for_selector(".mt-lines [data-row='20002']")
@@ -201,12 +221,12 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
 def test_the_theme_of_jupyterlab_is_followed(theme, notebook):
     book = notebook(SHOW, GROW, name="theme" + theme[-4:])
     book.run(0)
-    book.page.wait_for_selector(".mt-view")
+    book.until("document.querySelector('.mt-view')")
     book.page.get_by_role("menuitem", name="Settings").click()
     book.page.get_by_text("Theme", exact=True).hover()
     book.page.get_by_role("menuitem", name=theme, exact=True).click()
     dark = "true" if theme.endswith("Dark") else "false"
-    book.page.wait_for_function(f"document.querySelector('.mt-view').classList.contains('mt-dark') === {dark}")
+    book.until(f"document.querySelector('.mt-view').classList.contains('mt-dark') === {dark}")
 
 
 def test_without_subshells_it_works_the_same(page, start_lab, tmp_path, monkeypatch):
@@ -218,9 +238,9 @@ def test_without_subshells_it_works_the_same(page, start_lab, tmp_path, monkeypa
     folder.mkdir()
     book = Notebook(page, start_lab(folder), folder, "plain", SHOW, GROW)
     book.run(0)
-    book.page.wait_for_selector(".mt-view")
+    book.until("document.querySelector('.mt-view')")
     book.run(1)
-    book.page.wait_for_function("document.querySelector('.mt-name')?.textContent === '26 rows'", timeout=30000)
+    book.shows("26 rows")
     assert not book.errors
 
 
