@@ -72,6 +72,7 @@ class Trace:
         self.tape = tape
         self.record: Record | None = tape._record
         self.nodes: dict[Any, Node] = {}
+        self.ends: set[Any] = set()  # the targets
         self._passes: dict[int, list[bool]] = {}
         spans = list(tape.spans)
         if tape._recording:
@@ -246,7 +247,8 @@ class Trace:
         into = self.dtype(parent)
         if into is not None and not into.differentiable:
             return Break("integer_dtype", where, into.name, node)
-        if rules is None and primitive.missing == "unregistered":
+        asked = out is None or out.differentiable or node.key in self.ends  # else no adjoint ever comes as far as this
+        if rules is None and primitive.missing == "unregistered" and asked:
             return Break("no_gradient_registered", where, primitive.op, node)
         if node.record is not None and callable(rules) and not self.passes(node.record, node.record.calls[node.record.cell(node.row)[1]])[i]:
             return Break("nondifferentiable_op", where, primitive.op or label, node)

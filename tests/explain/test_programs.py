@@ -24,7 +24,7 @@ def run(case: Case, early: bool) -> tuple[list[bool], list[Any]]:
     linecache.cache[filename] = (len(case.code), None, case.code.splitlines(True), filename)
     space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
     with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(case.code, filename, "exec"), space)
+        exec(compile(case.code, filename, "exec", dont_inherit=True), space)
         tape, target, source = space["tape"], space["target"], space["source"]
         before = nest.flatten(tape.explain(target, source)) if early else None
         grads = space["grads"] if "grads" in space else tape.gradient(target, source)
