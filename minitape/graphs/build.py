@@ -454,6 +454,7 @@ class Graph(Record):
         op = self._node(primitive.op, name or _default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
+        infer.fold(self, call)
         if not outputs:
             self.meta[first] = ((), np.dtype(bool))
             op.count = 0
@@ -556,15 +557,7 @@ class Graph(Record):
 
     def constant_value(self, row: int) -> Any:
         """The value of a row that does not depend on any placeholder or effect; None for others."""
-        if row in self.folded:
-            return self.folded[row]
-        op, number, index, _ = self.cell(row)
-        found = None
-        if op == CALL:
-            call = self.calls[number]
-            found = infer.fold(self, call, index)
-        self.folded[row] = found
-        return found
+        return self.folded.get(row)
 
     # -- variables ----------------------------------------------------------------------------------------------------
 

@@ -136,8 +136,6 @@ def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
 
 def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: bool = True) -> Any:
     value = tensor.graph.folded.get(tensor._row) if values else None
-    if values and value is None and tensor.dtype.kind in "iub":
-        value = tensor.graph.constant_value(tensor._row)
     if value is not None:
         return value
     shape = tensor.shape
@@ -221,28 +219,32 @@ def _check_product(x: Any, y: Any) -> None:
             raise Mismatch(m, n)
 
 
-def fold(graph: Any, call: Any, index: int) -> Any:
-    """One output of a call whose inputs are constants (or which reads only a static shape); None for others."""
+def fold(graph: Any, call: Any) -> None:
+    """Notes the values of a call whose inputs are constants, or which reads only shapes that are known."""
     primitive = call.primitive
     if getattr(primitive, "stateful", False) or getattr(primitive, "infer", None) is not None:
-        return None
+        return
     inputs = [graph.tensors[r] for r in call.inputs]
-    if primitive.op in _STATIC:
+    if primitive.op in _STATIC or primitive.op in ("ZerosLike", "OnesLike"):
         if not all(t.shape.is_fully_defined() for t in inputs):
             if primitive.op == "Rank" and inputs[0].shape.rank is not None:
-                return np.int32(inputs[0].shape.rank)
-            return None
-        arrays = [np.broadcast_to(np.zeros((), t.dtype.as_numpy_dtype), tuple(t.shape)) for t in inputs]
+                graph.folded[call.row] = np.int32(inputs[0].shape.rank)
+            return
+        arrays = [_filled(tuple(t.shape), t.dtype, 0) for t in inputs]
     else:
-        values = [graph.constant_value(t._row) for t in inputs]
-        if any(v is None for v in values) or sum(np.size(v) for v in values) > _LARGE:
-            return _part_of_shape(graph, call)
-        arrays = values
+        arrays = [graph.folded.get(r) for r in call.inputs]
+        if any(a is None for a in arrays) or sum(np.size(a) for a in arrays) > _LARGE:
+            part = _part_of_shape(graph, call)
+            if part is not None:
+                graph.folded[call.row] = part
+            return
     try:
         found = _run(primitive, arrays, call.attrs)
     except (OpError, ValueError, IndexError, TypeError):
-        return None
-    return found[index] if type(found) is tuple else found
+        return
+    found = found if type(found) is tuple else (found,)
+    if sum(np.size(f) for f in found) <= _LARGE:
+        graph.folded.update({call.row + i: value for i, value in enumerate(found)})
 
 
 def _part_of_shape(graph: Any, call: Any) -> Any:

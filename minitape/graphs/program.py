@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-import numpy as np
 
 from .. import errors
 from ..quiet import hush, restore
 from ..record import CALL
-from ..tensor import CHECKS, EagerTensor, Tensor, apply, wrap
-
-_HEAD = "def program({arguments}):\n"
+from ..tensor import apply
+from .compile import Writer
 
 
 class Program:
@@ -23,11 +20,12 @@ class Program:
 
     def __init__(self, graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any] = ()) -> None:
         self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
-        self.calls, leaves = needed(graph, self.fetches, self.feeds, effects)
+        folds = not any(graph.folded.get(row) is not None for row in self.feeds)  # else a constant itself is fed
+        self.calls, leaves = needed(graph, self.fetches, self.feeds, effects, folds)
         for row in leaves:
             check_fed(graph, row)
         self.constants = {row: constant_array(graph, row) for row in leaves}
-        self.function = self._compile()
+        self.function = Writer(graph, self.calls, self.constants, self.fetches, self.feeds).write()
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Computes the fetches."""
@@ -37,107 +35,14 @@ class Program:
         finally:
             restore(before)
 
-    def _compile(self) -> Callable[..., tuple[Any, ...]]:
-        scope: dict[str, Any] = {f"v{row}": array for row, array in self.constants.items()}
-        lines, last = [], self._last_uses()
-        for number, call in enumerate(self.calls):
-            scope[f"f{number}"] = runner(call)
-            arguments = ", ".join(f"v{r}" for r in call.inputs)
-            outs = [f"v{call.row + i}" for i in range(call.outputs)]
-            lines.append(self._line(f"f{number}({arguments})", outs, call))
-            dead = [f"v{r}" for r in last.get(number, ()) if r not in self.constants]
-            if dead:
-                lines.append(f"    {' = '.join(dead)} = None\n")
-        names = "".join(f"v{r}, " for r in self.fetches)
-        text = (
-            _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds)) + "".join(lines) + f"    return ({names})\n"
-        )
-        exec(compile(text, "<formula graph>", "exec"), scope)
-        return scope["program"]
-
-    def _line(self, expression: str, outs: list[str], call: Any) -> str:
-        if is_tuple(self.graph, call):
-            if self.graph.op_of[call.row].count == 0:
-                return f"    {expression}\n"
-            return f"    {', '.join(outs)}, = {expression}\n"
-        return f"    {outs[0]} = {expression}\n"
-
-    def _last_uses(self) -> dict[int, list[int]]:
-        """For each call, the rows that nothing reads after it."""
-        kept = {*self.fetches}
-        last: dict[int, int] = {}
-        for number, call in enumerate(self.calls):
-            for row in call.inputs:
-                last[row] = number
-        dead: dict[int, list[int]] = {}
-        for row, number in last.items():
-            if row not in kept:
-                dead.setdefault(number, []).append(row)
-        return dead
-
-
-def is_tuple(graph: Any, call: Any) -> bool:
-    """True when the primitive's forward returns a tuple."""
-    return call.outputs > 1 or call.row in graph.tuples
-
-
-def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
-    from ..picking import check_places
-
-    check_places(places, x.shape[axis])
-
-
-def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
-    from ..picking import outside
-
-    bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
-    if bad is not None:
-        shape = ",".join(map(str, x.shape))
-        raise errors.invalid(
-            f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd"
-        )
-
-
-# checks of values that the eager functions make before they run their primitive
-GUARDS = {"GatherV2": _guard_gather, "GatherNd": _guard_gather_nd}
-
-
-def _guarded(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        guard(*arrays, **attrs)
-        return forward(*arrays, **attrs)
-
-    return run
-
-
-def runner(call: Any) -> Callable[..., Any]:
-    """The function on arrays that one call runs."""
-    primitive, attrs = call.primitive, call.attrs
-    forward = primitive.forward
-    if primitive.op in GUARDS:
-        forward = _guarded(forward, GUARDS[primitive.op])
-    check = CHECKS.get(primitive.op)
-    if check is not None and len(call.inputs) == 2:
-        inner = forward
-
-        def forward(x: Any, y: Any, **options: Any) -> Any:
-            if y.dtype.kind in "iu":
-                check(primitive, wrap(x), wrap(y))
-            return inner(x, y, **options)
-
-    if not attrs:
-        return forward
-
-    def run(*arrays: Any) -> Any:
-        return forward(*arrays, **attrs)
-
-    return run
-
 
 def needed(
-    graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any]
+    graph: Any, fetches: Sequence[int], feeds: Sequence[int], effects: Iterable[Any], folds: bool = False
 ) -> tuple[list[Any], list[int]]:
-    """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows."""
+    """The calls (in order) and the leaves that the fetches and effects depend on, down to the fed rows.
+
+    With ``folds`` a call whose value is settled by constants counts as a leaf.
+    """
     fed, seen, leaves = set(feeds), set(), []
     calls: dict[int, Any] = {}
     stack = list(fetches)
@@ -149,7 +54,7 @@ def needed(
             continue
         seen.add(row)
         op, number, _, _ = graph.cell(row)
-        if op != CALL:
+        if op != CALL or (folds and graph.folded.get(row) is not None):
             leaves.append(row)
             continue
         call = graph.calls[number]
@@ -162,8 +67,8 @@ def needed(
 
 def check_fed(graph: Any, row: int) -> None:
     """Raises InvalidArgumentError for a placeholder without a value."""
-    leaf = graph.leaves[row]
-    if leaf.tensor is None:
+    leaf = graph.leaves.get(row)
+    if leaf is not None and leaf.tensor is None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
         shape = (
@@ -183,7 +88,8 @@ def check_fed(graph: Any, row: int) -> None:
 
 def constant_array(graph: Any, row: int) -> Any:
     """The array of a constant."""
-    return graph.leaves[row].tensor.array
+    leaf = graph.leaves.get(row)
+    return graph.folded[row] if leaf is None else leaf.tensor.array
 
 
 def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any]) -> list[Any]:
@@ -214,14 +120,3 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any]) -> None:
         outs = outs if isinstance(outs, tuple) else (outs,)
     for index, out in enumerate(outs):
         values.setdefault(call.row + index, out)
-
-
-def as_array(value: Any) -> Any:
-    """What the program takes for an eager tensor."""
-    return (
-        value.array
-        if isinstance(value, EagerTensor)
-        else value.array
-        if isinstance(value, Tensor)
-        else np.asarray(value)
-    )

@@ -1,0 +1,278 @@
+"""Calls of a graph compiled to one Python function over arrays.
+
+The function is generated: one line for each call, with the textbook formula itself where there is one. Long runs of
+single numbers are packed into a block of rows and left to the kernel that evaluates tapes; so a chain of a thousand
+scalar operations costs a few nanoseconds each.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..primitives.formula import ARRAY
+from ..tensor import CHECKS, wrap
+
+LONG = 256  # scalar calls that earn the loading of the kernels
+FEW = 48  # scalar calls that are worth a kernel once it is there
+BIG = 4096  # elements from which on an array is dropped as soon as nobody reads it any more
+
+_HEAD = "def program({arguments}):\n"
+_ALIASES = {"identity", "stop_gradient"}
+
+
+class Writer:
+    """Writes the program of some calls in order."""
+
+    def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
+                 feeds: Sequence[int]) -> None:  # fmt: skip
+        self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
+        self.names = {row: f"v{row}" for row in [*feeds, *constants]}
+        self.constants = constants
+        self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
+        self.scope |= {name: function for name, function in ARRAY.items()}
+        self.lines: list[str] = []
+        self.shared: set[int] = set()  # rows that go by a second number as well
+        self.segment = _Segment()
+        self.segments = 0
+        self.last = _last_uses(calls, self.fetches)
+
+    def write(self) -> Callable[..., tuple[Any, ...]]:
+        """The compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
+        scalars = [scalar_type(self.graph, c) for c in self.calls]
+        wanted = _earns_kernel(sum(s is not None for s in scalars))
+        for number, (call, real) in enumerate(zip(self.calls, scalars, strict=True)):
+            if call.primitive.name in _ALIASES and call.inputs[0] in self.names:
+                self.names[call.row] = self.names[call.inputs[0]]
+                self.shared.add(int(self.names[call.row][1:]))
+            elif wanted and real is not None and self.segment.takes(real):
+                self.segment.calls.append(call)
+                self.segment.rows.add(call.row)
+                self.segment.real = real
+                self.names[call.row] = f"v{call.row}"
+            else:
+                if any(r in self.segment.rows for r in self._sources(call)):
+                    self._flush()
+                self._line(number, call)
+        self._flush()
+        names = "".join(f"{self.names[r]}, " for r in self.fetches)
+        head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
+        text = f"{head}{''.join(self.lines)}    return ({names})\n"
+        exec(compile(text, "<formula graph>", "exec"), self.scope)  # noqa: S102
+        return self.scope["program"]
+
+    def _sources(self, call: Any) -> list[int]:
+        """The rows that a call reads, seen through aliases."""
+        return [int(self.names[r][1:]) for r in call.inputs]
+
+    # -- one line -------------------------------------------------------------------------------------------------------
+
+    def _line(self, number: int, call: Any) -> None:
+        arguments = [self.names[r] for r in call.inputs]
+        outs = [f"v{call.row + i}" for i in range(call.outputs)]
+        self.names.update({call.row + i: name for i, name in enumerate(outs)})
+        formula = _formula(self.graph, call, arguments)
+        if formula is None:
+            self.scope[f"f{call.row}"] = runner(call)
+            formula = f"f{call.row}({', '.join(arguments)})"
+        if call.outputs > 1 or call.row in self.graph.tuples:
+            none = self.graph.op_of[call.row].count == 0
+            self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
+        else:
+            self.lines.append(f"    {outs[0]} = {formula}\n")
+        dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
+        if dead and not self.segment.calls:
+            self.lines.append(f"    {' = '.join(dead)} = None\n")
+
+    def _is_big(self, row: int) -> bool:
+        if row in self.constants or row in self.shared:
+            return False
+        count = self.graph.tensors[row].shape.num_elements() if row in self.graph.tensors else 0
+        return count is None or count >= BIG
+
+    # -- runs of single numbers -----------------------------------------------------------------------------------------
+
+    def _flush(self) -> None:
+        """Writes the waiting scalar calls: as rows for the kernel, or line by line when they are few."""
+        segment, self.segment = self.segment, _Segment()
+        if not segment.calls:
+            return
+        if len(segment.calls) < FEW:
+            for call in segment.calls:
+                self._line(-1, call)
+            return
+        from .. import kernels
+
+        place: dict[str, int] = {}  # name of a value -> its row in the block
+        leaves = []
+        for call in segment.calls:
+            for row in call.inputs:
+                name = self.names[row]
+                if int(name[1:]) not in segment.rows and name not in place:
+                    place[name] = len(leaves)
+                    leaves.append(name)
+        block = np.zeros((len(leaves) + len(segment.calls), 4), np.int32)
+        for at, call in enumerate(segment.calls, len(leaves)):
+            inputs = [place[self.names[r]] for r in call.inputs]
+            block[at, :3] = call.primitive.code, inputs[0], inputs[-1]
+            place[f"v{call.row}"] = at
+        values = np.zeros(len(block), segment.real)
+        number, self.segments = self.segments, self.segments + 1
+        for at, name in enumerate(leaves):
+            row = int(name[1:])
+            if row in self.constants:
+                values[at] = self.constants[row]
+        self.scope |= {f"s{number}": values, f"b{number}": block, f"k{number}": kernels.load(segment.real).forward}
+        self.lines.append(f"    w = s{number}.copy()\n")
+        self.lines += [f"    w[{at}] = {name}\n" for at, name in enumerate(leaves) if int(name[1:]) not in self.constants]
+        self.lines.append(f"    k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)\n")
+        for call in segment.calls:
+            if self._read_later(call.row, segment.rows):
+                self.lines.append(f"    v{call.row} = w[{place[f'v{call.row}']}]\n")
+
+    def _read_later(self, row: int, rows: set[int]) -> bool:
+        readers = self.readers().get(row, ())
+        return any(r not in rows for r in readers)
+
+    def readers(self) -> dict[int, set[int]]:
+        """For each row, the first rows of the calls that read it (-1: it is fetched), seen through aliases."""
+        if not hasattr(self, "_readers"):
+            found: dict[int, set[int]] = {}
+            alias: dict[int, int] = {}
+            for call in self.calls:
+                if call.primitive.name in _ALIASES:
+                    alias[call.row] = alias.get(call.inputs[0], call.inputs[0])
+                    continue
+                for row in call.inputs:
+                    found.setdefault(alias.get(row, row), set()).add(call.row)
+            for row in self.fetches:
+                found.setdefault(alias.get(row, row), set()).add(-1)
+            self._readers = found
+        return self._readers
+
+
+class _Segment:
+    """Scalar calls that wait to be written together."""
+
+    __slots__ = ("calls", "rows", "real")
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.rows: set[int] = set()
+        self.real: Any = None
+
+    def takes(self, real: Any) -> bool:
+        return self.real is None or self.real is real
+
+
+def _earns_kernel(scalars: int) -> bool:
+    from .. import kernels
+
+    if not kernels.available():
+        return False
+    return scalars >= (FEW if kernels.loaded() else LONG)
+
+
+def scalar_type(graph: Any, call: Any) -> Any:
+    """The float type of a call that works on single numbers of the textbook table; None for others."""
+    primitive = call.primitive
+    if not primitive.code or call.outputs > 1:
+        return None
+    kind = None
+    for row in (*call.inputs, call.row):
+        shape, dtype = graph.meta[row]
+        if shape != () or dtype.char not in "fd" or (kind is not None and dtype.type is not kind):
+            return None
+        kind = dtype.type
+    return kind
+
+
+def _last_uses(calls: Sequence[Any], fetches: Sequence[int]) -> dict[int, list[int]]:
+    """For each call, the rows that nothing reads after it."""
+    last: dict[int, int] = {}
+    for number, call in enumerate(calls):
+        for row in call.inputs:
+            last[row] = number
+    kept, dead = set(fetches), {}
+    for row, number in last.items():
+        if row not in kept:
+            dead.setdefault(number, []).append(row)
+    return dead
+
+
+# -- what one call runs -----------------------------------------------------------------------------------------------
+
+
+class _Substitute(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.names.get(node.id, node.id), ast.Load())
+
+
+def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
+    """The textbook formula with the names of the values in it; None where the primitive has none."""
+    primitive = call.primitive
+    if not primitive.code or call.attrs or any(graph.meta[r][1].kind != "f" for r in call.inputs):
+        return None
+    tree = ast.parse(primitive.texts[0], mode="eval")
+    names = dict(zip("xy", arguments, strict=False))
+    return ast.unparse(_Substitute(names).visit(tree))
+
+
+def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
+    from ..picking import check_places
+
+    check_places(places, x.shape[axis])
+
+
+def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> None:
+    from ..picking import outside
+
+    bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
+    if bad is not None:
+        shape = ",".join(map(str, x.shape))
+        raise errors.invalid(
+            f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd"
+        )
+
+
+# checks of values that the eager functions make before they run their primitive
+GUARDS = {"GatherV2": _guard_gather, "GatherNd": _guard_gather_nd}
+
+
+def _guarded(forward: Callable[..., Any], guard: Callable[..., None]) -> Callable[..., Any]:
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        guard(*arrays, **attrs)
+        return forward(*arrays, **attrs)
+
+    return run
+
+
+def runner(call: Any) -> Callable[..., Any]:
+    """The function on arrays that one call runs."""
+    primitive, attrs = call.primitive, call.attrs
+    forward = primitive.forward
+    if primitive.op in GUARDS:
+        forward = _guarded(forward, GUARDS[primitive.op])
+    check = CHECKS.get(primitive.op)
+    if check is not None and len(call.inputs) == 2:
+        inner = forward
+
+        def forward(x: Any, y: Any, **options: Any) -> Any:
+            if y.dtype.kind in "iu":
+                check(primitive, wrap(x), wrap(y))
+            return inner(x, y, **options)
+
+    if not attrs:
+        return forward
+
+    def run(*arrays: Any) -> Any:
+        return forward(*arrays, **attrs)
+
+    return run
