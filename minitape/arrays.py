@@ -15,7 +15,7 @@ from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, apply, warn_discarded, wrap
+from .tensor import apply, warn_discarded, wrap
 
 newaxis = None
 
@@ -114,8 +114,8 @@ def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
     """The limits of one dtype as values of another; None where that one can not exceed it."""
     number = have.as_numpy_dtype
     bounds: list[Any] = []
-    if dtype_has_no_limits := [d for d in (have, wanted) if d.kind in "bs"]:
-        dtype_has_no_limits[0].min  # raises TypeError
+    for dtype in (have, wanted):
+        getattr(dtype, "min")  # noqa: B009 - TypeError for bools and strings
     for which, inward in (("min", np.inf), ("max", -np.inf)):
         mine, theirs = getattr(have, which), getattr(wanted, which)
         if (mine >= theirs) if which == "min" else (mine <= theirs):
@@ -208,7 +208,10 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     """
     if isinstance(shape, (list, tuple, TensorShape)) and None in shape:
         convert_to_tensor(list(shape))  # raises
-    x, given = tensor_of(tensor), integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
+    x, given = (
+        tensor_of(tensor),
+        integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape"),
+    )
     if given.ndim > 1:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
     sizes = given.reshape(-1).tolist()
@@ -230,16 +233,20 @@ def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
             product *= n
     if unknown is None:
         if product != count:
-            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape")
+            raise invalid(
+                f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape"
+            )
         return sizes
     if product == 0:
         if count:
-            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
+            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
+                          "multiple of "
                           "0", "Reshape")  # fmt: skip
         rest = [n for n in sizes if n not in (-1, 0)]
         return [(1 if not rest else 0) if n == -1 else n for n in sizes]
     if count % product:
-        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of "
+        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
+                      "multiple of "
                       f"{product}", "Reshape")  # fmt: skip
     return [count // product if n == -1 else n for n in sizes]
 
@@ -264,7 +271,9 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
     if perm.ndim != 1:
         raise invalid(f"perm must be rank 1, got shape {shown(perm.shape)}", "Transpose")
     if perm.size != n:
-        raise invalid(f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose")
+        raise invalid(
+            f"transpose expects a vector of size {n}. But input(1) is a vector of size {perm.size}", "Transpose"
+        )
     order = [int(p) for p in perm]
     for p in order:
         if not -n <= p < n:
@@ -323,7 +332,9 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
-    return apply(TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])})
+    return apply(
+        TABLE["reshape"], (x,), {"shape": _unknown_as_rest([n for i, n in enumerate(x.shape) if i not in drop])}
+    )
 
 
 def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
@@ -348,7 +359,9 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
         raise invalid("shape must be a vector of {int32,int64}, got shape []", "BroadcastTo")
     x, sizes = tensor_of(input), fill_sizes(shape)
     if x.ndim > len(sizes):
-        raise invalid(f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo")
+        raise invalid(
+            f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
+        )
     for m, n in zip(reversed(list(x.shape)), reversed(sizes), strict=False):
         if m not in (n, 1, None):
             raise invalid(f"Incompatible shapes: {shown(x.shape)} vs. {shown(sizes)}", "BroadcastTo")
@@ -376,7 +389,8 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         elif m is None or n is None:
             sizes.append(m or n)
         else:
-            raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they "
+            raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
+                             "pair they "
                              f"are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
     return TensorShape(sizes)
 
@@ -393,7 +407,9 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Any:
     try:
         sizes = np.broadcast_shapes(tuple(x.array.tolist()), tuple(y.array.tolist()))
     except ValueError:
-        raise invalid("Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs") from None
+        raise invalid(
+            "Incompatible shapes: " + " vs. ".join(shown(s.array.tolist()) for s in (x, y)), "BroadcastArgs"
+        ) from None
     return wrap(np.array(sizes, x.array.dtype))
 
 
@@ -408,7 +424,10 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     """
     x, wanted = tensor_of(x), as_shape(shape)
     if not wanted.is_compatible_with(x.shape):
-        raise invalid(f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.", "EnsureShape")
+        raise invalid(
+            f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.",
+            "EnsureShape",
+        )
     return apply(TABLE["identity"], (x,), {})
 
 
@@ -459,12 +478,16 @@ def reverse_sequence(
     if seq == batch:
         raise invalid(f"batch_dim == seq_dim == {seq}", "ReverseSequence")
     if len(lengths) != x.shape[batch]:
-        raise invalid(f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence")
+        raise invalid(
+            f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence"
+        )
     for n in lengths.tolist():
         if n < 0 or n > x.shape[seq]:
             raise invalid(f"seq_lens({lengths.tolist().index(n)}) < 0" if n < 0 else
                           f"seq_lens({lengths.tolist().index(n)}) > input.dims({seq})", "ReverseSequence")  # fmt: skip
-    return apply(TABLE["reverse_sequence"], (x,), {"lengths": tuple(lengths.tolist()), "seq_axis": seq, "batch_axis": batch})
+    return apply(
+        TABLE["reverse_sequence"], (x,), {"lengths": tuple(lengths.tolist()), "seq_axis": seq, "batch_axis": batch}
+    )
 
 
 @strict
@@ -487,62 +510,3 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
             raise invalid(f"axis {a} is out of range", "Roll")
     return apply(TABLE["roll"], (x,), {"shift": tuple(int(s) for s in shifts.reshape(-1)),
                                        "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))})  # fmt: skip
-
-
-# -- tensors and not ---------------------------------------------------------------------------------------------------
-
-
-def is_tensor(x: Any) -> bool:
-    """True for tensors, variables, ragged and sparse tensors.
-
-    >>> import minitape as tf
-    >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
-    (True, False)
-    """
-    return isinstance(x, Tensor) or hasattr(x, "_read") or bool(getattr(x, "_composite", False))
-
-
-def is_symbolic_tensor(tensor: Any) -> bool:
-    """True for a tensor of a graph, which has no value.
-
-    >>> import minitape as tf
-    >>> tf.is_symbolic_tensor(tf.constant(1))
-    False
-    """
-    return isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor)
-
-
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as NumPy has it, None where a graph can not know it; other things come back as they are.
-
-    >>> import minitape as tf
-    >>> tf.get_static_value(tf.constant([1, 2]))
-    array([1, 2], dtype=int32)
-    """
-    if isinstance(tensor, EagerTensor):
-        return tensor.numpy()
-    return None if isinstance(tensor, Tensor) or hasattr(tensor, "_read") else tensor
-
-
-def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> Any:
-    """A value in TensorFlow's exchange format; in minitape simply its NumPy array, for ``tf.make_ndarray``.
-
-    >>> import minitape as tf
-    >>> tf.make_ndarray(tf.make_tensor_proto([1, 2]))
-    array([1, 2], dtype=int32)
-    """
-    from .convert import constant
-
-    return constant(values, dtype, shape).numpy()
-
-
-def make_ndarray(tensor: Any) -> Any:
-    """The NumPy array of a value made by ``tf.make_tensor_proto``.
-
-    >>> import minitape as tf
-    >>> tf.make_ndarray(tf.make_tensor_proto(1.5))
-    array(1.5, dtype=float32)
-    """
-    return np.asarray(tensor)
-
-

@@ -28,16 +28,22 @@ _FITS = {
 }  # fmt: skip
 _DIRECT = {"float16", "float32", "float64", "int32", "int64", "uint64", "bool", "complex128", "string"}
 _CASTS = {"f": "fiu", "i": "iu", "u": "iu", "c": "cfiu", "b": "b", "s": "s"}  # kinds that a cast may start from
-_NUMPY_NAMES = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "V": "NPY_VOID", "f": "NPY_LONGDOUBLE", "c": "NPY_CLONGDOUBLE"}
+_NUMPY_NAMES = {
+    "M": "NPY_DATETIME",
+    "m": "NPY_TIMEDELTA",
+    "V": "NPY_VOID",
+    "f": "NPY_LONGDOUBLE",
+    "c": "NPY_CLONGDOUBLE",
+}
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
     Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
-    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first and given up when it does not fit.
-    Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does not fit
-    it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
+    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not
+    fit. Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does
+    not fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
     >>> import minitape as tf
     >>> tf.convert_to_tensor([1, 2])
@@ -108,7 +114,8 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
     if array.size == 1 and not array.ndim:
         return wrap(np.full(sizes, array[()], array.dtype))
     raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) has "
+        f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
+        "has "
         f"{array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
     )
 
@@ -116,7 +123,7 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
 def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
     """The other operand of an operator, in the dtype of the first; TypeError when it does not fit.
 
-    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation itself refuses it.
+    Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
     if like.differentiable and (type(value) is float or type(value) is int):
         return bare(like.as_numpy_dtype(value))
@@ -168,7 +175,9 @@ def _default_scalar(value: Any, kind: type) -> Any:
 def _from_numpy(value: Any, dtype: DType | None) -> Any:
     kind = value.dtype.kind
     if kind in "SUO" and (dtype is None or dtype.kind == "s" or kind == "O"):
-        return _strings(value.reshape(-1).tolist() if kind != "S" else list(value.reshape(-1)), True).reshape(value.shape)
+        return _strings(value.reshape(-1).tolist() if kind != "S" else list(value.reshape(-1)), True).reshape(
+            value.shape
+        )
     if kind in "Mm" or value.dtype.char in "gGV":
         raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {_NUMPY_NAMES[kind]}).")
     if dtype is None:
@@ -185,7 +194,11 @@ def _stacked(value: Any) -> Any:
     if not isinstance(value, (list, tuple)) or not value or not all(type(v) is np.ndarray for v in value):
         return None
     first = value[0]
-    if any(v.shape != first.shape or v.dtype != first.dtype for v in value) or first.dtype.kind not in "fiub" or not first.ndim:
+    if (
+        any(v.shape != first.shape or v.dtype != first.dtype for v in value)
+        or first.dtype.kind not in "fiub"
+        or not first.ndim
+    ):
         return None
     array = np.stack(value)
     if array.dtype.kind in "iu":
@@ -201,7 +214,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _shape_of(value: Any) -> tuple[int, ...] | None:
-    """The shape of a nested sequence, told from its first elements as TensorFlow does; None for one that has no shape."""
+    """The shape of a nested sequence, told from its first elements as TensorFlow does; None where there is none."""
     shape = []
     while _is_sequence(value):
         if isinstance(value, Tensor):
@@ -215,7 +228,9 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
             return tuple(shape)
         value = value[0]
     if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
-        raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+        raise ValueError(
+            f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+        )
     return tuple(shape)
 
 
@@ -330,7 +345,9 @@ def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
     if not shape.is_fully_defined():
         raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
     if dtype is not None and dtype.name not in ("int32", "int64"):
-        raise TypeError(f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64.")
+        raise TypeError(
+            f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
+        )
     return np.array(tuple(shape), np.int32 if dtype is None else dtype.as_numpy_dtype)
 
 

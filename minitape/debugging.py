@@ -41,7 +41,7 @@ def _with_values(check: _Callable[..., None], *tensors: _Any) -> _Any:
 # -- Assert -----------------------------------------------------------------------------------------------------------
 
 
-def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str | None = None) -> _Any:  # noqa: N802
+def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str | None = None) -> _Any:
     """Raises InvalidArgumentError with the tensors in ``data`` unless the condition is true.
 
     >>> import minitape as tf
@@ -57,7 +57,9 @@ def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str 
 
 def _graph_assert(condition: _Any, values: list[_Any], summarize: int | None) -> None:
     if not condition:
-        raise _invalid("assertion failed: " + " ".join(f"[{v}]" for v in _summary(values, summarize).split("\n")), "Assert")
+        raise _invalid(
+            "assertion failed: " + " ".join(f"[{v}]" for v in _summary(values, summarize).split("\n")), "Assert"
+        )
 
 
 def _summary(values: list[_Any], summarize: int | None) -> str:
@@ -67,7 +69,7 @@ def _summary(values: list[_Any], summarize: int | None) -> str:
 def _elements(value: _Any, limit: int) -> str:
     flat = _np.ravel(_np.asarray(_tensor_of(value).array)) if not isinstance(value, str) else [value.encode()]
     shown = [str(v) for v in (flat if limit < 0 else flat[:limit])]
-    return ", ".join(shown + ["..."] if len(flat) > len(shown) else shown)
+    return ", ".join([*shown, "..."] if len(flat) > len(shown) else shown)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
@@ -77,7 +79,9 @@ def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
     name = {"==": "assert_equal", "!=": "assert_none_equal", "<": "assert_less", "<=": "assert_less_equal",
             ">": "assert_greater", ">=": "assert_greater_equal"}[symbol]  # fmt: skip
 
-    def function(x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> _Any:
+    def function(
+        x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> _Any:
         x, y = _hinted(x, y)
         return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
 
@@ -121,12 +125,15 @@ assert_greater = _comparison(">", "greater")
 assert_greater_equal = _comparison(">=", "greater_equal")
 
 
-def _sign(name: str, condition: str, holds: _Callable[[_Any], _Any], example: str, gap: str = "\n") -> _Callable[..., _Any]:
+def _sign(
+    name: str, condition: str, holds: _Callable[[_Any], _Any], example: str, gap: str = "\n"
+) -> _Callable[..., _Any]:
     def function(x: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> _Any:
         def check(tensor: _Any) -> None:
             array = _np.asarray(tensor.array)
             if not holds(array).all():
-                raise _invalid(f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x (shape={tensor.shape} "
+                raise _invalid(f"{_lead(message)}\nCondition {condition} did not hold element-wise:{gap}x "
+                               f"(shape={tensor.shape} "
                                f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}")  # fmt: skip
 
         return _with_values(check, _tensor_of(x))
@@ -180,7 +187,8 @@ def assert_near(
             near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
         if not _np.all(near):
             data = [f"{_lead(message)}", f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                    f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b]  # fmt: skip
+                    f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = "
+                                                                       "", b]  # fmt: skip
             Assert(_wrap(_np.bool_(False)), data, summarize)
 
     return _with_values(check, x, y)

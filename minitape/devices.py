@@ -20,8 +20,8 @@ _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 def device(device_name: Any) -> AbstractContextManager[None]:
     """A block whose operations run on a device: the CPU, the only one there is.
 
-    Raises ValueError for what is no device's name, InvalidArgumentError for a device that is not there, RuntimeError for
-    a function.
+    Raises ValueError for what is no device's name, InvalidArgumentError for a device that is not there, RuntimeError
+    for a function.
 
     >>> import minitape as tf
     >>> with tf.device("/CPU:0"):
@@ -38,8 +38,10 @@ def device(device_name: Any) -> AbstractContextManager[None]:
 def _on(name: Any) -> Iterator[None]:
     kind, number = _parsed(name)
     if (kind, number) != ("CPU", 0):
-        raise invalid(f"Could not satisfy device specification '/job:localhost/replica:0/task:0/device:{kind}:{number}'. "
-                      f"enable_soft_placement=0. Supported device types [CPU]. All available devices [{_CPU}].")  # fmt: skip
+        raise invalid("Could not satisfy device specification "
+                      f"'/job:localhost/replica:0/task:0/device:{kind}:{number}'. "
+                      "enable_soft_placement=0. Supported device types [CPU]. All available devices "
+                      f"[{_CPU}].")  # fmt: skip
     yield
 
 
@@ -54,11 +56,13 @@ def _parsed(name: Any) -> tuple[str, int]:
         if found:
             kind, number = found[1].upper(), 0 if found[2] == "*" else int(found[2])
         elif not re.fullmatch(r"(job:\w+|replica:\d+|task:\d+)", part):
-            raise ValueError(f"Unknown attribute '{part.split(':')[0]}' is encountered while parsing the device spec: '{name}'.")
+            raise ValueError(
+                f"Unknown attribute '{part.split(':')[0]}' is encountered while parsing the device spec: '{name}'."
+            )
     return kind, number
 
 
-def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:  # noqa: A001
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors of a list, all of them computed. Eagerly they are so already.
 
     >>> import minitape as tf

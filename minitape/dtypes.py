@@ -75,7 +75,7 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The usual range of intensities in images: (0, 1) for floats, (0, largest) for integers. ValueError for others."""
+        """The usual range of intensities in images: (0, 1) for floats, (0, largest) for integers; else ValueError."""
         if self._numpy is None:
             raise KeyError(self.number)
         if self.name in ("float32", "float64"):
@@ -97,7 +97,7 @@ class DType:
         """True when ``other`` names the same type. TypeError when it names none."""
         return self == as_dtype(other)
 
-    def is_subtype_of(self, other: Any) -> bool:  # noqa: D102 - of TensorFlow's type protocol
+    def is_subtype_of(self, other: Any) -> bool:
         return self == other
 
     def __eq__(self, other: object) -> bool:
@@ -147,7 +147,7 @@ uint8 = DType("uint8", np.uint8, "u", 1, 4, "uint8")
 uint16 = DType("uint16", np.uint16, "u", 2, 17, "uint16")
 uint32 = DType("uint32", np.uint32, "u", 4, 22, "uint32")
 uint64 = DType("uint64", np.uint64, "u", 8, 23, "uint64")
-bool = DType("bool", np.bool_, "b", 1, 10, "bool")  # noqa: A001 - TensorFlow's name
+bool = DType("bool", np.bool_, "b", 1, 10, "bool")
 complex64 = DType("complex64", np.complex64, "c", 8, 8, "complex64")
 complex128 = DType("complex128", np.complex128, "c", 16, 18, "complex128")
 string = DType("string", object, "s", 0, 7, "string")
@@ -161,6 +161,7 @@ resource = DType("resource", None, "r", 0, 20, "resource")
 variant = DType("variant", None, "v", 0, 21, "variant")
 QUANTIZED_DTYPES = frozenset([qint8, quint8, qint16, quint16, qint32])
 
+_python_bool = type(True)  # noqa: UP003 - the name bool is taken
 _ALL = [float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool, complex64,
         complex128, string]  # fmt: skip
 _ONLY_NAMES = [*QUANTIZED_DTYPES, resource, variant]
@@ -227,10 +228,10 @@ def as_dtype(type_value: Any) -> DType:
             return _BY_NAME[name]
     elif type_value is float:
         return float32
-    elif type_value is type(True):
+    elif type_value is _python_bool:
         return bool
     elif isinstance(type_value, int):
-        if type_value == 14 or type_value % 100 in _BY_NUMBER and type_value < 200:
+        if type_value == 14 or (type_value % 100 in _BY_NUMBER and type_value < 200):
             return _of_number(type_value % 100)
     else:
         found = _of_numpy(type_value)

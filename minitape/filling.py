@@ -214,8 +214,8 @@ def _brief(number: Any) -> str:
 def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Any:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, both included, along a new axis.
 
-    ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that is
-    no integer.
+    ``start`` and ``stop`` broadcast; integers give float64. Differentiable in both. Raises TypeError for a ``num`` that
+    is no integer.
 
     >>> import minitape as tf
     >>> tf.linspace(0.0, 1.0, 3).numpy()

@@ -105,7 +105,8 @@ def _number(index: Any) -> int:
     value = index.array if isinstance(index, Tensor) else index
     if value.ndim:
         sizes = ",".join(map(str, (1, *value.shape)))
-        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], [{sizes}], "
+        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], "
+                     f"[{sizes}], "
                      "and [1] instead.", _NAME)  # fmt: skip
     return int(value)
 
@@ -165,7 +166,7 @@ def _bounded(spec: list[Any], sizes: tuple[int, ...], name: str) -> list[Any]:
 
 @strict
 def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
-    """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all that is left).
+    """The block of ``input_`` that starts at ``begin`` and has ``size`` elements along each axis (-1: all the rest).
 
     Differentiable in ``input_``. Raises InvalidArgumentError for a block that is not inside.
 
@@ -203,7 +204,7 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Any:
-    """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` stands for.
+    """The elements from ``begin`` to ``end`` (excluded) in steps of ``strides``, for each axis: what ``x[...]`` means.
 
     A bit set in a mask changes one entry: begin or end left out, ``...``, a new axis, an index that drops its axis.
     Differentiable in ``input_``; with ``var`` the result has ``assign``. Raises InvalidArgumentError for bad bounds.

@@ -19,7 +19,7 @@ def shown(shape: Any) -> str:
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
-    """The elements of a list as tensors; Python values take the dtype of the first tensor, else of the first element."""
+    """The elements of a list as tensors; Python values take the dtype of the first tensor, else of the first value."""
     if isinstance(values, Tensor) or hasattr(values, "_read"):
         whole = tensor_of(values)
         return [whole[i] for i in range(len(whole))]
@@ -56,8 +56,10 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
     tensors = same_dtype_tensors(values)
     if not tensors:
-        raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', KernelDef: "
-                      "'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: \"T\" allowed_values "
+        raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', "
+                      "KernelDef: "
+                      "'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: \"T\" "
+                      "allowed_values "
                       "{ list { type: DT_QINT32 } } } host_memory_arg: \"axis\"'", "ConcatV2")  # fmt: skip
     shapes = [tuple(t.shape) for t in tensors]
     rank = len(shapes[0])
@@ -68,7 +70,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
 
 def _concat_axis(axis: int, rank: int) -> None:
     if rank and not -rank <= axis < rank:
-        raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2")
+        raise invalid(
+            f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2"
+        )
 
 
 def _concat_shapes(shapes: list[Any], axis: int, rank: int) -> None:
@@ -89,7 +93,8 @@ def pack(tensors: list[Any], axis: int) -> Any:
     first = tensors[0]
     for i, t in enumerate(tensors):
         if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
-            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != values[{i}].shape = "
+            raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != "
+                          f"values[{i}].shape = "
                           f"{shown(t.shape)}", "Pack")  # fmt: skip
     return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
 
@@ -158,7 +163,8 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if not isinstance(sizes, (int, np.integer)):
         sizes = tensor_of(sizes)
         if not sizes.ndim:
-            raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
+            raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
+                             "provided: "
                              f"{num_or_size_splits!s}")  # fmt: skip
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
     if not -rank <= axis < rank:
@@ -166,13 +172,16 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     total = x.shape[axis]
     if isinstance(sizes, list):
         if num is not None and num != len(sizes):
-            raise invalid(f"size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and {len(sizes)} "
+            raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
+                          f"{len(sizes)} "
                           "elements", "SplitV")  # fmt: skip
         parts = _split_sizes([int(s) for s in sizes], total, num, axis)
     else:
         if sizes <= 0:
-            raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node Split}}}}; "
-                          "Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; attr=num_split:int,min=1; "
+            raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
+                          "Split}}}}; "
+                          "Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
+                          "attr=num_split:int,min=1; "
                           "attr=T:type>", "Split")  # fmt: skip
         if total % sizes:
             raise invalid("Number of ways to split should evenly divide the split dimension, but got split_dim "
@@ -187,7 +196,8 @@ def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tu
         raise invalid("There can only be one -1 in the input.", "SplitV")
     rest = total - sum(s for s in sizes if s != -1)
     if rest < 0 or (rest and -1 not in sizes):
-        raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or be less "
+        raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or "
+                      "be less "
                       "than the size of the input along split_dim if not fully specified.  Got: "
                       f"{total - rest}", "SplitV")  # fmt: skip
     return tuple(rest if s == -1 else s for s in sizes)
@@ -205,7 +215,9 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     if counts.ndim != 1:
         raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
     if counts.size != x.ndim:
-        raise invalid(f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile")
+        raise invalid(
+            f"Expected multiples argument to be a vector of length {x.ndim} but got length {counts.size}", "Tile"
+        )
     for i, n in enumerate(counts.tolist()):
         if n < 0:
             raise invalid(f"Expected multiples[{i}] >= 0, but got {n}", "Tile")
@@ -267,7 +279,8 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     """
     wanted = mode.upper()
     if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(f'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
+        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+                         'Received '
                          f"`mode` = {mode}")  # fmt: skip
     x, op = tensor_of(tensor), "PadV2" if wanted == "CONSTANT" else "MirrorPad"
     sizes = _paddings(integers(paddings, op if op != "PadV2" or constant_values != 0 else "Pad", "Tpaddings"), x, op)
@@ -285,7 +298,9 @@ def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
     if sizes.ndim != 2 or sizes.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {shown(sizes.shape)}", op)
     if len(sizes) != x.ndim:
-        raise invalid(f"The first dimension of paddings must be the rank of inputs{shown(sizes.shape)} {shown(x.shape)}", op)
+        raise invalid(
+            f"The first dimension of paddings must be the rank of inputs{shown(sizes.shape)} {shown(x.shape)}", op
+        )
     for a, b in sizes.tolist():
         if a < 0 or b < 0:
             raise invalid(f"Paddings must be non-negative: {a} {b}" if op == "PadV2" else
@@ -310,5 +325,3 @@ def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
     array([1, 2], dtype=int32)
     """
     return stack(values)
-
-

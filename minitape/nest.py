@@ -131,7 +131,7 @@ def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, ex
 
 
 def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], str] | None:
-    """The first place where two structures differ: the exception to raise and TensorFlow's words; None when they match."""
+    """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
     if is_nested(a) != is_nested(b):
         more, less = (a, b) if is_nested(a) else (b, a)
         return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'

@@ -14,15 +14,20 @@ from .evidence import born
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import deferred, static, strict, tensor_of, together
-from .record import state
 from .primitives import TABLE
+from .record import state
 from .shape import TensorShape
 from .tensor import Tensor, apply, wrap
 
 
 @strict
 def gather(
-    params: Any, indices: Any, validate_indices: Any = None, axis: Any = None, batch_dims: int = 0, name: str | None = None
+    params: Any,
+    indices: Any,
+    validate_indices: Any = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
 ) -> Any:
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
@@ -50,10 +55,14 @@ def gather(
         raise invalid(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})", "GatherV2")
     for i in range(batch_dims):
         if x.shape[i] != places.shape[i]:
-            raise invalid(f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2")
+            raise invalid(
+                f"params.shape[{i}]: {x.shape[i]} should be equal to indices.shape[{i}]: {places.shape[i]}", "GatherV2"
+            )
     if isinstance(places, Tensor) and state.graph is None:
         check_places(places.array, x.shape[axis])
-    return apply(TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis})
+    return apply(
+        TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis}
+    )
 
 
 def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
@@ -61,12 +70,15 @@ def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
     wrong = np.flatnonzero((np.asarray(places) < 0) | (np.asarray(places) >= size))
     if wrong.size:
         at = np.unravel_index(wrong[0], np.shape(places))
-        raise invalid(f"indices[{','.join(str(int(i)) for i in at)}] = {int(np.asarray(places)[at])} is not in [0, {size})"
+        raise invalid(f"indices[{','.join(str(int(i)) for i in at)}] = {int(np.asarray(places)[at])} is not in [0, "
+                      f"{size})"
                       if np.ndim(places) else f"indices = {int(places)} is not in [0, {size})", op)  # fmt: skip
 
 
 @strict
-def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = "") -> Any:
+def gather_nd(
+    params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
+) -> Any:
     """The elements or slices of ``params`` at the places that the last axis of ``indices`` lists.
 
     Differentiable in ``params``. Raises InvalidArgumentError for a place outside of ``params``.
@@ -93,7 +105,10 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0, name: str | None =
         bad = outside(places.array, shape[:depth])
         if bad is not None:
             at, place = bad
-            raise invalid(f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd", "GatherNd")
+            raise invalid(
+                f"indices{at} = {place} does not index into param shape {shown(x.shape)}, node name: GatherNd",
+                "GatherNd",
+            )
     if bad_indices_policy == "IGNORE":
         return _gather_nd_inside(x, places, shape[:depth], batch_dims)
     return apply(TABLE["gather_nd"], (x, places), {"batch_dims": batch_dims} if batch_dims else {})
@@ -110,7 +125,7 @@ def _gather_nd_inside(x: Any, places: Any, sizes: tuple[int, ...], batch_dims: i
 
 
 def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:
-    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as kernels print."""
+    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as text."""
     places = np.asarray(places)
     if not places.shape[-1]:
         return None
@@ -263,7 +278,9 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)
-        raise invalid(f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition")
+        raise invalid(
+            f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition"
+        )
     return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
 
 
@@ -286,7 +303,10 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     tail = tuple(values[0].shape)[places[0].ndim :]
     for i, (p, v) in enumerate(zip(places, values, strict=True)):
         if tuple(v.shape) != (*p.shape, *tail):
-            raise invalid(f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}", "DynamicStitch")
+            raise invalid(
+                f"data[{i}].shape = {shown(v.shape)} does not start with indices[{i}].shape = {shown(p.shape)}",
+                "DynamicStitch",
+            )
     flat = concat([reshape(p, [-1]) for p in places], 0)
     size = int(np.max(flat.array)) + 1 if np.size(flat.array) else 0
     empty = wrap(np.zeros((size, *tail), values[0].dtype.as_numpy_dtype))

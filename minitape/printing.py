@@ -18,7 +18,7 @@ _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ER
 
 
 def print_(*inputs: Any, **kwargs: Any) -> Any:
-    """Prints values: tensors as their elements, at most ``summarize`` (3) at each end of an axis; other things as Python.
+    """Prints values: tensors as their elements, at most ``summarize`` (3) at each end of an axis; the rest as Python.
 
     ``output_stream`` is ``sys.stderr`` (default), ``sys.stdout``, or "file://PATH" to append to a file; ``sep`` and
     ``end`` are those of Python's print. In a ``tf.function`` it prints each time the function runs.
@@ -54,7 +54,9 @@ def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
 
     def run(*values: Any) -> list[Any]:
         found = iter(values)
-        emit(nest.pack_sequence_as(list(inputs), [next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves]))
+        emit(
+            nest.pack_sequence_as(list(inputs), [next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+        )
         return [wrap(np.bool_(True))]
 
     return later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]

@@ -35,10 +35,9 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
     op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
-    span = f"[0,{len(outer)}) of indices[shape={shown(places.shape)}] must match dimensions [0,{len(outer)}) of updates[shape=" \
-           f"{shown(values.shape)}]"  # fmt: skip
     if tuple(values.shape)[: len(outer)] != outer:
-        raise invalid(f"Dimensions {span}", op)
+        raise invalid(f"Dimensions [0,{len(outer)}) of indices[shape={shown(places.shape)}] must match dimensions "
+                      f"[0,{len(outer)}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
     if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip

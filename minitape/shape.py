@@ -81,13 +81,14 @@ def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
     except TypeError:
         odd = next(d for d in sizes if not hasattr(d, "__index__"))
         raise TypeError(
-            f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape should "
+            f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
+            "should "
             "either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
         ) from None
 
 
 class TensorShape:
-    """The shape of a tensor: a sequence of sizes, each an int or None (unknown); ``TensorShape(None)`` has unknown rank.
+    """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
 
     >>> import minitape as tf
     >>> shape = tf.ones([2, 3]).shape
@@ -160,8 +161,10 @@ class TensorShape:
         other = as_shape(other)
         if other._dims is None:
             return True
-        return self._dims is not None and len(self._dims) == len(other._dims) and all(
-            b is None or a == b for a, b in zip(self._dims, other._dims, strict=True)
+        return (
+            self._dims is not None
+            and len(self._dims) == len(other._dims)
+            and all(b is None or a == b for a, b in zip(self._dims, other._dims, strict=True))
         )
 
     def assert_is_compatible_with(self, other: Any) -> None:

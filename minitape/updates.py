@@ -20,7 +20,14 @@ from .record import state, user_frame
 from .slices import IndexedSlices
 from .tensor import Tensor, apply, bare
 
-_UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum}
+_UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "min": np.minimum,
+    "max": np.maximum,
+}
 
 
 class Updates:
@@ -71,8 +78,10 @@ class Updates:
         """Replaces slices along the second axis, for each element of the first."""
         slices = _slices(sparse_delta)
         rows, values = np.asarray(tensor_of(slices.indices).array), tensor_of(slices.values)
-        deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed after "
-                   "2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable instead.")  # fmt: skip
+        deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
+                   "after "
+                   "2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
+                   "instead.")  # fmt: skip
         index = (*np.indices(rows.shape)[:-1], rows)
         return self._changed("update", index, values)
 
@@ -115,8 +124,10 @@ class Updates:
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which is then increased by one; OutOfRangeError at the limit."""
-        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated and will "
-                   "be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range instead.")  # fmt: skip
+        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is "
+                   "deprecated and will "
+                   "be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
+                   "instead.")  # fmt: skip
         old = self._state  # type: ignore[attr-defined]
         if int(old.array) >= limit:
             raise OutOfRangeError(None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]")
@@ -146,8 +157,10 @@ class Updates:
         if bad is not None:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
         if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
-            raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the variable: got "
-                          f"indices {shown(where.shape)}, updates {shown(values.shape)}, variable {shown(sizes)}", op)  # fmt: skip
+            raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the "
+                          "variable: got "
+                          f"indices {shown(where.shape)}, updates {shown(values.shape)}, variable "
+                          f"{shown(sizes)}", op)  # fmt: skip
         return self._changed(how, places(where.array), values)
 
     def _changed(self, how: str, index: Any, delta: Any) -> Any:
@@ -165,7 +178,9 @@ class Updates:
 
     def _in_graph(self, how: str, where: Any, values: Any) -> Any:
         if f"tensor_scatter_{how}" not in TABLE:
-            raise NotImplementedError(f"scatter_{how} of a variable is not supported in graphs; use assign with tf.where")
+            raise NotImplementedError(
+                f"scatter_{how} of a variable is not supported in graphs; use assign with tf.where"
+            )
         new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})  # type: ignore[attr-defined]
         return self._assigned(new, "assign", True)  # type: ignore[attr-defined]
 
@@ -197,7 +212,9 @@ def deprecated(text: str) -> None:
 
 # -- v[...].assign ----------------------------------------------------------------------------------------------------
 
-_SLICES: dict[int, tuple[weakref.ref[Any], Any]] = {}  # id of a tensor that is a slice of a variable -> it and its assign
+_SLICES: dict[
+    int, tuple[weakref.ref[Any], Any]
+] = {}  # id of a tensor that is a slice of a variable -> it and its assign
 
 
 def sliced(tensor: Tensor) -> Any:

@@ -1,4 +1,4 @@
-"""``tf.Variable``: state. Each assignment makes a new state with its own row on the tape; the old ones stay what they were."""
+"""``tf.Variable``: state. Each assignment makes a new state with its own row; the old ones stay what they were."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class ResourceVariable(Variable):
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
-            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
+                             "providing a "
                              "`variable_def`. You provided neither.")  # fmt: skip
         _check_arguments(name, constraint, variable_def, import_scope, caching_device)
         if state.graph is not None:
@@ -180,11 +181,15 @@ class ResourceVariable(Variable):
             )
         return self._assigned(tensor, "assign", read_value)
 
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Adds ``delta``. Raises InvalidArgumentError when its shape does not fit."""
         return self._assign_sum(delta, "assign_add", read_value)
 
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Subtracts ``delta``. Raises InvalidArgumentError when its shape does not fit."""
         return self._assign_sum(delta, "assign_sub", read_value)
 
@@ -192,7 +197,8 @@ class ResourceVariable(Variable):
         delta = convert_to_tensor(delta, self.dtype)
         op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
         if self.dtype.kind in "bs":
-            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these attrs: "
+            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
+                          "attrs: "
                           f"[dtype=DT_{self.dtype.name.upper()}]", op)  # fmt: skip
         if state.graph is not None:
             return state.graph.assign(self, None, how, delta)
@@ -269,7 +275,7 @@ class ResourceVariable(Variable):
 
     initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
 
-    def _undefined(name: str) -> Any:  # noqa: N805 - makes a property while the class is built
+    def _undefined(name: str) -> Any:
         def refuse(self: Any) -> Any:
             raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 
@@ -289,8 +295,10 @@ class ResourceVariable(Variable):
 
     def initialized_value(self) -> Any:
         """Deprecated and not there in eager mode: NotImplementedError."""
-        deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be removed in a "
-                   "future version.\nInstructions for updating:\nUse Variable.read_value. Variables in 2.X are initialized "
+        deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be "
+                   "removed in a "
+                   "future version.\nInstructions for updating:\nUse Variable.read_value. Variables in 2.X are "
+                   "initialized "
                    "automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
         raise NotImplementedError
 
@@ -300,7 +308,8 @@ class ResourceVariable(Variable):
 
     def experimental_ref(self) -> Reference:
         """The old name of ``ref``."""
-        deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed in a "
+        deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be "
+                   "removed in a "
                    "future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
         return self.ref()
 
@@ -310,8 +319,7 @@ class ResourceVariable(Variable):
 
     def __repr__(self) -> str:
         return (
-            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, "
-            f"numpy={self._state._text(repr)}>"
+            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._state._text(repr)}>"
         )
 
     def __iter__(self) -> Any:
@@ -326,7 +334,9 @@ class ResourceVariable(Variable):
         return self._state.__array__(dtype, copy)
 
     def __hash__(self) -> int:
-        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key. (Variable: " + repr(self) + ")")
+        raise TypeError(
+            "Variable is unhashable. Instead, use variable.ref() as the key. (Variable: " + repr(self) + ")"
+        )
 
     def __bool__(self) -> bool:
         return bool(self._state)
@@ -399,8 +409,14 @@ def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope
     if name is not None and not isinstance(name, str):
         raise ValueError("name for name_scope must be a string.")
     if constraint is not None and not callable(constraint):
-        raise ValueError(f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}")
-    for label, value in (("variable_def", variable_def), ("import_scope", import_scope), ("caching_device", caching_device)):
+        raise ValueError(
+            f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
+        )
+    for label, value in (
+        ("variable_def", variable_def),
+        ("import_scope", import_scope),
+        ("caching_device", caching_device),
+    ):
         if value is not None:
             raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
 
@@ -410,11 +426,13 @@ def _in_place(symbol: str, method: str) -> Any:
         if symbol in "+-":
             word, result = ("add", "+") if symbol == "+" else ("sub", "*")  # TensorFlow's text says * for -=
             raise RuntimeError(
-                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign_{word}(value)` to "
+                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use "
+                f"`variable.assign_{word}(value)` to "
                 f"modify the variable, or `out = variable {result} value` if you need to get a new output Tensor."
             )
         raise RuntimeError(
-            f"`var {symbol}= value` with `tf.Variable`s is not supported. Use `var.assign(var {symbol} value)` to modify the "
+            f"`var {symbol}= value` with `tf.Variable`s is not supported. Use `var.assign(var {symbol} value)` to "
+            "modify the "
             f"variable, or `out = var {symbol} value` if you need to get a new output Tensor."
         )
 
@@ -422,7 +440,13 @@ def _in_place(symbol: str, method: str) -> Any:
     setattr(ResourceVariable, method, refuse)
 
 
-for _symbol, _method in (("+", "__iadd__"), ("-", "__isub__"), ("*", "__imul__"), ("/", "__itruediv__"), ("**", "__ipow__")):
+for _symbol, _method in (
+    ("+", "__iadd__"),
+    ("-", "__isub__"),
+    ("*", "__imul__"),
+    ("/", "__itruediv__"),
+    ("**", "__ipow__"),
+):
     _in_place(_symbol, _method)
 
 

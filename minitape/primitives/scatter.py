@@ -53,7 +53,10 @@ def _scatter_axis(g: Any, indices: Any, *, axis: int, shape: tuple[int, ...], ba
         batch = shape[:batch_dims]
         rows = np.reshape(g, (_count(batch), *g.shape[batch_dims:]))
         flat = np.reshape(indices, (_count(batch), *indices.shape[batch_dims:]))
-        parts = [_scatter_axis(r, i, axis=axis - batch_dims, shape=shape[batch_dims:]) for r, i in zip(rows, flat, strict=True)]
+        parts = [
+            _scatter_axis(r, i, axis=axis - batch_dims, shape=shape[batch_dims:])
+            for r, i in zip(rows, flat, strict=True)
+        ]
         return np.reshape(np.stack(parts) if parts else np.zeros(0, g.dtype), shape)
     k = indices.ndim
     out = np.zeros((shape[axis], *shape[:axis], *shape[axis + 1 :]), g.dtype)
@@ -158,7 +161,8 @@ def _put(rng: Any) -> Any:
 declare("gather", _gather, [_gather_rule, None], op="GatherV2", keep="y",
         example=lambda rng: ((rng.normal(size=(3, 2)), np.array([2, 0, 2])), {"axis": 0}))  # fmt: skip
 declare("scatter_axis", _scatter_axis,
-        [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims), None],
+        [lambda g, z, x, i, *, axis, shape, batch_dims=0: TABLE["gather"](g, i, axis=axis, batch_dims=batch_dims),
+         None],
         op="GatherGrad", keep="y",
         example=lambda rng: ((rng.normal(size=(2, 2)), np.array([2, 2])), {"axis": 1, "shape": (2, 3)}))  # fmt: skip
 declare("scatter_slices", _scatter_slices,
@@ -217,7 +221,9 @@ def _where(x: Any) -> Any:
 def _first_places(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     """The different elements in the order of first appearance, each element's number among them, and the counts."""
     if x.dtype.kind == "f":
-        _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+        _, first, inverse, count = np.unique(
+            x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        )
     else:
         _, first, inverse, count = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(first)

@@ -151,7 +151,8 @@ declare("reverse", lambda x, *, axis: np.flip(x, axis) if axis else x,
         [lambda g, z, x, *, axis: TABLE["reverse"](g, axis=axis)], op="ReverseV2", keep="",
         example=lambda rng: ((_like(rng, 2, 3),), {"axis": (1,)}))  # fmt: skip
 declare("roll", _roll,
-        [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)], op="Roll", keep="",
+        [lambda g, z, x, *, shift, axis: TABLE["roll"](g, shift=tuple(-s for s in shift), axis=axis)],
+        op="Roll", keep="",
         example=lambda rng: ((_like(rng, 2, 3),), {"shift": (1, -1), "axis": (0, 1)}))  # fmt: skip
 declare("reverse_sequence", _reverse_sequence,
         [lambda g, z, x, **attrs: TABLE["reverse_sequence"](g, **attrs)], op="ReverseSequence", keep="",

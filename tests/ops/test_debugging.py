@@ -68,13 +68,19 @@ def test_prints_at_each_run_of_a_function(capsys):
 @pytest.mark.parametrize(
     ("check", "error", "message"),
     [
-        (lambda d: d.assert_equal([1, 2], [1, 3], "words"), tf.errors.InvalidArgumentError, r"^words\nCondition x == y did not hold.\nIndices"),
+        (lambda d: d.assert_equal([1, 2], [1, 3], "words"), tf.errors.InvalidArgumentError, r"^words\nCondition x == "
+                                                                                            r"y did not "
+                                                                                            r"hold.\nIndices"),
         (lambda d: d.assert_near([1.0], [1.1]), tf.errors.InvalidArgumentError, "not equal to tolerance"),
-        (lambda d: d.assert_positive([0, 1]), tf.errors.InvalidArgumentError, "Condition x > 0 did not hold element-wise"),
-        (lambda d: d.check_numerics([np.nan, np.inf], "loss"), tf.errors.InvalidArgumentError, "loss : Tensor had Inf and NaN values"),
+        (lambda d: d.assert_positive([0, 1]), tf.errors.InvalidArgumentError, "Condition x > 0 did not hold "
+                                                                              "element-wise"),
+        (lambda d: d.check_numerics([np.nan, np.inf], "loss"), tf.errors.InvalidArgumentError, "loss : Tensor had "
+                                                                                               "Inf and NaN values"),
         (lambda d: d.assert_rank([1], 2), ValueError, r"must have rank 2.  Received rank 1, shape \(1,\)"),
-        (lambda d: d.assert_type(tf.constant(1), tf.float32), TypeError, "tensor must be of type tf.float32; got tf.int32"),
-        (lambda d: d.assert_shapes([([1, 2], ("n",)), ([1], ("n",))]), ValueError, "must have size 2.  Received size 1"),
+        (lambda d: d.assert_type(tf.constant(1), tf.float32), TypeError, "tensor must be of type tf.float32; got "
+                                                                         "tf.int32"),
+        (lambda d: d.assert_shapes([([1, 2], ("n",)), ([1], ("n",))]), ValueError, "must have size 2.  Received size "
+                                                                                   "1"),
         (lambda d: d.Assert(False, ["data", 1]), tf.errors.InvalidArgumentError, "Summarized data: b'data'\n1"),
         (lambda d: d.assert_proper_iterable("a"), TypeError, 'to be a "proper" iterable'),
         (lambda d: d.assert_eq(1, 1), AttributeError, "minitape has no 'tf.debugging.assert_eq'"),
@@ -88,16 +94,19 @@ def test_failing_checks(check, error, message):
 
 def test_passing_checks():
     d = tf.debugging
-    for result in (d.assert_equal(1, 1), d.assert_less([1], [2]), d.assert_near(1.0, 1.0), d.assert_negative(-1.0),
-                   d.assert_shapes([(tf.zeros([2, 3, 2]), ("a", ..., "a"))]), d.assert_integer(1), d.assert_scalar(2)):  # fmt: skip
-        assert result is None
+    results = [d.assert_equal(1, 1), d.assert_less([1], [2]), d.assert_near(1.0, 1.0), d.assert_negative(-1.0)]
+    results += [d.assert_shapes([(tf.zeros([2, 3, 2]), ("a", ..., "a"))]), d.assert_integer(1), d.assert_scalar(2)]
+    assert results == [None] * 7
     assert d.assert_all_finite([1.0], "m").numpy().tolist() == [1.0]
 
 
 def test_devices():
     with tf.device("/CPU:0"):
         assert tf.constant(1).device.endswith("CPU:0")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not satisfy device specification"), tf.device("/GPU:0"):
+    with (
+        pytest.raises(tf.errors.InvalidArgumentError, match="Could not satisfy device specification"),
+        tf.device("/GPU:0"),
+    ):
         pass
     with pytest.raises(ValueError, match="Unknown attribute 'foo'"), tf.device("foo"):
         pass

@@ -94,7 +94,7 @@ def test_refuses(index, error, message):
 
 
 def test_scalars_have_nothing_to_slice():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Attempting to slice scalar input."):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Attempting to slice scalar input."):
         tf.constant(1.0)[0]
 
 
