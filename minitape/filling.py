@@ -141,7 +141,7 @@ def eye(
     """
     rows = static(num_rows)
     columns = rows if num_columns is None else static(num_columns)
-    if isinstance(rows, float) or isinstance(columns, float):
+    if isinstance(rows, (float, str)) or isinstance(columns, (float, str)):
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                         f"num_rows={num_rows}, "
                         f"num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip

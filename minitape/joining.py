@@ -179,7 +179,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     else:
         if sizes <= 0:
             raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
-                          "Split}}}}; "
+                          "Split}}; "
                           "Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
                           "attr=num_split:int,min=1; "
                           "attr=T:type>", "Split")  # fmt: skip

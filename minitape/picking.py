@@ -12,7 +12,7 @@ from .convert import convert_to_tensor
 from .errors import invalid
 from .evidence import born
 from .joining import shown
-from .opdefs import accept_attr
+from .opdefs import accept, accept_attr
 from .operands import deferred, static, strict, tensor_of, together
 from .primitives import TABLE
 from .record import state
@@ -185,6 +185,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """
     if x is None and y is None:
         condition = tensor_of(condition)
+        accept("Where", condition.dtype)
         if condition.shape.rank == 0:
             raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
         return apply(TABLE["where"], (condition,), {})

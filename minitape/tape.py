@@ -608,6 +608,8 @@ def _no_tensor(value: Any) -> Exception:
     """The error for a target or source that is no tensor: TensorFlow takes it for a dtype first."""
     from .dtypes import as_dtype
 
+    if getattr(value, "_composite", False):
+        return AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
     try:
         number = isinstance(value, float) and value.is_integer()
         missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
