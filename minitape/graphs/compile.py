@@ -36,6 +36,7 @@ class Writer:
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
         self.scope |= {name: function for name, function in ARRAY.items()}
         self.lines: list[str] = []
+        self.slices: dict[tuple[str, str], int] = {}  # (what is sliced, how) -> the row of the slice
         self.shared: set[int] = set()  # rows that go by a second number as well
         self.segment = _Segment()
         self.segments = 0
@@ -46,9 +47,10 @@ class Writer:
         scalars = [scalar_type(self.graph, c) for c in self.calls]
         wanted = _earns_kernel(sum(s is not None for s in scalars))
         for number, (call, real) in enumerate(zip(self.calls, scalars, strict=True)):
-            if call.primitive.name in _ALIASES and call.inputs[0] in self.names:
-                self.names[call.row] = self.names[call.inputs[0]]
-                self.shared.add(int(self.names[call.row][1:]))
+            same = self._same_as(call)
+            if same is not None:
+                self.names[call.row] = self.names[same]
+                self.shared.add(int(self.names[same][1:]))
             elif wanted and real is not None and self.segment.takes(real):
                 self.segment.calls.append(call)
                 self.segment.rows.add(call.row)
@@ -65,6 +67,23 @@ class Writer:
         exec(compile(text, "<formula graph>", "exec"), self.scope)  # noqa: S102
         return self.scope["program"]
 
+    def _same_as(self, call: Any) -> int | None:
+        """A row that has the same value already: identities, powers of one, slices that were taken before."""
+        name = call.primitive.name
+        if name in _ALIASES and self.graph.meta[call.row][1].kind != "O":
+            return call.inputs[0]
+        if name == "pow" and self.graph.meta[call.row] == self.graph.meta[call.inputs[0]]:
+            exponent = self.constants.get(call.inputs[1])
+            if exponent is not None and np.ndim(exponent) == 0 and exponent == 1:
+                return call.inputs[0]
+        if name == "slice":
+            key = (self.names[call.inputs[0]], repr(call.attrs["spec"]))
+            known = self.slices.get(key)
+            if known is None:
+                self.slices[key] = call.row
+            return known
+        return None
+
     def _sources(self, call: Any) -> list[int]:
         """The rows that a call reads, seen through aliases."""
         return [int(self.names[r][1:]) for r in call.inputs]
@@ -75,7 +94,7 @@ class Writer:
         arguments = [self.names[r] for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
         self.names.update({call.row + i: name for i, name in enumerate(outs)})
-        formula = _formula(self.graph, call, arguments)
+        formula = _formula(self.graph, call, [self._operand(r, n) for r, n in zip(call.inputs, arguments, strict=True)])
         if formula is None:
             self.scope[f"f{call.row}"] = runner(call)
             formula = f"f{call.row}({', '.join(arguments)})"
@@ -87,6 +106,26 @@ class Writer:
         dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
         if dead and not self.segment.calls:
             self.lines.append(f"    {' = '.join(dead)} = None\n")
+
+    def _operand(self, row: int, name: str) -> str:
+        """A constant array with one and the same element everywhere is as good as that number."""
+        value = self.constants.get(row)
+        if value is None or not np.ndim(value) or not np.size(value) or value.dtype.kind != "f":
+            return name
+        first = value.flat[0]
+        if not (value == first).all() or not all(_same_shape(self.graph, r, row) for r in self._neighbours(row)):
+            return name
+        self.scope[f"{name}_"] = first
+        return f"{name}_"
+
+    def _neighbours(self, row: int) -> list[int]:
+        """For each call that reads the row: another input of it, whose shape the result then has anyway."""
+        found = []
+        for call in self.calls:
+            if row in call.inputs:
+                others = [r for r in call.inputs if r != row and r not in self.constants]
+                found += others[:1] or [-1]
+        return found
 
     def _is_big(self, row: int) -> bool:
         if row in self.constants or row in self.shared:
@@ -169,6 +208,10 @@ class _Segment:
         return self.real is None or self.real is real
 
 
+def _same_shape(graph: Any, a: int, b: int) -> bool:
+    return a >= 0 and graph.meta[a][0] == graph.meta[b][0]
+
+
 def _earns_kernel(scalars: int) -> bool:
     from .. import kernels
 
@@ -220,9 +263,15 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     primitive = call.primitive
     if not primitive.code or call.attrs or any(graph.meta[r][1].kind != "f" for r in call.inputs):
         return None
-    tree = ast.parse(primitive.texts[0], mode="eval")
+    text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
+    tree = ast.parse(text, mode="eval")
     names = dict(zip("xy", arguments, strict=False))
     return ast.unparse(_Substitute(names).visit(tree))
+
+
+def _is_two(graph: Any, row: int) -> bool:
+    value = graph.folded.get(row)
+    return value is not None and np.ndim(value) == 0 and value == 2 and graph.meta[row][1].kind == "f"
 
 
 def _guard_gather(x: Any, places: Any, axis: int = 0, **attrs: Any) -> None:
