@@ -33,12 +33,12 @@ clock = count(1).__next__
 class Origin(NamedTuple):
     """Where a value came from.
 
-    ``when`` orders origins and exits. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
+    ``when`` orders origins and exits. ``stack`` holds the user's frames, innermost first, ``inputs`` the values it was
+    computed from, each a :class:`Ref`. ``kind`` is "op" (an operation outside any tape, ``detail`` its primitive),
     "made" (zeros, random numbers, results of a library function), "constant" (``detail`` the exit of the NumPy value
-    it was made of, if known), "variable", "assign", "assign_add", "assign_sub" (``detail`` a weak reference to the
-    variable), "gradient", "value" (the value of ``inputs``
-    decided about it, as a mask does), or "row" (a row of a recording that was released). ``stack`` holds the user's frames,
-    innermost first. ``inputs`` are the values it was computed from, each a :class:`Ref`.
+    it was made of, if known), "variable", "assign" or the like (``detail`` a weak reference to the variable),
+    "gradient", "value" (the values of ``inputs`` decided about it, as a mask's do; ``detail`` the operation), or "row"
+    (a row of a recording that was released).
     """
 
     when: int
@@ -166,7 +166,7 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int =
 
 
 def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
-    """Notes that the values of ``inputs`` decided about a result that is no recorded operation of theirs; returns it."""
+    """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
     known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]
     if known and type(value) is EAGER[0]:
         value._made = born("value", known, op)
@@ -228,12 +228,17 @@ def birth(thing: Any) -> None:
     frame: Any = _getframe(2)
     while frame is not None:
         code = frame.f_code
-        if not own_file(code.co_filename):
-            if code.co_name != "__init__" or frame.f_locals.get(code.co_varnames[0] if code.co_varnames else "") is not thing:
-                break
+        if not own_file(code.co_filename) and not _constructs(frame, thing):
+            break
         frame = frame.f_back
     if frame is not None:
         _births[thing] = ((frame.f_code, frame.f_lasti),)
+
+
+def _constructs(frame: Any, thing: Any) -> bool:
+    """Whether a frame is a constructor of this very object."""
+    code = frame.f_code
+    return code.co_name == "__init__" and bool(code.co_varnames) and frame.f_locals.get(code.co_varnames[0]) is thing
 
 
 def birth_of(thing: Any) -> Stack:

@@ -46,8 +46,8 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
                 answers.append(describe(Finding("wrong_object", what=type(source).__name__), source, tape, None))
                 continue
             if plain is not None:
-                answers.append(describe(Finding("left_through_numpy", what=f"the target is a plain {type(plain).__name__}"),
-                                        source, tape, None))  # fmt: skip
+                what = f"the target is a plain {type(plain).__name__}"
+                answers.append(describe(Finding("left_through_numpy", what=what), source, tape, None))
                 continue
             answers.append(describe(inquiry.ask(source), source, tape, inquiry))
         except Exception as error:

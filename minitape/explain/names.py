@@ -1,4 +1,4 @@
-"""Names that were bound anew: a variable or a watched tensor was asked about under a name that holds another object now."""
+"""Names that were bound anew: a name that held a variable or a watched tensor holds another object now."""
 
 from __future__ import annotations
 
@@ -101,10 +101,9 @@ class Names(Connection):
         return False
 
     def made_by(self, node: Node, statement: Statement) -> bool:
+        """Whether a value was computed by this statement."""
         place = self.trace.birth(node) if is_leaf(node) else self.trace.place(node)
-        return place is not None and any(
-            name == statement.source.filename and statement.line <= line <= statement.last for name, line in place.outer()
-        )
+        return place is not None and any(statement.covers(*at) for at in place.outer())
 
     def named_otherwise(self, node: Node, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""

@@ -22,6 +22,10 @@ _CURES = {
     "exp": "exp overflows for large arguments: subtract the maximum first, or use tf.nn.softmax, tf.reduce_logsumexp.",
     "reduce_euclidean_norm": "The norm has no derivative at 0: use tf.sqrt(tf.reduce_sum(x * x) + 1e-12).",
 }
+_RELEASED = (
+    "The values of this tape were released, or it is too long, or no target depends on a source: "
+    "the sweep can not be run again."
+)
 _WHERE = (
     "tf.where does not help here: the unused branch is differentiated, too, and 0 times infinity is NaN. "
     "Make its argument safe first: tf.where(ok, f(tf.where(ok, x, 1.0)), 0.0)."
@@ -33,7 +37,7 @@ def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
     try:
         return _find(tape, [_leaf(t) for t in nest.flatten(target)], [_leaf(s) for s in nest.flatten(sources)])
     except Exception as error:
-        return Explanation("nonfinite_released", f"The sweep could not be run again: {type(error).__name__}: {error}", "")
+        return Explanation("nonfinite_released", f"The sweep can not be run again: {type(error).__name__}: {error}", "")
 
 
 def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
@@ -45,9 +49,7 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
         return value
     steps = replay(inquiry, sources)
     if steps is None:
-        return Explanation("nonfinite_released", "The values of this tape were released, or it is too long, or no target "
-                           "depends on a source: the sweep can not be run again.",
-                           "Use GradientTape(persistent=True) and ask before the tape is dropped.")  # fmt: skip
+        return Explanation("nonfinite_released", _RELEASED, "Use a persistent tape, or ask before `gradient`.")
     for step in steps:
         for row, share in step.shares:
             if np.all(np.isfinite(step.adjoint)) and not np.all(np.isfinite(share)):
@@ -69,7 +71,8 @@ def _bad_value(inquiry: Any) -> Explanation | None:
         given = [record.value(r) for r in inputs]
         if all(v is None or np.all(np.isfinite(_plain(v))) for v in given):
             text = f"{name} made {shown(value)} of {', '.join(map(shown, given))}{{line}}."
-            return _said(inquiry, "nonfinite_value", row, text, _CURES.get(name, "Mend the value before you differentiate."))
+            cure = _CURES.get(name, "Mend the value before you differentiate.")
+            return _said(inquiry, "nonfinite_value", row, text, cure)
     return None
 
 
@@ -82,8 +85,8 @@ def _bad_step(inquiry: Any, step: Any, row: int, share: Any) -> Explanation:
     zero = np.broadcast_to(np.asarray(step.adjoint) == 0, bad.shape) if np.shape(step.adjoint) == bad.shape else None
     trap = zero is not None and bool((zero & ~np.isfinite(bad)).any()) and _below_where(inquiry, step.row)
     text = f"The derivative of {name} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
-    return _said(inquiry, "nonfinite_gradient", step.row, text, _WHERE if trap else _CURES.get(name, "Keep the argument where "
-                 "the operation is smooth."))  # fmt: skip
+    cure = _WHERE if trap else _CURES.get(name, "Keep the argument where the operation is smooth.")
+    return _said(inquiry, "nonfinite_gradient", step.row, text, cure)
 
 
 def _below_where(inquiry: Any, row: int) -> bool:

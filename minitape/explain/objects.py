@@ -70,7 +70,7 @@ class Objects(Names):
         """Whether a row written by ``statement`` was computed from the source."""
         for row, _ in operations(self.record, 0):
             place = self.record.place(row)
-            if place and place[0] == statement.source.filename and statement.line <= place[1] <= statement.last:
+            if place and statement.covers(place[0], place[1]):
                 node = self.trace.of_row(self.record, row)
                 if self.trace.path([node], source) is not None:
                     return True
@@ -104,7 +104,8 @@ class Objects(Names):
         if place is None:
             return []
         lines = set(place.outer())
-        return [n for exit in self.leaving() if self.flows(exit, lines) for n in self.relatives(self.trace.of_ref(exit.value))]
+        left = [self.trace.of_ref(exit.value) for exit in self.leaving() if self.flows(exit, lines)]
+        return [n for node in left for n in self.relatives(node)]
 
     def leaving(self) -> Any:
         """The exits of this thread, oldest first."""
@@ -115,7 +116,7 @@ class Objects(Names):
         raise NotImplementedError
 
     def use_or_birth(self, source: Any, other: Node) -> Place | None:
-        """Where the mix-up happened: where the other object was used, when the source was watched by then, else its birth."""
+        """Where the mix-up happened: the other object's use once the source was watched, else the source's birth."""
         node = self.trace.of(source)[0]
         if type(source) is EagerTensor and self.was_watched(node) and other.record is self.record:
             for row, inputs in operations(self.record, self.tape.watched[node.row]):

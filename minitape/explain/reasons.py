@@ -173,5 +173,6 @@ def merge(breaks: list[Break]) -> list[Break]:
 
 
 def _prepared(place: Place | None, b: Break) -> bool:
-    same = place is not None and b.place is not None and (place.filename, place.line) == (b.place.filename, b.place.line)
-    return same and b.cause in ("state", "left_through_numpy")
+    if place is None or b.place is None or b.cause not in ("state", "left_through_numpy"):
+        return False
+    return (place.filename, place.line) == (b.place.filename, b.place.line)

@@ -2,7 +2,7 @@
 
 The recording sees tensors only. A value that left as a float or a NumPy array travels through names, lists and helper
 functions before it comes back as a constant; that part of its way is followed here, in the syntax tree. The analysis is
-coarse on purpose (it knows no order of statements and merges all objects' attributes of one name): it only decides which
+coarse on purpose (it knows no order of statements and merges all objects' attributes of a name): it only decides which
 of the exits that did happen can have led to a constant that was made.
 """
 
@@ -59,6 +59,10 @@ class Statement:
         """The class in whose body it stands, if any."""
         return next((s.node.name for s in reversed(self.around) if isinstance(s.node, ast.ClassDef)), "")
 
+    def covers(self, filename: str, line: int) -> bool:
+        """Whether a line of a file belongs to it."""
+        return filename == self.source.filename and self.line <= line <= self.last
+
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""
         node = self.node
@@ -109,7 +113,9 @@ class Statement:
         targets, value = self.targets(), self.value()
         if value is None or not targets:
             return ast.unparse(targets[0]) if targets else ""
-        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else value.values if isinstance(value, ast.Dict) else []
+        parts = getattr(value, "elts", None) or getattr(value, "values", None) or []
+        if not isinstance(value, (ast.Tuple, ast.List, ast.Dict)):
+            parts = []
         inside = [i for i, part in enumerate(parts) if _covers(part, line, column)]
         if not inside:
             return ast.unparse(targets[0])
@@ -122,7 +128,7 @@ class Statement:
 
     def value(self) -> Any:
         """The expression on the right of an assignment, else None."""
-        return getattr(self.node, "value", None) if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
+        return self.node.value if isinstance(self.node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) else None
 
     def reads_itself(self) -> bool:
         """True for an assignment like ``x = x + 1`` or ``x += 1``."""
@@ -198,9 +204,10 @@ class Source:
         for statement in self.statements:
             node = statement.node
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-            if first <= line <= (node.end_lineno or node.lineno) and (best is None or len(statement.around) >= len(best.around)):
-                if column < 0 or best is None or not _covers(best.node, line, column) or _covers(node, line, column):
-                    best = statement
+            if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
+                continue
+            if column < 0 or best is None or not _covers(best.node, line, column) or _covers(node, line, column):
+                best = statement
         return best
 
     def key(self, name: str, function: Any) -> Key:
@@ -210,7 +217,7 @@ class Source:
         return 0, name
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
-        """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others anywhere."""
+        """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others all."""
         found = [s for s in self.statements if text in s.binds()]
         if text.isidentifier():
             here = self.key(text, like.function)
@@ -231,7 +238,6 @@ class Flow:
     def __init__(self, start: Statement) -> None:
         self.source, self.start = start.source, start
         self.tainted: set[Key] = set()
-        self._branch = isinstance(start.node, (ast.If, ast.While, ast.Match))
         self._taint(start)
         changed = True
         while changed:
@@ -250,9 +256,9 @@ class Flow:
         if any(self._is_tainted(node, statement.function) for node in statement.walk()):
             return True
         for outer in statement.around:
-            if isinstance(outer.node, (ast.If, ast.While, ast.For, ast.Match)):
-                if outer is self.start or any(self._is_tainted(n, outer.function) for n in outer.walk()):
-                    return True
+            branches = isinstance(outer.node, (ast.If, ast.While, ast.For, ast.Match))
+            if branches and (outer is self.start or any(self._is_tainted(n, outer.function) for n in outer.walk())):
+                return True
         return False
 
     def _is_tainted(self, node: ast.AST, function: Any) -> bool:

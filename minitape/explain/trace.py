@@ -101,9 +101,9 @@ class Trace:
         if row is not None:
             return self.of_row(record, row)
         home = recording_of(tensor)
-        if home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None):
-            if tensor._made is None:
-                return self.of_row(home, tensor._row)
+        known = home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None)
+        if known and tensor._made is None:
+            return self.of_row(home, tensor._row)
         return self._node(("tensor", id(tensor)), origin=tensor._made, tensor=tensor, variable=_variable(tensor._made))
 
     def of_row(self, record: Any, row: int) -> Node:
@@ -158,7 +158,8 @@ class Trace:
         record: Any = node.record
         op, a, b, _ = record.cell(node.row)
         if op >= FIRST_CODE:
-            primitive, inputs = BY_CODE[op - FIRST_CODE], (a,) if a == b or len(BY_CODE[op - FIRST_CODE].texts) == 2 else (a, b)
+            primitive = BY_CODE[op - FIRST_CODE]
+            inputs = (a,) if a == b or len(primitive.texts) == 2 else (a, b)
             rules: Any = [None if t == "-" else t for t in primitive.texts[1:]]
             attrs: Any = {}
         elif op == CALL and a < len(record.calls):
@@ -199,7 +200,8 @@ class Trace:
             if call.row < row and call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
                 made = self.within(graph, call.row, node.caller)
                 for given in call.inputs:
-                    yield self.within(graph, given, node.caller), Break("state", self.place(made), call.primitive.name, made)
+                    broken = Break("state", self.place(made), call.primitive.name, made)
+                    yield self.within(graph, given, node.caller), broken
 
     def within(self, graph: Any, row: int, caller: Any) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
@@ -250,9 +252,12 @@ class Trace:
         asked = out is None or out.differentiable or node.key in self.ends  # else no adjoint ever comes as far as this
         if rules is None and primitive.missing == "unregistered" and asked:
             return Break("no_gradient_registered", where, primitive.op, node)
-        if node.record is not None and callable(rules) and not self.passes(node.record, node.record.calls[node.record.cell(node.row)[1]])[i]:
-            return Break("nondifferentiable_op", where, primitive.op or label, node)
-        if rules is None or (not callable(rules) and rules[i if i < len(rules) else -1] is None):
+        if callable(rules):
+            record: Any = node.record
+            flat = not self.passes(record, record.calls[record.cell(node.row)[1]])[i]
+        else:
+            flat = rules is None or rules[i if i < len(rules) else -1] is None
+        if flat:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         if out is not None and not out.differentiable:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
@@ -286,7 +291,8 @@ class Trace:
         if origin.kind == "constant":
             if origin.detail is not None:
                 exit = origin.detail
-                yield self.of_ref(exit.value), Break("left_through_numpy", Place(exit.stack) if exit.stack else place, exit.how, exit)
+                place = Place(exit.stack) if exit.stack else place
+                yield self.of_ref(exit.value), Break("left_through_numpy", place, exit.how, exit)
             return
         if is_state(origin):
             cause, what = "state", origin.kind

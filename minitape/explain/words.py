@@ -23,7 +23,7 @@ _TEXT = {
         "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
     ),
     "not_accessed_watched": (
-        "The tape was made with watch_accessed_variables=False and nobody called tape.watch({x}) before it was used{line}.",
+        "The tape has watch_accessed_variables=False, and nothing called tape.watch({x}) before its use{line}.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
     ),
     "integer_dtype": (
@@ -43,7 +43,7 @@ _TEXT = {
         "Move the line into the with block.",
     ),
     "state": (
-        "{what}{line} stored a value in a variable. A variable is state: it does not remember how its value was computed.",
+        "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from.",
         "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
     ),
     "left_through_numpy": (
@@ -55,7 +55,7 @@ _TEXT = {
         "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
     ),
     "wrong_object": (
-        "The target was computed from another object: this one{line} is a copy or has the same value, but is not the same.",
+        "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
     ),
     "independent": (
@@ -82,8 +82,8 @@ _TEXT = {
 class Explanation:
     """Why one gradient is None, or that it is not.
 
-    ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement to
-    blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
+    ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
+    to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
     the way, each an Explanation of its own.
     """
 
@@ -186,16 +186,21 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
     if error is not None:
         answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
-        answer.message += f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
+        answer.message += (
+            f" ({inquiry.trace.dropped} earlier exits to NumPy were forgotten; the way may have led through one.)"
+        )
     answer._tape = tape
     answer._rows = _broken_rows(finding, tape)
     return answer
 
 
+_AT_SOURCE = ("not_watched", "watched_late", "not_trainable", "not_accessed_watched", "integer_dtype")
+
+
 def _broken_rows(finding: Any, tape: Any) -> list[int]:
     """The rows of the tape's recording where the way breaks: the operation to blame, else the last value before it."""
     for child, parent, broken in finding.path or ():
-        if broken is not None or finding.cause in ("not_watched", "watched_late", "not_trainable", "not_accessed_watched"):
+        if broken is not None or finding.cause in _AT_SOURCE:
             for node in (child, parent):
                 if node.record is not None and node.record is tape._record:
                     return [node.row]
@@ -218,7 +223,8 @@ def _say(cause: str, place: Any, what: str, name: str, source: Any) -> Explanati
     at = "" if place is None else f" ({where(place.filename, place.line)})"
     message, fix = _TEXT[cause]
     fields = {"x": name, "line": at, "what": what or "the value"}
-    return Explanation(cause, message.format(**fields), fix.format(**fields), place and place.filename, place and place.line)
+    message, fix = message.format(**fields), fix.format(**fields)
+    return Explanation(cause, message, fix, place and place.filename, place and place.line)
 
 
 def name_of(source: Any, inquiry: Any) -> str:

@@ -187,7 +187,8 @@ def test_lines_in_a_notebook_name_the_cell() -> None:
     shell = IPython.InteractiveShell.instance()
     try:
         done = shell.run_cell(
-            "import minitape as tf\nx = tf.constant(1.0)\nwith tf.GradientTape() as tape:\n    y = x * x\nanswer = tape.explain(y, x)",
+            "import minitape as tf\nx = tf.constant(1.0)\nwith tf.GradientTape() as tape:\n    y = x * x\n"
+            "answer = tape.explain(y, x)",
             store_history=True,
         )
         assert done.success
@@ -203,7 +204,8 @@ def test_lines_in_a_notebook_name_the_cell() -> None:
 
 def test_no_source_text_still_gives_a_cause() -> None:
     space = {"tf": tf}
-    exec(compile("x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.constant(float(x)) * 2.0", "<gone>", "exec"), space)
+    text = "x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.constant(float(x)) * 2.0"
+    exec(compile(text, "<gone>", "exec"), space)
     assert "<gone>" not in linecache.cache
     answer = space["tape"].explain(space["y"], space["x"])
     assert answer.cause == "left_through_numpy" and answer.line == 3 and answer.code == ""
