@@ -177,7 +177,7 @@ class Record:
     """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
 
     __slots__ = (
-        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known",
+        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
         "calls", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "members", "__weakref__",
     )  # fmt: skip
@@ -194,6 +194,7 @@ class Record:
         self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
         self.values: Any = []  # value of each scalar row: a list while short, then an array
         self.done = 0  # rows below this have their values
+        self.lock = threading.RLock()  # values may be asked for by another thread than the one that records
         self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
         self.calls: list[Call] = []
         self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
@@ -237,6 +238,10 @@ class Record:
 
     def pack(self) -> None:
         """Moves the pending rows into a block of 32-bit integers."""
+        with self.lock:
+            self._pack()
+
+    def _pack(self) -> None:
         n = len(self.pending) >> 2
         if n:
             block = np.fromiter(self.pending, np.int32, 4 * n).reshape(n, 4)
@@ -454,11 +459,20 @@ class Record:
         n = self.base + (len(self.pending) >> 2)
         if upto is not None and upto < n:
             n = upto
-        if n <= self.done:
-            return
-        if n - self.done > LONG or self.done < self.base:
-            self._evaluate_long(n)
-            return
+        if n > self.done:
+            with self.lock:
+                self._evaluate(n)
+
+    def _evaluate(self, n: int) -> None:
+        recording_elsewhere = self.open and get_ident() != self.thread  # then its pending rows are not to be moved
+        if not recording_elsewhere and (n - self.done > LONG or self.done < self.base):
+            self._pack()
+        if self.done < self.base:
+            self._evaluate_blocks(min(n, self.base))
+        if self.done < n:
+            self._evaluate_pending(n)
+
+    def _evaluate_pending(self, n: int) -> None:
         self._reserve(n)
         values, pending, table = self.values, self.pending, scalar_table(self.real or np.float32)
         at = (self.done - self.base) << 2
@@ -470,9 +484,8 @@ class Record:
                 if op >= FIRST_CODE:
                     if row in meta:
                         self._evaluate_array(row, op, pending[at + 1], pending[at + 2])
-                        at += 4
-                        continue
-                    values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
+                    else:
+                        values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
                 elif row in known:
                     values[row] = known.pop(row)
                 at += 4
@@ -486,8 +499,7 @@ class Record:
         y = arrays[b] if b in arrays else values[b]
         arrays[row] = BY_CODE[op - FIRST_CODE].plain[0](None, None, x, y)
 
-    def _evaluate_long(self, n: int) -> None:
-        self.pack()
+    def _evaluate_blocks(self, n: int) -> None:
         self.long_values()
         self._reserve(n)
         for row in [r for r in self.known if r < n]:

@@ -234,3 +234,27 @@ def test_kernels_and_python_give_the_same_numbers(monkeypatch):
     with_kernels = run()
     monkeypatch.setattr(sweep, "earns_kernels", lambda rows: False)
     assert run() == with_kernels
+
+
+def test_values_may_be_read_by_another_thread_while_rows_are_written():
+    x = tf.constant([1.0, 2.0])
+    seen, stop = [], threading.Event()
+
+    def read():
+        while not stop.is_set() or not seen:
+            seen.append((float(latest[0]), latest[1].numpy().tolist()))
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        a, b = tf.reduce_sum(x) * 0.0, x * 1.0
+        latest = [a, b]
+        thread = threading.Thread(target=read)
+        thread.start()
+        for _ in range(40_000):
+            a = a + 1.0
+            b = b * 1.0
+            latest = [a, b]
+        stop.set()
+        thread.join()
+    assert a.numpy() == 40_000.0 and tape.gradient(b, x).numpy().tolist() == [1.0, 1.0]
+    assert all(n == int(n) and values == [1.0, 2.0] for n, values in seen)
