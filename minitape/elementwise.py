@@ -207,7 +207,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.add([1, 2], 3).numpy())
     [4 5]
     """
-    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
+    if any(getattr(v, "_composite", False) and hasattr(v, "__add__") for v in (x, y)):
         return x + y
     x, y = hinted(x, y)
     if x.dtype is dtypes.string and y.dtype is not dtypes.string:
@@ -517,7 +517,11 @@ def imag(input: Any, name: str | None = None) -> Any:
     2.0
     """
     x = tensor_of(input)
-    return apply(TABLE["imag"], (x,), {}) if x.dtype.kind == "c" else TABLE["zeros_like"](x)
+    if x.dtype.kind == "c":
+        return apply(TABLE["imag"], (x,), {})
+    from .filling import zeros_like
+
+    return zeros_like(x)
 
 
 @strict

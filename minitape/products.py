@@ -54,18 +54,19 @@ def matmul(
     if hasattr(a, "_matmul"):
         return a._matmul(b, transpose_a, transpose_b, adjoint_a, adjoint_b)
     a, b = hinted(a, b)
-    return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b, adjoint_a, adjoint_b)
+    a, b = (conj(x) if flag else x for x, flag in ((a, adjoint_a), (b, adjoint_b)))
+    return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
 
-def _product(a: Any, b: Any, turn_a: bool, turn_b: bool, conj_a: bool = False, conj_b: bool = False) -> Any:
+def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
         raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
                       f"a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)
-    a = swapped(a, conj_a) if turn_a else a
-    b = swapped(b, conj_b) if turn_b else b
+    a = swapped(a) if turn_a else a
+    b = swapped(b) if turn_b else b
     return apply(TABLE["matmul"], (a, b), {})
 
 

@@ -196,9 +196,10 @@ def _spread_out(rng: Any, *shape: int) -> Any:
 
 declare("max_pool", _max_pool, [lambda g, z, x, **attrs: TABLE["max_unpool"](g, x, **attrs)], op="MaxPool", keep="x",
         example=lambda rng: ((_spread_out(rng, 1, 3, 3, 2),), _POOLING))  # fmt: skip
-declare("max_unpool", _max_unpool, [lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs), None], op="MaxPoolGrad_",
+declare("max_unpool", _max_unpool, [lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs), lambda g, z, y, x, **attrs: TABLE["zeros_like"](x)],
+        op="MaxPoolGrad_",
         keep="y", example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING))  # fmt: skip
-declare("max_repool", _max_repool, [lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs), None],
+declare("max_repool", _max_repool, [lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs), lambda g, z, y, x, **attrs: TABLE["zeros_like"](x)],
         op="MaxPoolGradGrad_", keep="y",
         example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING))  # fmt: skip
 declare("avg_pool", _avg_pool, [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)], op="AvgPool",

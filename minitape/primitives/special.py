@@ -211,5 +211,5 @@ declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](T
 declare("complex_abs", lambda x: np.abs(x), [_complex_abs_rule], op="ComplexAbs", label="abs", keep="xz")
 declare("squared_distance", lambda x, y: np.conj(x - y) * (x - y),
         [lambda g, z, x, y: 2 * g * (x - y), lambda g, z, x, y: -2 * g * (x - y)], op="SquaredDifference", label="|x-y|²",
-        keep="xy")  # fmt: skip
+        keep="xy", example=lambda rng: ((rng.normal(size=3), rng.normal(size=3)), {}))  # fmt: skip
 declare("angle", lambda x: np.angle(x), [_angle_rule], op="Angle", label="arg", keep="x")
