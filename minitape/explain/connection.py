@@ -31,6 +31,7 @@ class Connection:
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
+        self._flows: dict[int, Any] = {}  # where the values of a statement go, by its identity
         self._live: bytearray | None = None
         self._ancestors: dict[Any, Node] | None = None
         self._on: bytearray | None = None

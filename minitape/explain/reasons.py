@@ -151,7 +151,9 @@ class Inquiry(Objects):
         start = None if source is None else source.at(where.line, where.column)
         if source is None or start is None:
             return True  # no text: that it left before is all that can be said
-        flow = Flow(start)
+        flow = self._flows.get(id(start))
+        if flow is None:
+            flow = self._flows[id(start)] = Flow(start)
         here = (source.at(line) for filename, line in places if filename == where.filename)
         return any(statement is not None and flow.reaches(statement) for statement in here)
 
