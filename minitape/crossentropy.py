@@ -75,7 +75,7 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if y.ndim != x.ndim - 1:
         raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
                          f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}")  # fmt: skip
-    if y.shape != x.shape[:-1]:
+    if not y.shape.is_compatible_with(x.shape[:-1]):
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
     return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)

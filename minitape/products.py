@@ -14,6 +14,7 @@ from .errors import invalid
 from .opdefs import accept
 from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
 from .primitives import TABLE
+from .record import state
 from .reductions import reduce_max, reduce_sum
 from .slices import IndexedSlices
 from .tensor import apply, wrap
@@ -81,7 +82,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
         if len(shape) < 2:
             raise invalid(f"In[{i}] ndims must be >= 2: {len(shape)}", op)
     inner = (x[-2] if turn_a else x[-1], y[-1] if turn_b else y[-2])
-    if None not in inner and inner[0] != inner[1]:
+    if state.graph is None and inner[0] != inner[1]:  # a graph finds it when it infers the shape
         raise invalid(f"Matrix size-incompatible: In[0]: {_sizes(x)}, In[1]: {_sizes(y)}", op)
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):

@@ -258,6 +258,9 @@ _OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lam
               "__rmatmul__"}  # fmt: skip
 
 
+_MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
+
+
 def _caller() -> tuple[str, str | None]:
     """The function of minitape that the user called, and its ``name`` argument."""
     frame, last = sys._getframe(1), None
@@ -272,6 +275,8 @@ def _caller() -> tuple[str, str | None]:
         inner = inner.f_back  # type: ignore[assignment]
     for frame in (last, *chain[:-6:-1]):
         code, values = frame.f_code, frame.f_locals
+        if code.co_name in _MAKERS:  # their name is that of the variable
+            return called, None
         if "name" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             name = values.get("name")
             return called, name if isinstance(name, str) and name != code.co_name else None

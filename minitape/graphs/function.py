@@ -49,12 +49,12 @@ class _Retracing:
             text = _RETRACING.format(count=len(self.calls_per_trace), calls=self.calls, function=repr(function))
             logging.getLogger("tensorflow").warning(text)
 
-    def called(self) -> None:
-        """A call that did not trace."""
-        if not self.calls_per_trace:
-            self.calls_per_trace = [0]
-        self.calls_per_trace[-1] += 1
-        self.calls += 1
+    def called(self, times: int) -> None:
+        """Calls that did not trace."""
+        if times:
+            self.calls_per_trace = self.calls_per_trace or [0]
+            self.calls_per_trace[-1] += times
+            self.calls += times
 
 
 _retracing: dict[Any, _Retracing] = {}
@@ -86,7 +86,7 @@ class Function:
         self._fast: dict[Any, ConcreteFunction] = {}
         self._tracing_count = 0
         self._converted: Any = None
-        self._created = False
+        self._untraced = 0  # calls since the last one that was counted
         self._initialized = False
         self._bound: Any = weakref.WeakKeyDictionary()
         if self._input_signature is not None:
@@ -146,6 +146,7 @@ class Function:
             ])  # fmt: skip
             concrete = None if None in key else self._fast.get(key)
             if concrete is not None:
+                self._untraced += 1
                 return concrete.call_flat(args)
         before = self._tracing_count
         values = self._bind(args, kwargs)
@@ -169,7 +170,9 @@ class Function:
     def _note(self, traced: bool) -> None:
         key = getattr(self._python_function, "__code__", self._python_function)
         counter = _retracing.setdefault(key, _Retracing())
-        counter.traced(self._python_function) if traced else counter.called()
+        counter.called(self._untraced)
+        self._untraced = 0
+        counter.traced(self._python_function) if traced else counter.called(1)
 
     # -- arguments ------------------------------------------------------------------------------------------------------
 
