@@ -1,0 +1,96 @@
+"""The answers of lesson 09, when the gradient is None."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .exercise import Exercise, Mistake
+
+EXERCISES = (
+    Exercise(
+        "09.1",
+        expect=["not_watched", "stop_gradient", "outside_tape", "recording_paused"],
+        mistakes=[
+            Mistake(
+                ["not_watched", "stop_gradient", "recording_paused", "outside_tape"],
+                "C and D are swapped: where is the block over, and where is recording switched off for a while?",
+            ),
+            Mistake(
+                ["not_trainable", "stop_gradient", "outside_tape", "recording_paused"],
+                "In A, x is a constant, not a variable. Only variables are trainable or not.",
+            ),
+            Mistake(
+                ["watched_late", "stop_gradient", "outside_tape", "recording_paused"],
+                "In A nobody watches x, early or late.",
+            ),
+            Mistake(
+                ["not_watched", "recording_paused", "outside_tape", "stop_gradient"],
+                "B and D are swapped: stop_recording belongs to a tape, stop_gradient to a value.",
+            ),
+        ],
+        hint="Take the words from the first two groups of the table, each at most once.",
+        because="Nobody watched x; a cut in the value; a line outside the block; a tape that was paused.",
+    ),
+    Exercise(
+        "09.2",
+        expect=lambda value: 2.0 * value,
+        cases=[(3,), (-2,), (10,)],
+        mistakes=[
+            Mistake(lambda value: float(value * value), "You gave back y. Give back its derivative."),
+            Mistake(lambda value: 0.0, "A zero is not right either: x * x changes when x changes. Which dtype has x?"),
+            Mistake(
+                lambda value: 2 * value + 1, "That is the step from one whole number to the next, not a derivative."
+            ),
+        ],
+        hint="Make x a float: dtype=tf.float32, or float(value).",
+        because="With a dtype that has fractions, x can change a little.",
+    ),
+    Exercise(
+        "09.3",
+        expect=lambda values: 2.0 * np.array(values) / len(values),
+        cases=[([1.0, 3.0, 5.0],), ([2.0, -2.0],), ([0.5],)],
+        mistakes=[
+            Mistake(
+                lambda values: 2.0 * np.array(values),
+                "That is the derivative of the sum. The mean divides by how many.",
+            ),
+            Mistake(lambda values: np.mean(np.square(values)), "You gave back y. Give back its derivatives."),
+            Mistake(
+                lambda values: np.ones(len(values)) / len(values),
+                "That is the derivative of the mean of x, not of x * x.",
+            ),
+        ],
+        hint="One line leaves for NumPy and comes back as a constant. There is a tf function for it.",
+        because="tf.reduce_mean is recorded. Each square counts one part in len(values), and has the slope 2 * x.",
+    ),
+    Exercise(
+        "09.4",
+        expect=[None, 0.0, None, 0.0],
+        mistakes=[
+            Mistake([0.0, 0.0, None, 0.0], "A: floor has no derivative rule at all, so nothing is handed on."),
+            Mistake(
+                [None, None, None, 0.0],
+                "B: a multiplication hands on what arrived times the other factor. That is a path.",
+            ),
+            Mistake([None, 0.0, 0.0, 0.0], "C: the constant was not computed from x."),
+            Mistake([None, 0.0, None, None], "D: relu is recorded. For a negative number its slope is 0."),
+        ],
+        hint="Ask for each: is there an operation with a rule between x and y? Then it is a number, else None.",
+        because="None where no rule leads from x to y; zero where one does, and multiplies by zero.",
+    ),
+    Exercise(
+        "09.5",
+        expect=[5, 6, 7],
+        mistakes=[
+            Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
+            Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),
+            Mistake([7], "If line 7 were mended, would the gradient be a number then?"),
+            Mistake(
+                [4, 5, 6, 7],
+                "In line 4, w is multiplied by a float. That is recorded; the cast is on the other factor.",
+            ),
+        ],
+        hint="Follow w from line to line: a cast to an integer, a number without memory, a cut.",
+        because="A cast to an integer, an exit to NumPy, and a cut. Each alone would break its way.",
+    ),
+)
