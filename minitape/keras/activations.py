@@ -139,3 +139,11 @@ def serialize(activation: Any) -> str:
 def deserialize(config: Any) -> Any:
     """The activation of a name."""
     return get(config)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.activations", name, TABLE))

@@ -247,3 +247,11 @@ def set_keras_mask(x: Any, mask: Any) -> None:
 
     key = id(x)
     current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.backend", name, [n for n in globals() if not n.startswith("_")]))

@@ -328,3 +328,11 @@ class CSVLogger(Callback):
             if first and not self.append:
                 file.write(self.separator.join(["epoch", *names]) + "\n")
             file.write(self.separator.join(str(v) for v in [epoch, *[logs.get(n, "NA") for n in names]]) + "\n")
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.callbacks", name, [n for n in globals() if not n.startswith("_")]))

@@ -59,7 +59,7 @@ class Feed:
     @staticmethod
     def _sizes_of(name: str, arrays: Any) -> str:
         sizes = [] if arrays is None else [str(len(a)) for a in nest.flatten(arrays)]
-        return f"\n'{name}' sizes: {', '.join(sizes)}" if sizes else ""
+        return f"'{name}' sizes: {', '.join(sizes)}\n" if sizes else ""
 
     def epoch(self) -> Iterator[tuple[int, Any]]:
         """Pairs (number, batch) of one epoch."""
@@ -120,8 +120,6 @@ def _array(value: Any) -> Any:
         array = np.asarray(value)
     if array.ndim == 0:
         raise ValueError(f"Unrecognized data type: x={value} (of type {type(value)})")
-    if array.ndim == 1:
-        array = array[:, None] if False else array
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 

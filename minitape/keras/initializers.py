@@ -105,7 +105,7 @@ class RandomInitializer(Initializer):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this."""
-        return {**super().get_config(), "seed": self._init_seed}
+        return {"seed": self._init_seed, **super().get_config()}
 
 
 class RandomNormal(RandomInitializer):
@@ -153,8 +153,8 @@ class VarianceScaling(RandomInitializer):
     Raises ValueError for another word or a scale that is not positive.
     """
 
-    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
-                 seed: Any = None) -> None:  # fmt: skip
+    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: Any = None,
+                 input_axes: Any = None, output_axes: Any = None) -> None:  # fmt: skip
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
         modes, distributions = ("fan_in", "fan_out", "fan_avg"), ("normal", "truncated_normal", "untruncated_normal", "uniform")
@@ -164,11 +164,12 @@ class VarianceScaling(RandomInitializer):
             raise ValueError(f"Invalid `distribution` argument: {distribution}.Please use one of {distributions}")
         self.scale, self.mode = scale, mode
         self.distribution = "truncated_normal" if distribution == "normal" else distribution
+        self.input_axes, self.output_axes = input_axes, output_axes
         super().__init__(seed)
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Numbers in this shape."""
-        fan_in, fan_out = fans(shape)
+        fan_in, fan_out = fans(shape, self.input_axes, self.output_axes)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
         if self.distribution == "truncated_normal":  # the constant is the deviation that truncation leaves of 1
@@ -181,17 +182,19 @@ class VarianceScaling(RandomInitializer):
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this."""
         if type(self) is not VarianceScaling:
-            return {"seed": self._init_seed}
+            return {"seed": self._init_seed, "input_axes": self.input_axes, "output_axes": self.output_axes}
         return super().get_config()
 
 
-def fans(shape: Any) -> tuple[int, int]:
-    """How many inputs and outputs a weight of this shape connects.
+def fans(shape: Any, input_axes: Any = None, output_axes: Any = None) -> tuple[int, int]:
+    """How many inputs and outputs a weight of this shape connects; the axes of both may be named.
 
     >>> fans((3, 4)), fans((5, 5, 3, 8))
     ((3, 4), (75, 200))
     """
     shape = tuple(int(n) for n in shape)
+    if input_axes is not None and output_axes is not None:
+        return math.prod(shape[a] for a in input_axes), math.prod(shape[a] for a in output_axes)
     if len(shape) < 2:
         return (shape or (1,))[0], (shape or (1,))[0]
     field = math.prod(shape[:-2])
@@ -199,8 +202,8 @@ def fans(shape: Any) -> tuple[int, int]:
 
 
 def _scaling(name: str, scale: float, mode: str, distribution: str) -> type[VarianceScaling]:
-    def __init__(self: Any, seed: Any = None) -> None:  # noqa: N807
-        VarianceScaling.__init__(self, scale, mode, distribution, seed)
+    def __init__(self: Any, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:  # noqa: N807
+        VarianceScaling.__init__(self, scale, mode, distribution, seed, input_axes, output_axes)
 
     doc = f"Random numbers: {distribution.replace('_', ' ')}, scaled by {mode.replace('_', ' ')} (scale {scale:g})."
     return type(name, (VarianceScaling,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
@@ -243,3 +246,11 @@ TABLE |= {"uniform": RandomUniform, "normal": RandomNormal, "one": Ones, "zero":
 def get(identifier: Any) -> Any:
     """The initializer of a name ("glorot_uniform", "zeros", ...), or ``identifier`` itself when it is callable."""
     return lookup("initializer", identifier, TABLE)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.initializers", name, TABLE))

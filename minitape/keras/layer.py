@@ -345,7 +345,7 @@ class Layer(Operation):
         """The shape of the output for an input of this shape."""
         from .symbolic import KerasTensor, infer
 
-        return nest.map_structure(lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype),), {}))
+        return nest.map_structure(lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype, name="given"),), {}))
 
     # -- calling ------------------------------------------------------------------------------------------------------
 
@@ -498,20 +498,26 @@ class Layer(Operation):
 
     # -- configuration ------------------------------------------------------------------------------------------------
 
+    _config: str = ""  # the arguments of built-in layers, in the order in which Keras writes them
+
     def get_config(self) -> dict[str, Any]:
         """The arguments with which another layer like this can be made."""
-        from .serial import plain
+        from .serial import plain, policy
 
-        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
-        config.update({name: plain(value) for name, value in self._init_arguments.items()})
-        config["name"] = self.name
-        return config
+        common = {"trainable": self.trainable, "dtype": policy(self.dtype)}
+        if self._config or type(self).get_config is not Layer.get_config or type(self).__module__.startswith("minitape."):
+            return {"name": self.name, **common, **{n: plain(getattr(self, n, None)) for n in self._config.split()}}
+        own = {n: plain(v) for n, v in self._init_arguments.items() if n not in ("name", "trainable", "dtype")}
+        return {**own, **common}
 
     _init_arguments: dict[str, Any] = {}  # noqa: RUF012 - replaced by each instance
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
         """The layer with these arguments."""
+        config = {name: value for name, value in config.items() if name != "quantization_config" or value is not None}
+        if isinstance(config.get("dtype"), dict):
+            config["dtype"] = config["dtype"]["config"]["name"]
         return cls(**config)
 
     def __repr__(self) -> str:
@@ -521,17 +527,17 @@ class Layer(Operation):
 
     @property
     def input(self) -> Any:
-        """The symbolic input of the first call; ValueError before one."""
+        """The symbolic input of the first call; AttributeError before one."""
         return self._node("input").inputs
 
     @property
     def output(self) -> Any:
-        """The symbolic output of the first call; ValueError before one."""
+        """The symbolic output of the first call; AttributeError before one."""
         return self._node("output").outputs
 
     def _node(self, what: str) -> Any:
         if not self._inbound_nodes:
-            raise ValueError(f"The layer {self.name} has never been called and thus has no defined {what}.")
+            raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {what}.")
         return self._inbound_nodes[0]
 
 
@@ -566,7 +572,9 @@ def _remembered_init(init: Any) -> Any:
                 bound = inspect.signature(init).bind(self, *args, **kwargs)
                 bound.apply_defaults()
                 found = dict(list(bound.arguments.items())[1:])
-                object.__setattr__(self, "_init_arguments", {**found, **found.pop("kwargs", {})})
+                rest = [p.name for p in inspect.signature(init).parameters.values() if p.kind is p.VAR_KEYWORD]
+                extra = found.pop(rest[0], {}) if rest else {}
+                object.__setattr__(self, "_init_arguments", {**found, **extra})
             except TypeError:
                 pass
         init(self, *args, **kwargs)

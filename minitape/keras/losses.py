@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .backend import auto_name, convert, epsilon, floatx, get_keras_mask, standardize_dtype
+from .backend import auto_name, convert, epsilon, floatx, get_keras_mask, set_keras_mask, standardize_dtype
 from .serial import lookup
 
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")
@@ -233,7 +233,10 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
     if not from_logits:
         y_pred = tf.math.log(tf.clip_by_value(y_pred, epsilon(), 1 - epsilon()))
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=y_pred)
-    return losses if kept is None else tf.where(kept, losses, tf.zeros_like(losses))
+    if kept is not None:
+        losses = tf.where(kept, losses, tf.zeros_like(losses))
+        set_keras_mask(losses, kept)
+    return losses
 
 
 def _same_shape(target: Any, output: Any) -> None:
@@ -270,7 +273,11 @@ class Loss:
         """The loss, weighed by ``sample_weight`` and reduced."""
         mask = get_keras_mask(y_pred)
         y_pred, y_true = convert(y_pred, self._dtype), convert(y_true, self._dtype)
-        return reduce_weighted(self.call(y_true, y_pred), sample_weight, mask, self.reduction, self._dtype)
+        losses = self.call(y_true, y_pred)
+        kept = get_keras_mask(losses)
+        if kept is not None:
+            mask = kept if mask is None else mask & kept
+        return reduce_weighted(losses, sample_weight, mask, self.reduction, self._dtype)
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """One number for each example."""
@@ -279,9 +286,6 @@ class Loss:
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this."""
         return {"name": self.name, "reduction": self.reduction}
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} name={self.name}>" if False else object.__repr__(self)
 
 
 def _checked(reduction: Any) -> Any:
@@ -400,3 +404,11 @@ TABLE["bce"] = TABLE["BCE"] = binary_crossentropy
 def get(identifier: Any) -> Any:
     """The loss of a name ("mse", "MeanSquaredError", ...), or ``identifier`` itself when it is callable."""
     return lookup("loss", identifier, TABLE)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.losses", name, TABLE))

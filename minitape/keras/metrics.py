@@ -405,6 +405,78 @@ class Recall(_Quotient):
     _other_name = "false_negatives"
 
 
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """The cosine of the angle between the vectors."""
+    return -losses.cosine_similarity(y_true, y_pred, axis)
+
+
+CosineSimilarity = _class("CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1})
+
+
+class AUC(Metric):
+    """The area under the ROC curve (or "PR"), from ``num_thresholds`` thresholds.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.AUC()([0, 0, 1, 1], [0.0, 0.5, 0.3, 0.9]))
+    0.75
+    """
+
+    def __init__(self, num_thresholds: int = 200, curve: str = "ROC", name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(dtype, name or auto_name("AUC"))
+        if num_thresholds <= 1:
+            raise ValueError(f"Argument `num_thresholds` must be an integer > 1. Received: num_thresholds={num_thresholds}")
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f'Invalid AUC curve value: "{curve}". Expected values are ["PR", "ROC"]')
+        self.curve = curve
+        inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
+        self.thresholds = [-1e-7, *inner, 1.0 + 1e-7]
+        self.counts = [self.add_variable((num_thresholds,), "zeros", name=n)
+                       for n in ("true_positives", "false_positives", "true_negatives", "false_negatives")]  # fmt: skip
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Takes in a batch of labels and predictions."""
+        cells = [(True, True), (False, True), (False, False), (True, False)]
+        found = _cells(y_true, y_pred, self.thresholds, sample_weight, cells, self.dtype)
+        for variable, count in zip(self.counts, found, strict=True):
+            variable.assign_add(count)
+
+    def result(self) -> Any:
+        """The area so far."""
+        import minitape as tf
+
+        tp, fp, tn, fn = (tf.convert_to_tensor(v) for v in self.counts)
+        recall = tf.math.divide_no_nan(tp, tp + fn)
+        x, y = (tf.math.divide_no_nan(fp, fp + tn), recall) if self.curve == "ROC" else (recall, tf.math.divide_no_nan(tp, tp + fp))
+        return tf.reduce_sum((x[:-1] - x[1:]) * (y[:-1] + y[1:]) / 2.0)
+
+
+class MeanIoU(Metric):
+    """Intersection over union of labels and predicted classes, averaged over the classes that occur."""
+
+    def __init__(self, num_classes: int, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(dtype, name or auto_name("MeanIoU"))
+        self.num_classes = num_classes
+        self.total_cm = self.add_variable((num_classes, num_classes), "zeros", name="total_confusion_matrix")
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Takes in a batch of labels and predicted classes."""
+        import minitape as tf
+
+        labels, classes = (tf.reshape(convert(y, "int64"), (-1,)) for y in (y_true, y_pred))
+        weights = None if sample_weight is None else tf.reshape(convert(sample_weight, self.dtype), (-1,))
+        self.total_cm.assign_add(tf.math.confusion_matrix(labels, classes, self.num_classes, weights, dtype=self.dtype))
+
+    def result(self) -> Any:
+        """The mean so far."""
+        import minitape as tf
+
+        matrix = tf.convert_to_tensor(self.total_cm)
+        right = tf.linalg.diag_part(matrix)
+        union = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1) - right
+        valid = tf.reduce_sum(tf.cast(union != 0, self.dtype))
+        return tf.math.divide_no_nan(tf.reduce_sum(tf.math.divide_no_nan(right, union)), valid)
+
+
 mse = MSE = losses.mean_squared_error
 mae = MAE = losses.mean_absolute_error
 mape = MAPE = losses.mean_absolute_percentage_error
@@ -421,3 +493,11 @@ for _short, _metric in (("mse", MeanSquaredError), ("MSE", MeanSquaredError), ("
 def get(identifier: Any) -> Any:
     """The metric of a name ("mse", "BinaryAccuracy", ...), or ``identifier`` itself when it is callable."""
     return lookup("metric", identifier, TABLE)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.metrics", name, TABLE))

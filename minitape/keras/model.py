@@ -113,10 +113,11 @@ class Functional(Model):
 
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or backend.auto_name("functional"), **kwargs)
-        for x in (*nest.flatten(inputs), *nest.flatten(outputs)):
-            if not isinstance(x, KerasTensor):
-                raise ValueError("All `inputs` and `outputs` values must be KerasTensors. Received: "
-                                 f"{x} (of type {type(x)})")  # fmt: skip
+        for what, given in (("inputs", inputs), ("outputs", outputs)):
+            for x in nest.flatten(given):
+                if not isinstance(x, KerasTensor):
+                    raise ValueError(f"All `{what}` values must be KerasTensors. Received: {what}={given} including invalid value "
+                                     f"{x} of type {type(x)}")  # fmt: skip
         self._inputs_struct, self._outputs_struct = inputs, outputs
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
         self._nodes = nodes_between(self.inputs, self.outputs)
@@ -134,15 +135,21 @@ class Functional(Model):
     input_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._inputs_struct), doc="The shape of the input.")
     output_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output.")
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Replays the calls on real tensors."""
-        values = self._matched(inputs)
-        return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
+        return replay(self._nodes, self.inputs, self._outputs_struct, self._matched(inputs), training)
+
+    def _check_input(self, first: Any) -> None:
+        for symbol, value in zip(self.inputs, self._matched(first), strict=True):
+            found, name = backend.standardize_shape(value.shape), symbol._keras_history.layer.name
+            if len(found) != len(symbol.shape) or any(None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)):
+                raise ValueError(f"Input 0 with name '{name}' of layer '{self.name}' is incompatible with the layer: expected "
+                                 f"shape={symbol.shape}, found shape={found}")  # fmt: skip
 
     def _matched(self, inputs: Any) -> list[Any]:
         """The given tensors in the order of the model's inputs; ValueError when they do not fit."""
         if isinstance(inputs, dict) and not isinstance(self._inputs_struct, dict):
-            inputs = [inputs[x.name] for x in self.inputs]
+            inputs = [inputs[x._keras_history.layer.name] for x in self.inputs]
         values = nest.flatten(inputs)
         if len(values) != len(self.inputs):
             raise ValueError(f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received {len(values)} input '
@@ -153,10 +160,6 @@ class Functional(Model):
                 import minitape as tf
 
                 value = tf.expand_dims(value, -1)
-            found = backend.standardize_shape(value.shape)
-            if len(found) != len(symbol.shape) or any(None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=False)):
-                raise ValueError(f"Input {len(checked)} with name '{symbol.name}' of layer '{self.name}' is incompatible with "
-                                 f"the layer: expected shape={symbol.shape}, found shape={found}")  # fmt: skip
             checked.append(value)
         return checked
 
@@ -255,7 +258,7 @@ class Sequential(Model):
                 shape = self._stack[0].batch_shape
             self.build((None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape)
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Applies one layer after the other."""
         if self._functional is not None:
             return self._functional.call(inputs, training=training)
@@ -267,6 +270,13 @@ class Sequential(Model):
     def layers(self) -> list[Layer]:
         """The layers, without the input."""
         return [layer for i, layer in enumerate(self._stack) if i or not isinstance(layer, InputLayer)]
+
+    def get_config(self) -> dict[str, Any]:
+        """The layers with their arguments."""
+        from .serial import plain
+
+        stack = [layer for i, layer in enumerate(self._stack) if self._functional is not None or i or not isinstance(layer, InputLayer)]
+        return {**super().get_config(), "layers": [plain(layer) for layer in stack]}
 
     def _only_built(self, what: str, word: str) -> Any:
         if self._functional is None:

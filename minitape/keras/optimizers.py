@@ -15,7 +15,7 @@ from .backend import auto_name, convert, floatx, name_scope
 from .serial import lookup
 from .variable import Variable
 
-SHARED = ("weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum", "ema_overwrite_frequency",
+SHARED = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum", "ema_overwrite_frequency",
           "loss_scale_factor", "gradient_accumulation_steps")  # fmt: skip
 
 
@@ -225,10 +225,6 @@ class Optimizer:
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
         raise NotImplementedError
-
-    def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
-        """Keras 3 has no ``minimize``: take the gradients with a tape and call ``apply_gradients``."""
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'minimize'")
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times ``loss_scale_factor``."""

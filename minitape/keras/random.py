@@ -106,3 +106,11 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
         return inputs * 0.0
     keep = tf.random.stateless_uniform(shape, draw_seed(seed), dtype=inputs.dtype) >= rate
     return tf.where(keep, inputs * (1.0 / (1.0 - rate)), tf.zeros_like(inputs))
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.random", name, [n for n in globals() if not n.startswith("_")]))

@@ -29,7 +29,7 @@ class L1L2(Regularizer):
     """
 
     def __init__(self, l1: float | None = 0.0, l2: float | None = 0.0) -> None:
-        self.l1, self.l2 = _penalty(l1), _penalty(l2)
+        self.l1, self.l2 = _penalty("l1", l1), _penalty("l2", l2)
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
@@ -48,7 +48,7 @@ class L1(Regularizer):
     """``l1 * sum(abs(x))``."""
 
     def __init__(self, l1: float | None = 0.01) -> None:
-        self.l1 = _penalty(l1, 0.01)
+        self.l1 = _penalty("l1", l1, 0.01)
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
@@ -66,7 +66,7 @@ class L2(Regularizer):
     """
 
     def __init__(self, l2: float | None = 0.01) -> None:
-        self.l2 = _penalty(l2, 0.01)
+        self.l2 = _penalty("l2", l2, 0.01)
 
     def __call__(self, x: Any) -> Any:
         """The penalty for ``x``."""
@@ -75,11 +75,10 @@ class L2(Regularizer):
         return self.l2 * tf.reduce_sum(tf.square(convert(x)))
 
 
-def _penalty(value: Any, default: float = 0.0) -> float:
+def _penalty(name: str, value: Any, default: float = 0.0) -> float:
     value = default if value is None else value
-    if not isinstance(value, (int, float)) or value != value or abs(value) == float("inf"):
-        raise ValueError("Invalid value for regularization penalty argument: expected a non-negative float. "
-                         f"Received: {value}")  # fmt: skip
+    if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise ValueError(f"Invalid value for argument {name}: expected a non-negative float.Received: {name}={value}")
     return value
 
 
@@ -90,3 +89,11 @@ TABLE = {"l1": L1, "l2": L2, "l1_l2": L1L2, "L1": L1, "L2": L2, "L1L2": L1L2}
 def get(identifier: Any) -> Any:
     """The regularizer of a name, or ``identifier`` itself when it is callable."""
     return lookup("regularizer", identifier, TABLE)
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.regularizers", name, TABLE))

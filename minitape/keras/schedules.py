@@ -74,3 +74,44 @@ class CosineDecay(LearningRateSchedule):
         part = tf.minimum(tf.cast(step, tf.float32), float(self.decay_steps)) / self.decay_steps
         wave = 0.5 * (1.0 + tf.cos(tf.constant(math.pi, tf.float32) * part))
         return self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha)
+
+
+class PolynomialDecay(LearningRateSchedule):
+    """From ``initial_learning_rate`` to ``end_learning_rate`` over ``decay_steps``, as a power of the way left."""
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0,
+                 cycle: bool = False, name: str = "PolynomialDecay") -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
+        self.end_learning_rate, self.power, self.cycle, self.name = end_learning_rate, power, cycle, name
+        if decay_steps <= 0:
+            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate at a step."""
+        import minitape as tf
+
+        now, steps = tf.cast(step, tf.float32), tf.constant(float(self.decay_steps))
+        if self.cycle:
+            steps = steps * (1.0 if float(now) == 0 else math.ceil(float(now) / self.decay_steps))
+        else:
+            now = tf.minimum(now, steps)
+        left = tf.pow(1.0 - now / steps, tf.constant(float(self.power)))
+        return (self.initial_learning_rate - self.end_learning_rate) * left + self.end_learning_rate
+
+
+class InverseTimeDecay(LearningRateSchedule):
+    """``initial / (1 + decay_rate * step / decay_steps)``, in whole steps if ``staircase``."""
+
+    def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False,
+                 name: str = "InverseTimeDecay") -> None:  # fmt: skip
+        self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
+        self.staircase, self.name = staircase, name
+        if decay_steps <= 0:
+            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate at a step."""
+        import minitape as tf
+
+        p = tf.cast(step, tf.float32) / self.decay_steps
+        return self.initial_learning_rate / (1.0 + self.decay_rate * (tf.floor(p) if self.staircase else p))

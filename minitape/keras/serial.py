@@ -28,9 +28,9 @@ def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool 
 registered: dict[str, Any] = {}
 
 
-def config_of(instance: Any, names: Any) -> dict[str, Any]:
-    """The attributes in ``names`` as a plain dictionary; functions and objects by their names."""
-    return {name: plain(getattr(instance, name)) for name in names}
+def policy(dtype: str) -> dict[str, Any]:
+    """How Keras writes down the type that a layer works in."""
+    return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": dtype}, "registered_name": None}
 
 
 def plain(value: Any) -> Any:
@@ -45,4 +45,6 @@ def plain(value: Any) -> Any:
 
 def _module_of(value: Any) -> str:
     name = type(value).__module__
+    if name.startswith("minitape.keras.layers") or name in ("minitape.keras.symbolic", "minitape.keras.layer"):
+        return "keras.layers"
     return "keras." + name.rsplit(".", 1)[-1] if name.startswith("minitape.keras") else name

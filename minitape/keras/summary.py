@@ -119,11 +119,11 @@ def _table(rows: list[list[str]], widths: list[int], aligned: str) -> str:
         for k in range(max(map(len, cells))):
             parts = [_placed(c[k] if k < len(c) else "", w, a) for c, w, a in zip(cells, widths, aligned, strict=True)]
             text += bar + bar.join(f" {p} " for p in parts) + bar + "\n"
-        if i == len(rows) - 1:
-            text += line("└", "─", "┴", "┘") if i else line("┗", "━", "┻", "┛")
-        else:
-            text += line("├", "─", "┼", "┤") if i else line("┡", "━", "╇", "┩")
-    return text
+        if i == 0:
+            text += line("┡", "━", "╇", "┩")
+        elif i < len(rows) - 1:
+            text += line("├", "─", "┼", "┤")
+    return text + line("└", "─", "┴", "┘")
 
 
 def _placed(text: str, width: int, how: str) -> str:

@@ -133,7 +133,7 @@ class InputLayer(Layer):
         self.batch_shape = standardize_shape(batch_shape)
         self._dtype = standardize_dtype(dtype)
         self.built = True
-        made = KerasTensor(self.batch_shape, self._dtype, bool(sparse), bool(ragged), name=self.name)
+        made = KerasTensor(self.batch_shape, self._dtype, bool(sparse), bool(ragged), name=name)
         Node(self, (), {}, made)
 
     def call(self, *inputs: Any) -> Any:
@@ -182,7 +182,7 @@ def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
         shape = layer.compute_output_shape(args[0].shape)
         if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
             kind = layer.compute_dtype if "float" in layer.compute_dtype else args[0].dtype
-            return KerasTensor(tuple(shape), kind)
+            return KerasTensor(tuple(shape), kind, name="inferred")
     runs = []
     call, current.call = current.call, {"training": False}
     try:
@@ -205,7 +205,7 @@ def _zeros(x: Any, batch: int, other: int) -> Any:
 
 def _combined(a: Any, b: Any) -> Any:
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
-    return KerasTensor(shape, a.dtype)
+    return KerasTensor(shape, a.dtype, name="inferred")
 
 
 def nodes_between(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> list[Node]:

@@ -102,3 +102,11 @@ def pad_sequences(sequences: Any, maxlen: int | None = None, dtype: str = "int32
         if kept:
             row[slice(-len(kept), None) if padding == "pre" else slice(len(kept))] = kept
     return out
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.keras.utils", name, [n for n in globals() if not n.startswith("_")]))

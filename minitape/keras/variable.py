@@ -187,8 +187,7 @@ class Variable:
     def __bool__(self) -> bool:
         raise TypeError("A Keras Variable cannot be used as a boolean.")
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = None  # type: ignore[assignment] - compares element by element
 
     def __pos__(self) -> Any:
         return self._value
@@ -204,15 +203,26 @@ def _operands(variable: Variable, other: Any) -> tuple[Any, Any]:
     return convert(mine, wide), convert(other, wide)
 
 
+def _combined(name: str, x: Any, y: Any) -> Any:
+    """An operator as Keras applies it: integers are divided as float32, vectors may be multiplied."""
+    if name == "__truediv__" and x.dtype.is_integer:
+        x, y = convert(x, "float32"), convert(y, "float32")
+    if name == "__matmul__" and (x.ndim == 1 or y.ndim == 1):
+        import minitape as tf
+
+        return tf.tensordot(x, y, 1)
+    return getattr(x, name)(y)
+
+
 def _install_operators() -> None:
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
         def forward(self: Variable, other: Any, name: str = f"__{name}__") -> Any:
             mine, other = _operands(self, other)
-            return getattr(mine, name)(other)
+            return _combined(name, mine, other)
 
         def reflected(self: Variable, other: Any, name: str = f"__{name}__") -> Any:
             mine, other = _operands(self, other)
-            return getattr(other, name)(mine)
+            return _combined(name, other, mine)
 
         setattr(Variable, f"__{name}__", forward)
         setattr(Variable, f"__r{name}__", reflected)

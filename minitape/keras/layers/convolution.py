@@ -15,8 +15,9 @@ def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
     if len(found) != 2 or not all(isinstance(v, int) for v in found):
         raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}")
     if any(v < (0 if zero else 1) for v in found):
+        bad = {v for v in found if v < (0 if zero else 1)}
         raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}, including values "
-                         f"that do not satisfy `value {'>= 0' if zero else '> 0'}`")  # fmt: skip
+                         f"{bad} that do not satisfy `value {'>= 0' if zero else '> 0'}`")  # fmt: skip
     return found  # type: ignore[return-value]
 
 
@@ -30,6 +31,10 @@ class Conv2D(Layer):
     >>> tf.keras.layers.Conv2D(4, 3, padding="same")(tf.ones([1, 5, 5, 2])).shape
     TensorShape([1, 5, 5, 4])
     """
+
+    _config = ("filters kernel_size strides padding data_format dilation_rate groups activation use_bias "
+               "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+               "kernel_constraint bias_constraint")  # fmt: skip
 
     def __init__(
         self,
@@ -59,9 +64,10 @@ class Conv2D(Layer):
         if filters is None or filters <= 0:
             raise ValueError(f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}.")
         if str(padding).lower() not in ("valid", "same"):
-            raise ValueError("The `padding` argument must be one of {'valid', 'same'}. "
-                             f"Received: padding={padding}")  # fmt: skip
+            raise ValueError("The `padding` argument must be a list/tuple or one of {'valid', 'same'}. "
+                             f"Received: {padding}")  # fmt: skip
         self.filters, self.use_bias, self.padding = filters, use_bias, padding.lower()
+        self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
         self.dilation_rate = pair(dilation_rate, "dilation_rate")
         self.activation = activations.get(activation)

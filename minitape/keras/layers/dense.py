@@ -24,6 +24,9 @@ class Dense(Layer):
     [('dense/kernel', TensorShape([2, 2])), ('dense/bias', TensorShape([2]))]
     """
 
+    _config = ("units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
+               "bias_regularizer kernel_constraint bias_constraint quantization_config")  # fmt: skip
+
     def __init__(
         self,
         units: int,
@@ -77,6 +80,8 @@ class Dense(Layer):
         import minitape as tf
 
         kernel = self.kernel
+        if inputs.dtype.is_integer or inputs.dtype.is_bool:
+            inputs = tf.cast(inputs, self.dtype)
         if getattr(inputs, "_composite", False):
             out = tf.sparse.sparse_dense_matmul(tf.cast(inputs, self.dtype), kernel)
         elif inputs.ndim == 2:

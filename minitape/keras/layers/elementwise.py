@@ -28,6 +28,8 @@ class Activation(_Elementwise):
     array([0., 1.], dtype=float32)
     """
 
+    _config = "activation"
+
     def __init__(self, activation: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.activation = activations.get(activation)
@@ -48,6 +50,8 @@ class Identity(_Elementwise):
 class ReLU(_Elementwise):
     """``max(x, 0)``, with an optional slope, threshold and upper bound."""
 
+    _config = "max_value negative_slope threshold"
+
     def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if max_value is not None and max_value < 0.0:
@@ -67,6 +71,8 @@ class ReLU(_Elementwise):
 class LeakyReLU(_Elementwise):
     """``x``, times ``negative_slope`` where it is negative."""
 
+    _config = "negative_slope"
+
     def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
@@ -83,6 +89,8 @@ class LeakyReLU(_Elementwise):
 class ELU(_Elementwise):
     """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
 
+    _config = "alpha"
+
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.alpha = alpha
@@ -95,6 +103,8 @@ class ELU(_Elementwise):
 class Softmax(_Elementwise):
     """Softmax over ``axis``."""
 
+    _config = "axis"
+
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
@@ -106,6 +116,8 @@ class Softmax(_Elementwise):
 
 class Rescaling(_Elementwise):
     """``inputs * scale + offset``."""
+
+    _config = "scale offset"
 
     def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -120,6 +132,8 @@ class Rescaling(_Elementwise):
 
 class Lambda(Layer):
     """Any function of tensors as a layer. Variables inside it are not seen by the layer."""
+
+    _config = "function arguments"
 
     def __init__(self, function: Any, output_shape: Any = None, mask: Any = None, arguments: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -21,6 +21,9 @@ class Embedding(Layer):
     TensorShape([1, 2, 2])
     """
 
+    _config = ("input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer "
+               "embeddings_constraint mask_zero quantization_config")  # fmt: skip
+
     def __init__(
         self,
         input_dim: int,

@@ -94,6 +94,8 @@ class Minimum(_Merge):
 class Concatenate(_Merge):
     """The inputs joined along ``axis``."""
 
+    _config = "axis"
+
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis

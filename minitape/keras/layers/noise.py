@@ -19,6 +19,8 @@ class Dropout(Layer):
     array([1., 1., 1.], dtype=float32)
     """
 
+    _config = "rate seed noise_shape"
+
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0 <= rate <= 1:
@@ -43,6 +45,8 @@ class Dropout(Layer):
 
 class GaussianNoise(Layer):
     """In training adds normally distributed noise of deviation ``stddev``."""
+
+    _config = "stddev seed"
 
     def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)

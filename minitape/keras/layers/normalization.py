@@ -19,6 +19,9 @@ class BatchNormalization(Layer):
     array([-1.,  1.], dtype=float32)
     """
 
+    _config = ("axis momentum epsilon center scale beta_initializer gamma_initializer moving_mean_initializer "
+               "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint")  # fmt: skip
+
     def __init__(
         self,
         axis: int = -1,
@@ -89,6 +92,9 @@ class BatchNormalization(Layer):
 class LayerNormalization(Layer):
     """Normalises each example over ``axis``."""
 
+    _config = ("axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
+               "beta_constraint gamma_constraint")  # fmt: skip
+
     def __init__(
         self,
         axis: Any = -1,
@@ -153,6 +159,8 @@ class Normalization(Layer):
     >>> layer(tf.constant([3.0])).numpy()
     array([1.], dtype=float32)
     """
+
+    _config = "axis invert"
 
     def __init__(self, axis: Any = -1, mean: Any = None, variance: Any = None, invert: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)

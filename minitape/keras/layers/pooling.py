@@ -12,6 +12,8 @@ from .convolution import pair
 class _Pooling2D(Layer):
     _pool = ""
 
+    _config = "pool_size padding strides data_format"
+
     def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: str = "valid",
                  data_format: str | None = None, **kwargs: Any) -> None:  # fmt: skip
         super().__init__(**kwargs)
@@ -47,9 +49,15 @@ class AveragePooling2D(_Pooling2D):
 
     _pool = "avg_pool2d"
 
+    def __init__(self, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None,
+                 **kwargs: Any) -> None:  # fmt: skip
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
+
 
 class _Global(Layer):
     _rank, _reduce = 3, "reduce_mean"
+
+    _config = "data_format keepdims"
 
     def __init__(self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import activations, initializers
 from ..layer import InputSpec, Layer
+from ..random import make_default_seed
 
 
 class _Recurrent(Layer):
@@ -13,6 +14,9 @@ class _Recurrent(Layer):
 
     _gates = 1
     _states = 1
+
+    _config = ("return_sequences return_state go_backwards units activation use_bias kernel_initializer "
+               "recurrent_initializer bias_initializer")  # fmt: skip
 
     def __init__(
         self,
@@ -91,6 +95,10 @@ class SimpleRNN(_Recurrent):
     TensorShape([2, 3])
     """
 
+    def __init__(self, units: int, activation: Any = "tanh", use_bias: bool = True, **kwargs: Any) -> None:
+        make_default_seed()  # Keras draws one for dropout before those of the weights
+        super().__init__(units, activation, use_bias, **kwargs)
+
     def _step(self, x: Any, states: Any) -> Any:
         h = self.activation(self._sum(x, states[0]))
         return h, [h]
@@ -105,6 +113,9 @@ class LSTM(_Recurrent):
     """
 
     _gates, _states = 4, 2
+
+    _config = ("return_sequences return_state go_backwards units activation recurrent_activation use_bias "
+               "kernel_initializer recurrent_initializer bias_initializer unit_forget_bias")  # fmt: skip
 
     def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid", use_bias: bool = True,
                  unit_forget_bias: bool = True, **kwargs: Any) -> None:  # fmt: skip

@@ -17,6 +17,8 @@ class Flatten(Layer):
     TensorShape([2, 12])
     """
 
+    _config = "data_format"
+
     def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.data_format = standardize_data_format(data_format)
@@ -40,6 +42,8 @@ class Flatten(Layer):
 class Reshape(Layer):
     """Each example in the shape ``target_shape``; one size may be -1."""
 
+    _config = "target_shape"
+
     def __init__(self, target_shape: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
@@ -49,11 +53,17 @@ class Reshape(Layer):
         """The reshaped inputs."""
         import minitape as tf
 
+        mine, known = math.prod(tuple(inputs.shape)[1:]), math.prod(n for n in self.target_shape if n != -1)
+        if (known != mine) if -1 not in self.target_shape else (not known or mine % known):
+            raise ValueError("The total size of the tensor must be unchanged. Received: "
+                             f"input_shape={tuple(inputs.shape)[1:]}, target_shape={self.target_shape}")  # fmt: skip
         return tf.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
 class Permute(Layer):
     """The axes behind the batch in another order; ``dims`` counts from 1."""
+
+    _config = "dims"
 
     def __init__(self, dims: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -72,6 +82,8 @@ class Permute(Layer):
 
 class RepeatVector(Layer):
     """Each vector ``n`` times: (batch, k) becomes (batch, n, k)."""
+
+    _config = "n"
 
     def __init__(self, n: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
