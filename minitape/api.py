@@ -59,7 +59,7 @@ ROOT: dict[str, str] = {
     "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 OUT_OF_SCOPE: dict[str, str] = {}
