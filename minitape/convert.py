@@ -10,6 +10,7 @@ import numpy as np
 from . import dtypes
 from .dtypes import DType
 from .evidence import born, exits
+from .quiet import hush, restore
 from .record import state
 from .shape import TensorShape
 from .tensor import EagerTensor, Tensor, bare, wrap
@@ -148,27 +149,54 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         return _default_scalar(value, kind)
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
-    if not isinstance(value, (list, tuple, *_TEXT)) and hasattr(value, "__array__"):
+    if kind is not list and kind not in (tuple, *_TEXT) and hasattr(value, "__array__"):
         return _from_numpy(np.asarray(value), dtype)
-    array = _stacked(value)
+    found = _numbers(value)
+    array = None if found is not None else _stacked(value)
     if array is None:
-        shape = _shape_of(value)
-        leaves = list(_leaves(value, len(shape))) if shape is not None else []
-        if not leaves and shape is not None:
+        if found is None:
+            shape = _shape_of(value)
+            found = list(_leaves(value, len(shape))), shape
+        leaves, shape = found
+        if not leaves:
             return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
         array = _convert(leaves, value, dtype)
-        array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
+        if shape is None or len(shape) != 1:
+            array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
     if dtype is None or array.dtype == dtype._numpy:
         return array
     return _cast(array, value, dtype)
+
+
+def _quietly(function: Any, *args: Any) -> Any:
+    """Calls a function of NumPy without its warnings about overflows."""
+    before = hush()
+    try:
+        return function(*args)
+    finally:
+        restore(before)
+
+
+def _numbers(value: Any) -> tuple[list[Any], tuple[int, ...]] | None:
+    """The leaves and shape of a plain list of numbers, or list of such lists: the common case, told at a glance."""
+    if type(value) is not list or not value:
+        return None
+    first = value[0]
+    if type(first) in _PYTHON:
+        return value, (len(value),)
+    if type(first) is not list or not first or type(first[0]) not in _PYTHON:
+        return None
+    width = len(first)
+    if any(type(row) is not list or len(row) != width for row in value):
+        return None
+    return [number for row in value for number in row], (len(value), width)
 
 
 def _default_scalar(value: Any, kind: type) -> Any:
     if kind is int and not -(2**31) <= value < 2**31:
         return _integers([value])[0]
     if kind is float:
-        with np.errstate(all="ignore"):
-            return _finite(np.float32(value), [value])
+        return _finite(_quietly(np.float32, value), [value])
     return _PYTHON[kind](value)
 
 
@@ -185,8 +213,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> Any:
         return np.array(value)
     if dtype.kind == "s":
         return _strings(value.reshape(-1).tolist(), True).reshape(value.shape)
-    with np.errstate(all="ignore"):
-        return value.astype(dtype.as_numpy_dtype)
+    return _quietly(value.astype, dtype.as_numpy_dtype)
 
 
 def _stacked(value: Any) -> Any:
@@ -270,13 +297,14 @@ def _all_fit(kinds: set[type], dtype: DType) -> bool:
 def _make(leaves: list[Any], dtype: DType) -> np.ndarray:
     if dtype.kind == "s":
         return _strings(leaves)
-    with np.errstate(all="ignore"):
-        made = np.array(leaves, dtype.as_numpy_dtype)
+    made = _quietly(np.array, leaves, dtype.as_numpy_dtype)
     return _finite(made, leaves) if dtype.name == "float32" else made
 
 
 def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
     first = leaves[0]
+    if len(kinds) == 1 and type(first) is float:
+        return _finite(_quietly(np.array, leaves, np.float32), leaves)
     kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
     if isinstance(first, _TEXT):
         return _strings(leaves)
@@ -297,8 +325,7 @@ def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
 def _checked(leaves: list[Any], kinds: set[type], fits: Any, wanted: Any) -> np.ndarray:
     if not all(issubclass(k, fits) for k in kinds):
         raise ValueError(_MIXED)
-    with np.errstate(all="ignore"):
-        return np.array(leaves, wanted)
+    return _quietly(np.array, leaves, wanted)
 
 
 def _integers(leaves: list[Any]) -> np.ndarray:
@@ -337,8 +364,7 @@ def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
 def _cast(array: Any, value: Any, dtype: DType) -> Any:
     if dtypes.of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
-    with np.errstate(all="ignore"):
-        return array.astype(dtype.as_numpy_dtype)
+    return _quietly(array.astype, dtype.as_numpy_dtype)
 
 
 def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:

@@ -23,10 +23,13 @@ class OpError(Exception):
     error_code: int | None = None
 
     def __init__(self, node_def: object, op: object, message: str, error_code: int | None = None) -> None:
-        super().__init__(node_def, op, message)
+        super().__init__()
         self.node_def, self.op, self.message = node_def, op, message
         if error_code is not None:
             self.error_code = error_code
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.node_def, self.op, self.message)
 
     def __str__(self) -> str:
         return self.message

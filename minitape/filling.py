@@ -166,6 +166,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     """
     if limit is None:
         start, limit = 0, start
+    plain = dtype is None and type(start) is type(limit) is type(delta) is int
+    if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
+        return wrap(_range(start, limit, delta, dtypes.int32))
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
@@ -193,7 +196,8 @@ def _scalar(tensor: Any, role: str) -> Any:
 
 
 def _range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
-    accept("Range", dtype, dtype, dtype)
+    if dtype is not dtypes.int32:
+        accept("Range", dtype, dtype, dtype)
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))
     if delta == 0:
         raise invalid(f"Requires delta != 0: {delta}", "Range")
@@ -275,7 +279,10 @@ def one_hot(
     """
     places = tensor_of(indices)
     accept_attr("OneHot", "TI", places.dtype)
-    on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
+    if on_value is None and off_value is None and dtype is None:
+        on, off = np.float32(1), np.float32(0)
+    else:
+        on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
     size = static(depth)
     if np.ndim(size):
         raise invalid(f"depth must be a scalar, but got: {shown(np.shape(size))}", "OneHot")

@@ -75,13 +75,14 @@ def _symbolic(key: Any) -> bool:
 def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
     """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
     entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
-    singles = [e for e in entries if isinstance(e, (bool, int, np.integer))]
-    if any(isinstance(e, bool) for e in singles):
+    if any(type(e) is bool for e in entries):
         accept_attr(_OP, "Index", dtypes.bool)
     return _resolved(entries, tuple(shape), _NAME)
 
 
 def _entry(entry: Any) -> Any:
+    if type(entry) is int:
+        return entry
     if isinstance(entry, slice):
         return slice(*(None if e is None else _number(e) for e in (entry.start, entry.stop, entry.step)))
     if entry is Ellipsis or entry is None:
@@ -90,7 +91,7 @@ def _entry(entry: Any) -> Any:
 
 
 def _number(index: Any) -> int:
-    if isinstance(index, bool):
+    if type(index) is int or type(index) is bool:
         return index
     if isinstance(index, (numbers.Integral, Dimension)):
         return int(index)

@@ -193,8 +193,10 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         raise ValueError("x and y must both be non-None or both be None.")
     condition = convert_to_tensor(condition, dtypes.bool)
     x, y = together(x, y)
+    sizes = {s for s in (_known(t.shape) for t in (condition, x, y)) if s}
     try:
-        np.broadcast_shapes(*[_known(t.shape) for t in (condition, x, y)])
+        if len(sizes) > 1:
+            np.broadcast_shapes(*sizes)
     except ValueError:
         raise invalid(f"condition {shown(condition.shape)}, then {shown(x.shape)}, and else {shown(y.shape)} must be "
                       "broadcastable", "SelectV2") from None  # fmt: skip
