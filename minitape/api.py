@@ -47,7 +47,7 @@ ROOT: dict[str, str] = {
     "devices": "device get_logger timestamp tuple",
     "custom": "custom_gradient recompute_grad grad_pass_through py_function numpy_function RegisterGradient no_gradient",
     "graphs.build": "Graph Operation",
-    "graphs.session": "gradients",
+    "graphs.session": "gradients hessians",
     "graphs.scopes": "control_dependencies executing_eagerly init_scope inside_function name_scope",
     "graphs.variables": "group no_op",
     "graphs.function": "function",
@@ -62,7 +62,21 @@ ROOT: dict[str, str] = {
 NAMESPACES = "test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
-OUT_OF_SCOPE: dict[str, str] = {}
+_ONE_MACHINE = "minitape runs in one process on one CPU"
+_NO_FILES = "minitape does not save models; keep arrays with numpy.savez(path, *[v.numpy() for v in variables])"
+OUT_OF_SCOPE: dict[str, str] = {
+    "distribute": _ONE_MACHINE, "tpu": _ONE_MACHINE, "xla": "numba compiles minitape's kernels, there is no XLA",
+    "saved_model": _NO_FILES, "train": "use tf.compat.v1.train for the optimizers of TensorFlow 1; " + _NO_FILES,
+    "lite": _NO_FILES, "quantization": "minitape has no quantized types", "estimator": "gone from TensorFlow as well",
+    "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
+    "profiler": "use Python's own profilers", "experimental": "experimental parts are left out", "raw_ops": "call the "
+    "function itself, e.g. tf.add instead of tf.raw_ops.AddV2", "signal": "use numpy.fft; it is not differentiable there",
+    "audio": "minitape reads no media", "lookup": "use a Python dictionary", "queue": "use Python's queue",
+    "feature_column": "deprecated in TensorFlow as well", "mlir": "there is no compiler to look into",
+    "sysconfig": "there is nothing to link against", "load_library": "there is nothing to link against",
+    "load_op_library": "declare an operation with tf.custom_gradient or tf.py_function instead",
+    "keras.applications": "minitape brings no trained models", "keras.datasets": "minitape loads nothing from the network",
+}  # fmt: skip
 
 _HOME = {name.split("=")[0]: module for module, names in ROOT.items() for name in names.split()}
 _ALIAS = dict(name.split("=") for names in ROOT.values() for name in names.split() if "=" in name)  # public=module's
