@@ -52,14 +52,44 @@ def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str 
         if not condition:
             raise _invalid(f"Expected '{condition!s}' to be true. Summarized data: {_summary(values, summarize)}")
         return None
-    return _with_values(lambda c: _graph_assert(c, values, summarize), _tensor_of(condition))
+    tensors = [_tensor_of(v) for v in values]
+    return _with_values(lambda c, *data: _graph_assert(c, data, summarize), _tensor_of(condition), *tensors)
 
 
-def _graph_assert(condition: _Any, values: list[_Any], summarize: int | None) -> None:
+def _graph_assert(condition: _Any, data: tuple[_Any, ...], summarize: int | None) -> None:
+    """The same in a run of a graph, which words it otherwise."""
     if not condition:
-        raise _invalid(
-            "assertion failed: " + " ".join(f"[{v}]" for v in _summary(values, summarize).split("\n")), "Assert"
-        )
+        shown = " ".join(f"[{_summarized(_np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
+        raise _invalid(f"assertion failed: {shown}", "Assert")
+
+
+def _summarized(array: _Any, limit: int) -> str:
+    """The first elements of an array, rows in brackets, as kernels print them in their errors."""
+    left = array.size if limit < 0 else limit
+    cut = left < array.size
+
+    def rows(part: _Any) -> str:
+        nonlocal left
+        if part.ndim == 1:
+            taken = part[:left]
+            left -= len(taken)
+            return " ".join(_shown(v) for v in taken) + ("..." if len(taken) < len(part) else "")
+        out = ""
+        for row in part:
+            if left <= 0:
+                break
+            out += f"[{rows(row)}]"
+        return out
+
+    if not array.ndim:
+        return _shown(array[()])
+    return rows(array) + ("..." if cut and array.ndim > 1 else "")
+
+
+def _shown(value: _Any) -> str:
+    from .printing import element
+
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else element(value)
 
 
 def _summary(values: list[_Any], summarize: int | None) -> str:
