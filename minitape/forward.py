@@ -17,7 +17,7 @@ from .convert import convert_to_tensor
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
-from .record import CALL
+from .record import CALL, Record
 from .sweep import Sweep, recorded_rules
 from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
 from .tensor import Tensor, wrap
@@ -115,7 +115,8 @@ def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
     if marks is not None and not marks[target]:
         return None
     known = dict(tangents)
-    values = Sweep(record, {}, [], recorded=True)  # type: ignore[arg-type]
+    kind = Sweep if type(record) is Record else record.sweeper  # type: ignore[union-attr] # a graph's own
+    values = kind(record, {}, [], recorded=True)  # type: ignore[arg-type]
     for row in range(min(known, default=target), target + 1):
         if row in known or (marks is not None and not marks[row]):
             continue

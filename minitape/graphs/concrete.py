@@ -20,6 +20,7 @@ from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
+from .composites import has_composites, put_together
 from .primitive import GraphPrimitive, as_eager, floats
 from .program import Program, needed, replay
 from .session import sweep_rows
@@ -69,7 +70,9 @@ class ConcreteFunction:
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
         self.variables = [v for v, _ in self._reads.values()]
-        self._held = [row for row, leaf in self.graph.leaves.items() if _held_elsewhere(leaf)]
+        numbers = {id(t) for t in self.graph.numbers.values()}
+        self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)]
+        self._composite = has_composites(body.result)
         self._taped: dict[tuple[int, ...], Taped] = {}
         self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 
@@ -142,7 +145,8 @@ class ConcreteFunction:
         if len(body.flat) == 1 and not nest.is_nested(body.result):
             return found[0] if body.outputs else None
         values = iter(found)
-        return nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
+        packed = nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
+        return put_together(body.result, packed) if self._composite else packed
 
     # -- inside another graph -------------------------------------------------------------------------------------------
 

@@ -311,6 +311,37 @@ def gradients(
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
+def hessians(
+    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
+) -> list[Any]:
+    """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
+
+    RuntimeError outside a graph. See https://www.tensorflow.org/api_docs/python/tf/hessians.
+
+    >>> import minitape as tf
+    >>> @tf.function
+    ... def f(x):
+    ...     return tf.hessians(tf.reduce_sum(x ** 3), x)[0]
+    >>> f(tf.constant([1.0, 2.0])).numpy()
+    array([[ 6.,  0.],
+           [ 0., 12.]], dtype=float32)
+    """
+    from ..primitives import TABLE
+
+    sources = _as_list(xs)
+    found = []
+    for source, gradient in zip(sources, gradients(ys, sources), strict=True):
+        if gradient is None:
+            raise ValueError("Cannot compute Hessian because ys does not depend on xs.")
+        sizes = tuple(source.shape)
+        count = int(np.prod(sizes))
+        flat = TABLE["reshape"](_dense(gradient), shape=(count,))
+        parts = [gradients(TABLE["slice"](flat, spec=(i,)), [source])[0] for i in range(count)]
+        parts = [_zeros(source) if p is None else _dense(p) for p in parts]
+        found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
+    return found
+
+
 def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = ()) -> list[Any]:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     from ..primitives import TABLE
