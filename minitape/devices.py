@@ -37,7 +37,7 @@ def device(device_name: Any) -> AbstractContextManager[None]:
 @contextmanager
 def _on(name: Any) -> Iterator[None]:
     kind, number = _parsed(name)
-    if (kind, number) != ("CPU", 0):
+    if kind == "CPU" and number != 0:  # a GPU that is not there is replaced by the CPU, as TensorFlow does
         raise invalid("Could not satisfy device specification "
                       f"'/job:localhost/replica:0/task:0/device:{kind}:{number}'. "
                       "enable_soft_placement=0. Supported device types [CPU]. All available devices "

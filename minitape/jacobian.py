@@ -10,6 +10,7 @@ from . import nest
 from .batch import Batch
 from .primitives import TABLE
 from .record import state
+from .tape import _leaf
 from .tensor import Tensor, wrap
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
@@ -19,7 +20,7 @@ WITHOUT_PFOR = " with eager execution enabled and with  experimental_use_pfor se
 def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -> Any:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     tape._begin()
-    flat = nest.flatten(sources)
+    flat = [_leaf(s) for s in nest.flatten(sources)]
     shape = tuple(target.shape)
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
@@ -46,6 +47,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, parallel: int | None, us
         raise ValueError(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
+    source = _leaf(source)
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian" + WITHOUT_PFOR)
     if parallel is not None and not tape._persistent:
