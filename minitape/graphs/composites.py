@@ -1,109 +1,71 @@
-"""Ragged and sparse tensors in a ``tf.function``: their values are placeholders, their structure is part of the trace.
-
-A function that is given (or returns) composite tensors is traced once for each structure: row splits and places are
-known while tracing, only the values are not. So everything that moves rows around works as it does outside.
-"""
+"""Composite results of a ``tf.function``: taken apart into tensors while tracing, put together after each call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import nest
-from ..tensor import Tensor
+from ..slices import IndexedSlices
 
 
-class CompositeReturned(TypeError):
-    """A trace without composite arguments returned one."""
+class SlicesParts(NamedTuple):
+    """The tensors of IndexedSlices."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any
 
 
-def is_composite(value: Any) -> bool:
-    """True for ragged and sparse tensors and their types."""
-    return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
+class SparseParts(NamedTuple):
+    """The tensors of a SparseTensor."""
+
+    indices: Any
+    values: Any
+    dense_shape: Any
 
 
-def any_composite(args: Any, kwargs: Any) -> bool:
-    """True when a composite value is among the arguments."""
-    return any(is_composite(v) for v in nest.flatten((args, kwargs)))
+class RaggedParts(tuple):
+    """The tensors of a RaggedTensor: its flat values and the row splits, the outermost first."""
 
 
-def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Calls a ``tf.function`` with composite arguments (or results)."""
-    leaves = nest.flatten((args, kwargs))
-    key = tuple(_key(leaf) for leaf in leaves) + (str(nest.map_structure(lambda _: 0, (args, kwargs))),)
-    known = function._composites.get(key)
-    if known is None:
-        known = function._composites[key] = _Trace(function, args, kwargs)
-        function._tracing_count += 1
-    return known([_values(v) for v in leaves])
+PARTS = (SlicesParts, SparseParts, RaggedParts)
 
 
-def concrete(function: Any) -> Callable[..., Any]:
-    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when called."""
-
-    def concrete_function(*args: Any, **kwargs: Any) -> Any:
-        return call(function, args, kwargs)
-
-    concrete_function.__name__ = getattr(function, "_name", "function")
-    return concrete_function
-
-
-class _Trace:
-    """One trace: a function of plain tensors that puts composites together, and what its results are made of."""
-
-    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
-        from .function import Function
-
-        models = nest.flatten((args, kwargs))
-        result: list[Any] = []
-
-        def plain(*flat: Any) -> Any:
-            given = iter(flat)
-            leaves = [_rebuilt(m, next(given)) if _is_input(m) else m for m in models]
-            inner_args, inner_kwargs = nest.pack_sequence_as((args, kwargs), leaves)
-            out = function._function()(*function._with_owner(inner_args), **inner_kwargs)
-            result[:] = [out]
-            return nest.map_structure(_values, out)
-
-        plain.__name__ = getattr(function, "_name", "function")
-        self._result = result
-        self._inputs = [i for i, m in enumerate(models) if _is_input(m)]
-        self._inner = Function(plain, None, False)
-
-    def __call__(self, leaves: list[Any]) -> Any:
-        out = self._inner(*[leaves[i] for i in self._inputs])
-        models = nest.flatten(self._result[0])
-        values = nest.flatten(out)
-        return nest.pack_sequence_as(self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)])
+def take_apart(value: Any) -> Any:
+    """A composite value as a structure of tensors; anything else as it is."""
+    if type(value) is IndexedSlices:
+        return SlicesParts(value.values, value.indices, value.dense_shape)
+    if type(value).__name__ == "SparseTensor":
+        return SparseParts(value.indices, value.values, value.dense_shape)
+    if type(value).__name__ == "RaggedTensor":
+        return RaggedParts((value.flat_values, *value.nested_row_splits))
+    return value
 
 
-def _is_input(value: Any) -> bool:
-    return isinstance(value, Tensor) or is_composite(value)
+def has_composites(structure: Any) -> bool:
+    """True when a structure holds parts of composite values."""
+    if isinstance(structure, PARTS):
+        return True
+    if isinstance(structure, dict):
+        return any(has_composites(v) for v in structure.values())
+    return nest.is_nested(structure) and any(has_composites(v) for v in structure)
 
 
-def _values(value: Any) -> Any:
-    kind = type(value).__name__
-    return value.flat_values if kind == "RaggedTensor" else value.values if kind == "SparseTensor" else value
+def put_together(model: Any, values: Any) -> Any:
+    """The composite values again, from a structure of tensors."""
+    if isinstance(values, SlicesParts):
+        return IndexedSlices(*values)
+    if isinstance(values, SparseParts):
+        from ..sparse import SparseTensor
 
+        return SparseTensor(*values)
+    if isinstance(values, RaggedParts):
+        from ..ragged import RaggedTensor
 
-def _rebuilt(model: Any, values: Any) -> Any:
-    kind = type(model).__name__
-    if kind == "RaggedTensor":
-        return model.with_flat_values(values)
-    if kind == "SparseTensor":
-        return type(model)(model.indices, values, model.dense_shape)
+        return RaggedTensor.from_nested_row_splits(values[0], list(values[1:]), validate=False)
+    if isinstance(values, dict):
+        return type(values)((k, put_together(model, v)) for k, v in values.items())
+    if nest.is_nested(values):
+        items = [put_together(model, v) for v in values]
+        return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
     return values
-
-
-def _key(value: Any) -> Any:
-    kind = type(value).__name__
-    if kind == "RaggedTensor":
-        from ..ragged.tensor import all_splits
-
-        flat = value.flat_values
-        return kind, flat.dtype, tuple(flat.shape), tuple(s.tobytes() for s in all_splits(value))
-    if kind == "SparseTensor":
-        return kind, value.dtype, value.indices.array.tobytes(), value.dense_shape.array.tobytes()
-    if isinstance(value, Tensor):
-        return value.dtype, tuple(value.shape)
-    return value if isinstance(value, (int, float, str, bool, type(None))) else id(value)

@@ -20,7 +20,7 @@ from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
-from .composites import has_composites, put_together
+from .parts import has_parts, put_together
 from .primitive import GraphPrimitive, as_eager, floats
 from .program import Program, needed, replay
 from .session import sweep_rows
@@ -72,7 +72,7 @@ class ConcreteFunction:
         self.variables = [v for v, _ in self._reads.values()]
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)]
-        self._composite = has_composites(body.result)
+        self._composite = has_parts(body.result)
         self._taped: dict[tuple[int, ...], Taped] = {}
         self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 

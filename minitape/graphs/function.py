@@ -17,8 +17,9 @@ from ..record import state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor
 from .body import Body
-from .composites import Parts, take_apart
+from .parts import Parts, take_apart
 from .concrete import ConcreteFunction, FuncGraph
+from . import structured
 from .signature import Signature, as_spec, text_of_parameters
 from .spec import TensorSpec, is_array, key_of
 
@@ -86,6 +87,7 @@ class Function:
         self._traces: dict[Any, ConcreteFunction] = {}
         self._fast: dict[Any, ConcreteFunction] = {}
         self._tracing_count = 0
+        self._composites: dict[Any, Any] = {}  # traces for structures of composite arguments
         self._converted: Any = None
         self._untraced = 0  # calls since the last one that was counted
         self._initialized = False
@@ -149,14 +151,11 @@ class Function:
             if concrete is not None:
                 self._untraced += 1
                 return concrete.call_flat(args)
-        if composites.any_composite(args, kwargs):
-            return composites.call(self, args, kwargs)
+        if structured.any_composite(args, kwargs):
+            return structured.call(self, args, kwargs)
         before = self._tracing_count
         values = self._bind(args, kwargs)
-        try:
-            concrete = self._concrete(values, args, kwargs)
-        except composites.CompositeReturned:
-            return composites.call(self, args, kwargs)
+        concrete = self._concrete(values, args, kwargs)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
         if not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True)):
@@ -234,8 +233,8 @@ class Function:
         """The trace for these arguments; a TensorSpec stands for a tensor. With an input signature none are needed."""
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature
-        if composites.any_composite(args, kwargs):
-            return composites.concrete(self)  # type: ignore[return-value]
+        if structured.any_composite(args, kwargs):
+            return structured.concrete(self)  # type: ignore[return-value]
         concrete = self._concrete(self._bind(args, kwargs), args, kwargs)
         return concrete
 
@@ -380,8 +379,6 @@ def _returned(result: Any, function: Any) -> Any:
             value[:] = [leaf(part) for part in value]
             return value
         if not isinstance(value, Tensor):
-            if composites.is_composite(value):
-                raise composites.CompositeReturned(f"{function!r} returned a {type(value).__name__}")
             try:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
             except (TypeError, ValueError):

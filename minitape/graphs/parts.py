@@ -1,0 +1,45 @@
+"""``tf.IndexedSlices`` as results of functions: taken apart into tensors, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..slices import IndexedSlices
+
+
+class Parts(list[Any]):
+    """The tensors of one value, and how to make it of them."""
+
+    def __init__(self, tensors: Any = (), make: Callable[..., Any] | None = None) -> None:
+        super().__init__(tensors)
+        self.make = make
+
+
+def take_apart(value: Any) -> Any:
+    """The parts of slices; any other value as it is."""
+    if isinstance(value, IndexedSlices):
+        shape = value._dense_shape
+        return Parts([value._values, value._indices, *([] if shape is None else [shape])], IndexedSlices)
+    return value
+
+
+def has_parts(structure: Any) -> bool:
+    """True when a structure contains parts."""
+    if isinstance(structure, Parts):
+        return True
+    if isinstance(structure, Mapping):
+        return any(map(has_parts, structure.values()))
+    return isinstance(structure, (list, tuple)) and any(map(has_parts, structure))
+
+
+def put_together(like: Any, packed: Any) -> Any:
+    """``packed`` with the parts of ``like`` made into slices again."""
+    if isinstance(like, Parts):
+        return like.make(*packed)  # type: ignore[misc]
+    if isinstance(like, Mapping):
+        return type(packed)((key, put_together(like[key], packed[key])) for key in packed)
+    if isinstance(like, (list, tuple)):
+        parts = [put_together(part, p) for part, p in zip(like, packed, strict=True)]
+        return type(packed)(*parts) if hasattr(packed, "_fields") else type(packed)(parts)
+    return packed

@@ -1,0 +1,105 @@
+"""Ragged and sparse tensors in a ``tf.function``: their values are placeholders, their structure is part of the trace.
+
+A function that is given (or returns) composite tensors is traced once for each structure: row splits and places are
+known while tracing, only the values are not. So everything that moves rows around works as it does outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import nest
+from ..tensor import Tensor
+
+
+def is_composite(value: Any) -> bool:
+    """True for ragged and sparse tensors and their types."""
+    return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
+
+
+def any_composite(args: Any, kwargs: Any) -> bool:
+    """True when a composite value is among the arguments."""
+    return any(is_composite(v) for v in nest.flatten((args, kwargs)))
+
+
+def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Calls a ``tf.function`` with composite arguments (or results)."""
+    leaves = nest.flatten((args, kwargs))
+    key = tuple(_key(leaf) for leaf in leaves) + (str(nest.map_structure(lambda _: 0, (args, kwargs))),)
+    known = function._composites.get(key)
+    if known is None:
+        known = function._composites[key] = _Trace(function, args, kwargs)
+        function._tracing_count += 1
+    return known([_values(v) for v in leaves])
+
+
+def concrete(function: Any) -> Callable[..., Any]:
+    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when called."""
+
+    def concrete_function(*args: Any, **kwargs: Any) -> Any:
+        return call(function, args, kwargs)
+
+    concrete_function.__name__ = getattr(function, "_name", "function")
+    return concrete_function
+
+
+class _Trace:
+    """One trace: a function of plain tensors that puts composites together, and what its results are made of."""
+
+    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
+        from .function import Function
+
+        models = nest.flatten((args, kwargs))
+        result: list[Any] = []
+
+        def plain(*flat: Any) -> Any:
+            given = iter(flat)
+            leaves = [_rebuilt(m, next(given)) if _is_input(m) else m for m in models]
+            inner_args, inner_kwargs = nest.pack_sequence_as((args, kwargs), leaves)
+            out = function._function()(*function._with_owner(inner_args), **inner_kwargs)
+            result[:] = [out]
+            return nest.map_structure(_values, out)
+
+        plain.__name__ = getattr(function, "_name", "function")
+        self._result = result
+        self._inputs = [i for i, m in enumerate(models) if _is_input(m)]
+        self._inner = Function(plain, None, False)
+
+    def __call__(self, leaves: list[Any]) -> Any:
+        out = self._inner(*[leaves[i] for i in self._inputs])
+        models = nest.flatten(self._result[0])
+        values = nest.flatten(out)
+        return nest.pack_sequence_as(self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)])
+
+
+def _is_input(value: Any) -> bool:
+    return isinstance(value, Tensor) or is_composite(value)
+
+
+def _values(value: Any) -> Any:
+    kind = type(value).__name__
+    return value.flat_values if kind == "RaggedTensor" else value.values if kind == "SparseTensor" else value
+
+
+def _rebuilt(model: Any, values: Any) -> Any:
+    kind = type(model).__name__
+    if kind == "RaggedTensor":
+        return model.with_flat_values(values)
+    if kind == "SparseTensor":
+        return type(model)(model.indices, values, model.dense_shape)
+    return values
+
+
+def _key(value: Any) -> Any:
+    kind = type(value).__name__
+    if kind == "RaggedTensor":
+        from ..ragged.tensor import all_splits
+
+        flat = value.flat_values
+        return kind, flat.dtype, tuple(flat.shape), tuple(s.tobytes() for s in all_splits(value))
+    if kind == "SparseTensor":
+        return kind, value.dtype, value.indices.array.tobytes(), value.dense_shape.array.tobytes()
+    if isinstance(value, Tensor):
+        return value.dtype, tuple(value.shape)
+    return value if isinstance(value, (int, float, str, bool, type(None))) else id(value)
