@@ -1,4 +1,4 @@
-"""``tf.IndexedSlices`` as results of functions: taken apart into tensors, and put together again."""
+"""Slices, ragged and sparse tensors as results of functions: taken apart into tensors, and put together again."""
 
 from __future__ import annotations
 
@@ -17,10 +17,15 @@ class Parts(list[Any]):
 
 
 def take_apart(value: Any) -> Any:
-    """The parts of slices; any other value as it is."""
+    """The parts of a composite value; any other value as it is."""
     if isinstance(value, IndexedSlices):
         shape = value._dense_shape
         return Parts([value._values, value._indices, *([] if shape is None else [shape])], IndexedSlices)
+    kind = type(value).__name__
+    if kind == "RaggedTensor":  # where its rows begin and end is known while tracing
+        return Parts([value.flat_values], value.with_flat_values)
+    if kind == "SparseTensor":
+        return Parts([value.indices, value.values, value.dense_shape], type(value))
     return value
 
 
