@@ -197,8 +197,8 @@ def bury(record: Any) -> None:
         if leaf.tensor is not None:
             leaf.ref = ref(leaf.tensor)
             leaf.tensor = None
-        if leaf.variable is not None and type(leaf.variable) is not weakref.ref:
-            leaf.variable = weakref.ref(leaf.variable)
+            if leaf.variable is not None:
+                leaf.owner, leaf.variable = weakref.ref(leaf.variable), None
     graves = state.graves
     if graves is None:
         graves = state.graves = deque()

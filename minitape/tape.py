@@ -271,7 +271,7 @@ class GradientTape:
             seeds = [_leaf(s) for s in seeds]
         gradients = self._gradients(targets, flat, seeds)
         if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
-            self._note_gradients(gradients, targets, flat)
+            self._note_gradients(gradients, targets)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         nones = [g is None for g in gradients]
@@ -286,12 +286,12 @@ class GradientTape:
         self._end()
         return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
 
-    def _note_gradients(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
+    def _note_gradients(self, gradients: list[Any], targets: list[Any]) -> None:
         origin = None
         for g in gradients:
             if type(g) is EagerTensor:
                 if origin is None:
-                    origin = born("gradient", [*targets, *sources])
+                    origin = born("gradient", targets)
                 g._made = origin
 
     def explain(self, target: Any, sources: Any) -> Any:

@@ -118,7 +118,7 @@ class Trace:
                 origin = None if tensor is None else tensor._made
                 if tensor is None and hasattr(leaf, "ref"):  # the recording was released
                     tensor, origin = leaf.ref.tensor(), leaf.ref.origin
-                    variable = variable and variable()
+                    variable = leaf.owner() if hasattr(leaf, "owner") else None
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
