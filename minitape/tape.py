@@ -161,6 +161,7 @@ class GradientTape:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
+        self._note("reset")
         self._start = len(self._record)  # type: ignore[arg-type]
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
         self.late = True

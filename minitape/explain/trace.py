@@ -219,6 +219,9 @@ class Trace:
         """The break of an operation that ran where this tape did not record."""
         if node.record is self.record and any(a <= node.row < b for a, b in self.spans):
             return None
+        for what, row, _, frames in reversed(self.tape.notes) if node.record is self.record else ():
+            if what == "reset" and node.row < row and frames:
+                return Break("outside_tape", Place(frames), "reset", node)
         cause = "recording_paused" if node.record is self.record and self.paused(node.row) else "outside_tape"
         return Break(cause, self.place(node), self.label(node), node)
 

@@ -42,6 +42,10 @@ _TEXT = {
         "{what} ran outside the tape's with block{line}, so the tape does not know it.",
         "Move the line into the with block.",
     ),
+    "outside_tape reset": (
+        "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
+        "Call tape.reset() before the computation that you want to differentiate, or not at all.",
+    ),
     "state": (
         "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from.",
         "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
@@ -221,7 +225,7 @@ def _say(cause: str, place: Any, what: str, name: str, source: Any) -> Explanati
     if cause in ("connected", "independent"):
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
-    message, fix = _TEXT[cause]
+    message, fix = _TEXT.get(f"{cause} {what}") or _TEXT[cause]
     fields = {"x": name, "line": at, "what": what or "the value"}
     message, fix = message.format(**fields), fix.format(**fields)
     return Explanation(cause, message, fix, place and place.filename, place and place.line)
