@@ -65,9 +65,13 @@ class _Trace:
         self._result = result
         self._inputs = [i for i, m in enumerate(models) if _is_input(m)]
         self._inner = Function(plain, None, False)
+        self._concrete: Any = None
 
     def __call__(self, leaves: list[Any]) -> Any:
-        out = self._inner(*[leaves[i] for i in self._inputs])
+        tensors = [leaves[i] for i in self._inputs]
+        if self._concrete is None:
+            self._concrete = self._inner.get_concrete_function(*tensors)
+        out = self._concrete.call_flat(tensors)
         models = nest.flatten(self._result[0])
         values = nest.flatten(out)
         return nest.pack_sequence_as(self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)])
