@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT: dict[str, str] = {
     "tensor": "Tensor",
-    "convert": "constant convert_to_tensor",
+    "convert": "constant convert_to_tensor register_tensor_conversion_function",
     "variable": "Variable",
     "distribution": "VariableAggregation VariableSynchronization",
     "tape": "GradientTape UnconnectedGradients",
@@ -35,6 +35,10 @@ ROOT: dict[str, str] = {
               "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
               "stop_gradient transpose",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
+    "keras": "initializers losses metrics optimizers",
+    "strings": "as_string",
+    "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
+               "random_uniform_initializer=RandomUniform zeros_initializer=Zeros",
     "filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "indexing": "slice=slice_ strided_slice",
     "joining": "concat pad parallel_stack repeat split stack tile unstack",

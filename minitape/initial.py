@@ -1,0 +1,125 @@
+"""``tf.zeros_initializer`` and its siblings: objects that make the first value of a variable from a shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes
+from .convert import constant
+from .filling import ones, zeros
+from .shape import static_sizes
+
+
+class Initializer:
+    """What all initializers have: ``get_config`` and ``from_config``; calling one with a shape makes a tensor."""
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        raise NotImplementedError("an initializer defines __call__(shape, dtype=None)")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments with which the same initializer can be made again."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """An initializer made of what ``get_config`` gave."""
+        return cls(**{key: value for key, value in config.items() if key != "dtype"})
+
+
+def _no_partition(kwargs: dict[str, Any]) -> None:
+    for key, value in kwargs.items():
+        if key not in ("partition_shape", "partition_offset"):
+            raise TypeError(
+                f"Keyword argument should be one of ['partition_shape', 'partition_offset']. Received: {key}"
+            )
+        if value is not None:
+            raise ValueError(f"minitape has no partitioned variables: got {key}={value!r}")
+
+
+def _plain(dtype: Any, floating: bool = False) -> Any:
+    dtype = dtypes.as_dtype(dtypes.float32 if dtype is None else dtype)
+    if floating and not dtype.is_floating:
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {dtype}.")
+    if dtype.kind not in "fiucb":
+        raise ValueError(f"Argument `dtype` expected to be numeric or boolean. Received {dtype}.")
+    return dtype
+
+
+class Zeros(Initializer):
+    """Zeros of a shape and dtype (float32 by default). ValueError for strings.
+
+    >>> import minitape as tf
+    >>> tf.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+        _no_partition(kwargs)
+        return zeros(shape, _plain(dtype))
+
+
+class Ones(Initializer):
+    """Ones of a shape and dtype (float32 by default). ValueError for strings.
+
+    >>> import minitape as tf
+    >>> tf.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+        _no_partition(kwargs)
+        return ones(shape, _plain(dtype))
+
+
+class Constant(Initializer):
+    """A given value in the shape that is asked for: a number fills it, a list is reshaped.
+
+    >>> import minitape as tf
+    >>> tf.constant_initializer([1, 2])([2, 1]).numpy().tolist()
+    [[1], [2]]
+    """
+
+    def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
+        if support_partition:
+            raise ValueError("minitape has no partitioned variables: leave `support_partition` out")
+        self.value = value
+
+    def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
+        _no_partition(kwargs)
+        return constant(self.value, None if dtype is None else dtypes.as_dtype(dtype), shape=static_sizes(shape))
+
+
+class RandomNormal(Initializer):
+    """Numbers from a normal distribution. ValueError for a dtype that is no float.
+
+    >>> import minitape as tf
+    >>> tf.random_normal_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+        from .random import normal
+
+        _no_partition(kwargs)
+        return normal(shape, self.mean, self.stddev, _plain(dtype, floating=True), seed=self.seed)
+
+
+class RandomUniform(Initializer):
+    """Numbers from a uniform distribution over [minval, maxval).
+
+    >>> import minitape as tf
+    >>> tf.random_uniform_initializer(0, 1, seed=1)([2]).dtype
+    tf.float32
+    """
+
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None) -> None:
+        self.minval, self.maxval, self.seed = minval, maxval, seed
+
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
+        from .random import uniform
+
+        _no_partition(kwargs)
+        return uniform(shape, self.minval, self.maxval, _plain(dtype), seed=self.seed)
