@@ -378,8 +378,6 @@ def _returned(result: Any, function: Any) -> Any:
         if isinstance(value, Parts):
             value[:] = [leaf(part) for part in value]
             return value
-        if composites.is_composite(value):
-            raise composites.CompositeReturned(f"{function!r} returned a {type(value).__name__}")
         if not isinstance(value, Tensor):
             try:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)

@@ -35,7 +35,8 @@ def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def concrete(function: Any) -> Callable[..., Any]:
-    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when called."""
+    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when "
+    "called."""
 
     def concrete_function(*args: Any, **kwargs: Any) -> Any:
         return call(function, args, kwargs)
@@ -74,7 +75,9 @@ class _Trace:
         out = self._concrete.call_flat(tensors)
         models = nest.flatten(self._result[0])
         values = nest.flatten(out)
-        return nest.pack_sequence_as(self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)])
+        return nest.pack_sequence_as(
+            self._result[0], [_rebuilt(m, v) if is_composite(m) else v for m, v in zip(models, values, strict=True)]
+        )
 
 
 def _is_input(value: Any) -> bool:
