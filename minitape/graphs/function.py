@@ -136,7 +136,7 @@ class Function:
         return bound
 
     def __repr__(self) -> str:
-        return f"<minitape.graphs.function.Function {self._name}>"
+        return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
 
     # -- calling --------------------------------------------------------------------------------------------------------
 

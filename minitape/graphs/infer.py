@@ -17,6 +17,7 @@ from ..errors import OpError
 from ..primitives import Primitive
 from ..quiet import hush, restore
 from ..shape import TensorShape
+from ..tensor import CHECKS
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 _ELEMENTWISE = {"SelectV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
@@ -225,6 +226,8 @@ def fold(graph: Any, call: Any) -> None:
     if getattr(primitive, "stateful", False) or getattr(primitive, "infer", None) is not None:
         return
     inputs = [graph.tensors[r] for r in call.inputs]
+    if primitive.op in CHECKS and inputs[0].dtype.is_integer:  # may be refused when it runs
+        return
     if primitive.op in _STATIC or primitive.op in ("ZerosLike", "OnesLike"):
         if not all(t.shape.is_fully_defined() for t in inputs):
             if primitive.op == "Rank" and inputs[0].shape.rank is not None:

@@ -14,7 +14,7 @@ from ..convert import convert_to_tensor, to_array
 from ..record import state
 from ..shape import TensorShape
 from ..tape import UnconnectedGradients
-from ..tensor import Tensor
+from ..tensor import EagerTensor, Tensor
 from .build import Graph, Operation, SymbolicTensor
 from .program import Program
 
@@ -222,16 +222,20 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
 
 
 def _fetch(graph: Graph, fetch: Any, whole: Any) -> Any:
-    if fetch is None or isinstance(fetch, (int, float, np.ndarray)):
-        raise TypeError(f"Argument `fetch` = {fetch} has invalid type \"{type(fetch).__name__}\" must be a string or Tensor. "
-                        f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)")  # fmt: skip
-    if hasattr(fetch, "_dense_shape") and hasattr(fetch, "dense"):
+    if fetch is not None and hasattr(fetch, "dense"):
         with graph.as_default():
             fetch = fetch.dense()
+    if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
+        raise TypeError(
+            f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
+            f"(Can not convert a {type(fetch).__name__} into a Tensor or Operation.)"
+        )
+    if isinstance(fetch, EagerTensor):
+        return graph.tensor_at(graph.enter(fetch))
     try:
         return graph.as_graph_element(fetch)
-    except (TypeError, ValueError, KeyError) as error:
-        raise type(error)(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from None
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"Argument `fetch` = {fetch} cannot be interpreted as a Tensor. ({error})") from None
 
 
 def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:

@@ -26,7 +26,7 @@ def any_composite(args: Any, kwargs: Any) -> bool:
 def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls a ``tf.function`` with composite arguments (or results)."""
     leaves = nest.flatten((args, kwargs))
-    key = tuple(_key(leaf) for leaf in leaves) + (str(nest.map_structure(lambda _: 0, (args, kwargs))),)
+    key = (*[_key(leaf) for leaf in leaves], str(nest.map_structure(lambda _: 0, (args, kwargs))))
     known = function._composites.get(key)
     if known is None:
         known = function._composites[key] = _Trace(function, args, kwargs)
