@@ -85,7 +85,9 @@ class Inquiry(Objects):
 
     def watched_too_late(self, source: Any) -> Break | None:
         """The watch call for this source that came after its use, or was lost in a pause."""
-        for what, row, subject, frames in self.tape.notes:
+        notes = self.tape.notes
+        reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
+        for what, row, subject, frames in notes[reset + 1 :]:
             if what == "watch" and subject is not None and subject() is source and frames:
                 cause = "recording_paused" if self.record is not None and self.trace.paused(row) else "watched_late"
                 return Break(cause, Place(frames), "", source)
