@@ -63,7 +63,7 @@ ROOT: dict[str, str] = {
     "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "experimental test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 _ONE_MACHINE = "minitape runs in one process on one CPU"
@@ -73,7 +73,7 @@ OUT_OF_SCOPE: dict[str, str] = {
     "saved_model": _NO_FILES, "train": "use tf.compat.v1.train for the optimizers of TensorFlow 1; " + _NO_FILES,
     "lite": _NO_FILES, "quantization": "minitape has no quantized types", "estimator": "gone from TensorFlow as well",
     "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
-    "profiler": "use Python's own profilers", "experimental": "experimental parts are left out", "raw_ops": "call the "
+    "profiler": "use Python's own profilers", "raw_ops": "call the "
     "function itself, e.g. tf.add instead of tf.raw_ops.AddV2", "signal": "use numpy.fft; it is not differentiable there",
     "audio": "minitape reads no media", "lookup": "use a Python dictionary", "queue": "use Python's queue",
     "feature_column": "deprecated in TensorFlow as well", "mlir": "there is no compiler to look into",

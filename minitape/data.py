@@ -1,7 +1,7 @@
-"""``tf.data``: datasets, as training loops use them: sequences of tensors that are sliced, mapped, shuffled and batched.
+"""``tf.data``: datasets, as training loops use them: tensors that are sliced, mapped, shuffled and batched.
 
-A dataset is a recipe: each ``for`` over it begins anew. Functions given to ``map`` and ``filter`` run on each element as
-it comes, with its value, and may print or look at it.
+A dataset is a recipe: each ``for`` over it begins anew. Functions given to ``map`` and ``filter`` run on each element
+as it comes, with its value, and may print or look at it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,12 @@ class Dataset:
         if len(sizes) > 1:
             raise ValueError(f"Dimensions {sorted(sizes)[0]} and {sorted(sizes)[1]} are not compatible")
         count = sizes.pop()
-        return Dataset(lambda: (_map(lambda t, i=i: _row(t, i), parts) for i in range(count)), count, "_TensorSliceDataset",
-                       _map(lambda t: _spec_of(t, 1), parts))  # fmt: skip
+        return Dataset(
+            lambda: (_map(lambda t, i=i: _row(t, i), parts) for i in range(count)),
+            count,
+            "_TensorSliceDataset",
+            _map(lambda t: _spec_of(t, 1), parts),
+        )
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
@@ -61,8 +65,14 @@ class Dataset:
         return Dataset(lambda: iter([parts]), 1, "_TensorDataset", _map(_spec_of, parts))
 
     @staticmethod
-    def from_generator(generator: Callable[..., Any], output_types: Any = None, output_shapes: Any = None, args: Any = (),
-                       output_signature: Any = None, name: str | None = None) -> Dataset:  # fmt: skip
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = (),
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
         """What a generator function yields, as tensors of ``output_signature`` (or ``output_types``)."""
         if output_signature is None and output_types is None:
             raise TypeError("Either `output_signature` or `output_types` must be specified.")
@@ -79,7 +89,9 @@ class Dataset:
         """The numbers of Python's range, int64."""
         numbers = range(*[int(a) for a in args])
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
-        return Dataset(lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", _tensor_spec((), output_type))
+        return Dataset(
+            lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", _tensor_spec((), output_type)
+        )
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -88,35 +100,58 @@ class Dataset:
         parts = _flatten(given)
         for part in parts:
             if not isinstance(part, Dataset):
-                raise TypeError(f"Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
-                                f"objects but encountered object of type {type(part)}.")  # fmt: skip
+                raise TypeError(
+                    f"Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
+                    f"objects but encountered object of type {type(part)}."
+                )
         known = [p._length for p in parts]
-        length = UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in known else min((n for n in known if n >= 0), default=INFINITE_CARDINALITY)
+        length = (
+            UNKNOWN_CARDINALITY
+            if UNKNOWN_CARDINALITY in known
+            else min((n for n in known if n >= 0), default=INFINITE_CARDINALITY)
+        )
 
         def start() -> Iterator[Any]:
             for items in zip(*[iter(p) for p in parts], strict=False):
                 left = iter(items)
-                yield _map(lambda _: next(left), given)
+                yield _map(lambda _, left=left: next(left), given)
 
         return Dataset(start, length, "_ZipDataset", lambda: _map(lambda p: p.element_spec, given))
 
     # -- what is done to them -----------------------------------------------------------------------------------------
 
-    def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None, deterministic: Any = None, synchronous: Any = None,
-            use_unbounded_threadpool: bool = False, name: str | None = None) -> Dataset:  # fmt: skip
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        synchronous: Any = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
         """A function of each element; one that is a tuple gives several arguments."""
         return self._derived(lambda: (_map(_source, _call(map_func, e)) for e in self), self._length, "_MapDataset")
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which the function is true."""
-        return self._derived(lambda: (e for e in self if bool(_call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec)
+        return self._derived(
+            lambda: (e for e in self if bool(_call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
+        )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """A function gives a dataset for each element; their elements one after the other."""
-        return self._derived(lambda: (e for outer in self for e in _call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset")
+        return self._derived(
+            lambda: (e for outer in self for e in _call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
+        )
 
-    def batch(self, batch_size: Any, drop_remainder: bool = False, num_parallel_calls: Any = None, deterministic: Any = None,
-              name: str | None = None) -> Dataset:  # fmt: skip
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
         """Several elements stacked into one; the last batch may be smaller, unless ``drop_remainder``.
 
         InvalidArgumentError when their shapes differ.
@@ -124,25 +159,51 @@ class Dataset:
         size = int(batch_size)
         if size <= 0:
             raise InvalidArgumentError(None, None, "Batch size must be greater than zero. [Op:BatchDatasetV2] name: ")
-        length = self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
+        length = (
+            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
+        )
         together = _ragged if self._has_ragged_rows() else _stacked
-        return self._derived(lambda: (together(g) for g in _groups(self, size, drop_remainder)), length, "_BatchDataset",
-                             lambda: _map(lambda s: _with_rows(s, size if drop_remainder else None), self.element_spec))  # fmt: skip
+        return self._derived(
+            lambda: (together(g) for g in _groups(self, size, drop_remainder)),
+            length,
+            "_BatchDataset",
+            lambda: _map(lambda s: _with_rows(s, size if drop_remainder else None), self.element_spec),
+        )
 
-    def ragged_batch(self, batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64,
-                     name: str | None = None) -> Dataset:  # fmt: skip
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = dtypes.int64,
+        name: str | None = None,
+    ) -> Dataset:
         """Several elements of different lengths as one ragged tensor."""
         size = int(batch_size)
-        length = self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
-        return self._derived(lambda: (_ragged(g) for g in _groups(self, size, drop_remainder)), length, "_RaggedBatchDataset")
+        length = (
+            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
+        )
+        return self._derived(
+            lambda: (_ragged(g) for g in _groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
+        )
 
-    def padded_batch(self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None, drop_remainder: bool = False,
-                     name: str | None = None) -> Dataset:  # fmt: skip
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
         """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``)."""
         size = int(batch_size)
-        length = self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
-        return self._derived(lambda: (_padded(g, padded_shapes, padding_values) for g in _groups(self, size, drop_remainder)),
-                             length, "_PaddedBatchDataset")  # fmt: skip
+        length = (
+            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
+        )
+        return self._derived(
+            lambda: (_padded(g, padded_shapes, padding_values) for g in _groups(self, size, drop_remainder)),
+            length,
+            "_PaddedBatchDataset",
+        )
 
     def unbatch(self, name: str | None = None) -> Dataset:
         """The rows of each element."""
@@ -154,11 +215,15 @@ class Dataset:
 
         return self._derived(start, UNKNOWN_CARDINALITY, "_UnbatchDataset")
 
-    def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None) -> Dataset:
+    def shuffle(
+        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None
+    ) -> Dataset:
         """Elements drawn by chance from the next ``buffer_size`` ones; in another order at each iteration."""
         size = int(buffer_size)
         if size <= 0:
-            raise InvalidArgumentError(None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: ")
+            raise InvalidArgumentError(
+                None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: "
+            )
         source: list[Any] = []
         first = _seeds(seed)
 
@@ -177,7 +242,13 @@ class Dataset:
             rounds = itertools.count() if times is None else range(times)
             return itertools.chain.from_iterable(iter(self) for _ in rounds)
 
-        length = (INFINITE_CARDINALITY if self._length else 0) if times is None else self._length * times if self._length >= 0 else self._length
+        length = (
+            (INFINITE_CARDINALITY if self._length else 0)
+            if times is None
+            else self._length * times
+            if self._length >= 0
+            else self._length
+        )
         return self._derived(start, length, "_RepeatDataset", self._spec)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
@@ -185,7 +256,9 @@ class Dataset:
         n = int(count)
         if n < 0:
             return self._derived(lambda: iter(self), self._length, "_TakeDataset", self._spec)
-        length = n if self._length == INFINITE_CARDINALITY else min(n, self._length) if self._length >= 0 else self._length
+        length = (
+            n if self._length == INFINITE_CARDINALITY else min(n, self._length) if self._length >= 0 else self._length
+        )
         return self._derived(lambda: itertools.islice(iter(self), n), length, "_TakeDataset", self._spec)
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
@@ -198,21 +271,33 @@ class Dataset:
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which the function is false."""
-        return self._derived(lambda: itertools.takewhile(lambda e: bool(_call(predicate, e)), self), UNKNOWN_CARDINALITY,
-                             "_TakeWhileDataset", self._spec)  # fmt: skip
+        return self._derived(
+            lambda: itertools.takewhile(lambda e: bool(_call(predicate, e)), self),
+            UNKNOWN_CARDINALITY,
+            "_TakeWhileDataset",
+            self._spec,
+        )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """The elements of this and then of the other."""
         lengths = (self._length, dataset._length)
         length = sum(lengths) if min(lengths) >= 0 else min(lengths)
-        return self._derived(lambda: itertools.chain(iter(self), iter(dataset)), length, "_ConcatenateDataset", self._spec)
+        return self._derived(
+            lambda: itertools.chain(iter(self), iter(dataset)), length, "_ConcatenateDataset", self._spec
+        )
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number (int64) and an element."""
-        return self._derived(lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, int(start))), self._length, "_ZipDataset",
-                             lambda: (_tensor_spec((), dtypes.int64), self.element_spec))  # fmt: skip
+        return self._derived(
+            lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, int(start))),
+            self._length,
+            "_ZipDataset",
+            lambda: (_tensor_spec((), dtypes.int64), self.element_spec),
+        )
 
-    def window(self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+    def window(
+        self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
         """Datasets of ``size`` neighbours, each ``shift`` further on."""
 
         def start() -> Iterator[Any]:
@@ -269,7 +354,11 @@ class Dataset:
 
     def _has_ragged_rows(self) -> bool:
         """True when an element is known to be a row of a ragged tensor."""
-        return self._spec is not None and not callable(self._spec) and any(hasattr(s, "ragged_rank") for s in _flatten(self._spec))
+        return (
+            self._spec is not None
+            and not callable(self._spec)
+            and any(hasattr(s, "ragged_rank") for s in _flatten(self._spec))
+        )
 
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
         return Dataset(start, length, kind, spec)
@@ -299,8 +388,12 @@ class Dataset:
         """The only element; InvalidArgumentError when there are none or several."""
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
-            raise InvalidArgumentError(None, None, f"Dataset {'was empty' if not found else 'had more than one element'}. "
-                                       "[Op:DatasetToSingleElement] name: ")  # fmt: skip
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Dataset {'was empty' if not found else 'had more than one element'}. "
+                "[Op:DatasetToSingleElement] name: ",
+            )
         return found[0]
 
     @property
@@ -360,7 +453,9 @@ def _typed(item: Any, kinds: Any) -> Any:
     if hasattr(item, "_composite"):
         return item
     array = np.asarray(item)
-    return convert_to_tensor(array.astype(dtypes.as_dtype(kinds).as_numpy_dtype) if array.dtype.kind in "fiub" else item, kinds)
+    return convert_to_tensor(
+        array.astype(dtypes.as_dtype(kinds).as_numpy_dtype) if array.dtype.kind in "fiub" else item, kinds
+    )
 
 
 # -- rows and batches -------------------------------------------------------------------------------------------------
@@ -410,8 +505,12 @@ def _stack(items: list[Any]) -> Any:
     if any(s != shapes[0] for s in shapes):
         at = next(i for i, s in enumerate(shapes) if s != shapes[0])
         show = [",".join(map(str, s)) for s in (shapes[0], shapes[at])]
-        raise InvalidArgumentError(None, None, "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-                                   f"[tensor]: [{show[1]}], [batch]: [{show[0]}] [Op:IteratorGetNext] name: ")  # fmt: skip
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+            f"[tensor]: [{show[1]}], [batch]: [{show[0]}] [Op:IteratorGetNext] name: ",
+        )
     return tf.stack(items)
 
 
@@ -422,17 +521,27 @@ def _ragged(group: list[Any]) -> Any:
 
 
 def _padded(group: list[Any], shapes: Any, values: Any) -> Any:
-    wanted = None if shapes is None else _flatten(shapes if _is_structure(shapes) and _is_structure(group[0]) else (shapes,))
+    wanted = (
+        None if shapes is None else _flatten(shapes if _is_structure(shapes) and _is_structure(group[0]) else (shapes,))
+    )
     fill = None if values is None else _flatten(values if _is_structure(group[0]) else (values,))
     columns = list(zip(*[_flatten(e) for e in group], strict=True))
     made = []
     for c, items in enumerate(columns):
         sizes = np.max([t.shape.as_list() for t in items], axis=0).astype(int).tolist() if items[0].ndim else []
         if wanted is not None:
-            given = list(np.atleast_1d(np.asarray(wanted[c], object)) if not hasattr(wanted[c], "as_list") else wanted[c].as_list())
+            given = list(
+                np.atleast_1d(np.asarray(wanted[c], object))
+                if not hasattr(wanted[c], "as_list")
+                else wanted[c].as_list()
+            )
             sizes = [n if g in (None, -1) else int(g) for n, g in zip(sizes, given, strict=True)]
         kind = items[0].dtype
-        default = (b"" if kind.kind == "s" else 0) if fill is None or fill[c] is None else convert_to_tensor(fill[c], kind).array
+        default = (
+            (b"" if kind.kind == "s" else 0)
+            if fill is None or fill[c] is None
+            else convert_to_tensor(fill[c], kind).array
+        )
         out = np.full((len(items), *sizes), default, kind.as_numpy_dtype)
         for i, t in enumerate(items):
             out[(i, *[slice(0, n) for n in t.shape])] = t.array
@@ -499,9 +608,13 @@ def _dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_sp
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 
-experimental = SimpleNamespace(AUTOTUNE=AUTOTUNE, cardinality=lambda dataset: dataset.cardinality(),
-                               dense_to_ragged_batch=_dense_to_ragged_batch, INFINITE_CARDINALITY=INFINITE_CARDINALITY,
-                               UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY)  # fmt: skip
+experimental = SimpleNamespace(
+    AUTOTUNE=AUTOTUNE,
+    cardinality=lambda dataset: dataset.cardinality(),
+    dense_to_ragged_batch=_dense_to_ragged_batch,
+    INFINITE_CARDINALITY=INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY=UNKNOWN_CARDINALITY,
+)
 
 
 class Options:

@@ -1,8 +1,8 @@
 """Functions of ``tf`` that also take ragged or sparse tensors.
 
-Plain tensors must not pay for them: only when the first composite value is made, the modules of composites put their own
-versions around the functions (``install``). A wrapped function looks at its arguments and calls the composite version
-when one of them is composite, else the plain one.
+Plain tensors must not pay for them: only when the first composite value is made, the modules of composites put their
+own versions around the functions (``install``). A wrapped function looks at its arguments and calls the composite
+version when one of them is composite, else the plain one.
 """
 
 from __future__ import annotations

@@ -48,8 +48,13 @@ def decode_base64(input: Any, name: str | None = None) -> Any:
     return each(one, strings_of(input, "DecodeBase64"))
 
 
-def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: int | None = None,
-               name: str | None = None) -> Any:  # fmt: skip
+def decode_raw(
+    input_bytes: Any,
+    out_type: Any,
+    little_endian: bool = True,
+    fixed_length: int | None = None,
+    name: str | None = None,
+) -> Any:
     """The bytes of each string as numbers; all strings must have the same length (or are cut to ``fixed_length``).
 
     >>> import minitape as tf
@@ -65,12 +70,18 @@ def decode_raw(input_bytes: Any, out_type: Any, little_endian: bool = True, fixe
     size = len(flat[0]) if flat else 0
     for s in flat[1:]:
         if len(s) != size:
-            raise invalid(f"DecodeRaw requires input strings to all be the same size, but element 1 has size {size} != {len(s)}",
-                          "DecodeRaw")  # fmt: skip
+            raise invalid(
+                f"DecodeRaw requires input strings to all be the same size, but element 1 has size {size} != {len(s)}",
+                "DecodeRaw",
+            )
     if size % kind.itemsize:
-        raise invalid(f"Input to DecodeRaw has length {size} that is not a multiple of {kind.itemsize}, the size of {dtype.name}",
-                      "DecodeRaw")  # fmt: skip
-    out = np.frombuffer(b"".join(flat), kind if little_endian or kind.itemsize == 1 else kind.newbyteorder(">")).astype(kind)
+        raise invalid(
+            f"Input to DecodeRaw has length {size} that is not a multiple of {kind.itemsize}, the size of {dtype.name}",
+            "DecodeRaw",
+        )
+    out = np.frombuffer(b"".join(flat), kind if little_endian or kind.itemsize == 1 else kind.newbyteorder(">")).astype(
+        kind
+    )
     return wrap(out.reshape((*array.shape, size // kind.itemsize)))
 
 

@@ -49,9 +49,9 @@ class ModuleScope:
 class Module:
     """A named container of variables and other modules, found among its attributes by reflection.
 
-    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples: first the module's
-    own attributes in the order of their names (lists, tuples and dictionaries included), then those of its submodules,
-    level by level. Raises ValueError for a name that is no Python identifier.
+    ``variables``, ``trainable_variables``, ``non_trainable_variables`` and ``submodules`` are tuples: first the
+    module's own attributes in the order of their names (lists, tuples and dictionaries included), then those of its
+    submodules, level by level. Raises ValueError for a name that is no Python identifier.
     See https://www.tensorflow.org/api_docs/python/tf/Module.
 
     >>> import minitape as tf
@@ -73,8 +73,10 @@ class Module:
         if name is None:
             name = camel_to_snake(type(self).__name__)
         elif not _IDENTIFIER.match(name):
-            raise ValueError(f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
-                             "(e.g. a valid class name).")  # fmt: skip
+            raise ValueError(
+                f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
+                "(e.g. a valid class name)."
+            )
         self._name = name
         birth(self)
         self._name_scope = ModuleScope((*state.scope, name))
@@ -121,8 +123,9 @@ class Module:
 
         Each leaf comes once, unless ``with_path`` asks for pairs (path, leaf).
         """
-        return _flatten(self, (), recursive, predicate or (lambda leaf: True), attribute_traversal_key, with_path,
-                        {id(self)}, [])  # fmt: skip
+        return _flatten(
+            self, (), recursive, predicate or (lambda leaf: True), attribute_traversal_key, with_path, {id(self)}, []
+        )
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,8 +151,16 @@ class Module:
         return inside
 
 
-def _flatten(module: Module, path: tuple[Any, ...], recursive: bool, wanted: Callable[[Any], bool], key: Any,
-             with_path: bool, seen: set[int], outer: list[int]) -> Iterator[Any]:  # fmt: skip
+def _flatten(
+    module: Module,
+    path: tuple[Any, ...],
+    recursive: bool,
+    wanted: Callable[[Any], bool],
+    key: Any,
+    with_path: bool,
+    seen: set[int],
+    outer: list[int],
+) -> Iterator[Any]:
     recursive = recursive and id(module) not in outer
     inner: list[tuple[tuple[Any, ...], Module]] = []
     for leaf_path, leaf in _leaves(module, key):

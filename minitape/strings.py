@@ -32,13 +32,19 @@ def strings_of(x: Any, op: str) -> Any:
     if isinstance(x, Tensor) or hasattr(x, "_read"):
         tensor = convert_to_tensor(x)
         if tensor.dtype != dtypes.string:
-            raise invalid(f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
-                          f"{tensor.dtype.kernel_name} tensor", op)  # fmt: skip
+            raise invalid(
+                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+                f"{tensor.dtype.kernel_name} tensor",
+                op,
+            )
     else:
         tensor = convert_to_tensor(x, dtypes.string) if not _empty(x) else convert_to_tensor(x)
         if tensor.dtype != dtypes.string:
-            raise invalid(f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
-                          f"{tensor.dtype.kernel_name} tensor", op)  # fmt: skip
+            raise invalid(
+                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+                f"{tensor.dtype.kernel_name} tensor",
+                op,
+            )
     return np.asarray(tensor.array, object)
 
 
@@ -117,9 +123,12 @@ def strip(input: Any, name: str | None = None) -> Any:
 def _unit(unit: str, op: str, signature: str) -> bool:
     """True for characters, False for bytes."""
     if unit not in ("BYTE", "UTF8_CHAR"):
-        raise invalid(f'Value for attr \'unit\' of "{unit}" is not in the list of allowed values: "BYTE", "UTF8_CHAR"\n\t; '
-                      f"NodeDef: {{{{node {op}}}}}; Op<name={op}; signature={signature}; attr=unit:string,default=\"BYTE\","
-                      'allowed=["BYTE", "UTF8_CHAR"]>', op)  # fmt: skip
+        raise invalid(
+            f'Value for attr \'unit\' of "{unit}" is not in the list of allowed values: "BYTE", "UTF8_CHAR"\n\t; '
+            f'NodeDef: {{{{node {op}}}}}; Op<name={op}; signature={signature}; attr=unit:string,default="BYTE",'
+            'allowed=["BYTE", "UTF8_CHAR"]>',
+            op,
+        )
     return unit == "UTF8_CHAR"
 
 
@@ -136,7 +145,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     return wrap(np.array(counts, np.int32).reshape(array.shape))
 
 
-def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:  # noqa: A002
+def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     """The piece of each string that begins at ``pos`` (from the end if negative) and has up to ``len`` bytes.
 
     InvalidArgumentError when ``pos`` lies outside a string.
@@ -146,7 +155,9 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     [b'll', b'rl']
     """
     array = strings_of(input, "Substr")
-    characters = _unit(unit, "Substr", "input:string, pos:T, len:T -> output:string; attr=T:type,allowed=[DT_INT32, DT_INT64]")
+    characters = _unit(
+        unit, "Substr", "input:string, pos:T, len:T -> output:string; attr=T:type,allowed=[DT_INT32, DT_INT64]"
+    )
     starts, sizes = (np.asarray(convert_to_tensor(v).array) for v in (pos, len))
     if starts.shape != sizes.shape:
         show = [",".join(map(str, v.shape)) for v in (starts, sizes)]
@@ -157,11 +168,15 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
         show = [",".join(map(str, v.shape)) for v in (array, starts)]
         raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", "Substr") from None
     out = []
-    for i, (s, p, n) in enumerate(zip(array.reshape(-1), starts.reshape(-1).tolist(), sizes.reshape(-1).tolist(), strict=True)):
+    for i, (s, p, n) in enumerate(
+        zip(array.reshape(-1), starts.reshape(-1).tolist(), sizes.reshape(-1).tolist(), strict=True)
+    ):
         parts = unicode.characters(s) if characters else s
         total = parts.__len__()
         if not -total <= p <= total:
-            raise invalid(f"pos {p} out of range for string b'{s.decode('utf-8', 'backslashreplace')}' at index {i}", "Substr")
+            raise invalid(
+                f"pos {p} out of range for string b'{s.decode('utf-8', 'backslashreplace')}' at index {i}", "Substr"
+            )
         p = p + total if p < 0 else p
         piece = parts[p:] if n < 0 else parts[p : p + n]
         out.append(b"".join(piece) if characters else piece)
@@ -234,7 +249,9 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     return texts([glue.join(a[i] for a in full) for i in range(count)], shape)
 
 
-def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None) -> Any:
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
+) -> Any:
     """The strings along the axes (all by default) joined.
 
     >>> import minitape as tf
@@ -249,17 +266,26 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator
         axes = []
         for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis)).tolist():
             if not -rank <= a < rank:
-                raise OutOfRangeError(None, None, f"Invalid reduction dimension {a} for input with {rank} dimension(s) "
-                                      "[Op:ReduceJoin] name: ")  # fmt: skip
+                raise OutOfRangeError(
+                    None,
+                    None,
+                    f"Invalid reduction dimension {a} for input with {rank} dimension(s) [Op:ReduceJoin] name: ",
+                )
             axes.append(a % rank)
     kept = [i for i in range(rank) if i not in axes]
     moved = array.transpose((*kept, *axes[::-1])).reshape((*[array.shape[i] for i in kept], -1))
     flat = moved.reshape((-1, moved.shape[-1])) if kept else moved.reshape(1, -1)
-    shape = tuple(1 if i in axes else n for i, n in enumerate(array.shape)) if keepdims else tuple(array.shape[i] for i in kept)
+    shape = (
+        tuple(1 if i in axes else n for i, n in enumerate(array.shape))
+        if keepdims
+        else tuple(array.shape[i] for i in kept)
+    )
     return texts([glue.join(row) for row in flat], shape)
 
 
-def unsorted_segment_join(inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None) -> Any:
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Any:
     """The strings with the same number joined."""
     array = strings_of(inputs, "UnsortedSegmentJoin")
     ids = np.asarray(convert_to_tensor(segment_ids).array).reshape(-1)
@@ -288,7 +314,13 @@ def ngrams(
     from .ragged.tensor import RaggedTensor
 
     widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
-    pads = None if pad_values is None else (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else tuple(pad_values)
+    pads = (
+        None
+        if pad_values is None
+        else (pad_values, pad_values)
+        if isinstance(pad_values, (str, bytes))
+        else tuple(pad_values)
+    )
     glue = separator.encode()
 
     def grams(row: list[bytes]) -> list[bytes]:
@@ -362,8 +394,10 @@ def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int =
     tensors = [convert_to_tensor(i) for i in inputs]
     holes = template.count(placeholder)
     if holes != len_of(inputs):
-        raise ValueError(f"The template expects {holes} tensors, but the inputs only has {len_of(inputs)}. Please ensure the "
-                         "number of placeholders in template matches inputs length.")  # fmt: skip
+        raise ValueError(
+            f"The template expects {holes} tensors, but the inputs only has {len_of(inputs)}. Please ensure the "
+            "number of placeholders in template matches inputs length."
+        )
     for tensor in tensors:
         template = template.replace(placeholder, numbers.summary(tensor, summarize), 1)
     return texts([template.encode()], ())
@@ -400,8 +434,12 @@ def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
 def _buckets(op: str, input: Any, num_buckets: int, function: Callable[[bytes], int]) -> Any:
     array = strings_of(input, op)
     if num_buckets < 1:
-        raise invalid(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1\n\t; NodeDef: {{{{node {op}}}}}; "
-                      f"Op<name={op}; signature=input:string -> output:int64; attr=num_buckets:int,min=1>", op)  # fmt: skip
+        raise invalid(
+            f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1\n\t; NodeDef: {{{{node "
+            f"{op}}}}}; "
+            f"Op<name={op}; signature=input:string -> output:int64; attr=num_buckets:int,min=1>",
+            op,
+        )
     return wrap(np.array([function(s) % num_buckets for s in array.reshape(-1)], np.int64).reshape(array.shape))
 
 
@@ -424,7 +462,9 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | No
     """A hash with a key of two integers (SipHash-2-4), modulo ``num_buckets``; int64."""
     if len_of(key) != 2:
         raise invalid("Key must have 2 elements", "StringToHashBucketStrong")
-    return _buckets("StringToHashBucketStrong", input, num_buckets, lambda s: hashing.sip64(s, int(key[0]), int(key[1])))
+    return _buckets(
+        "StringToHashBucketStrong", input, num_buckets, lambda s: hashing.sip64(s, int(key[0]), int(key[1]))
+    )
 
 
 def __getattr__(name: str) -> Any:

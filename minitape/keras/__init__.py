@@ -15,13 +15,36 @@ from typing import Any
 
 from ..api import missing
 
-MODULES = ("activations", "backend", "callbacks", "initializers", "layers", "losses", "metrics", "models", "optimizers",
-           "random", "regularizers", "saving", "utils")  # fmt: skip
+MODULES = (
+    "activations",
+    "backend",
+    "callbacks",
+    "initializers",
+    "layers",
+    "losses",
+    "metrics",
+    "models",
+    "optimizers",
+    "random",
+    "regularizers",
+    "saving",
+    "utils",
+)
 HOME = {
-    "Variable": "variable", "Layer": "layer", "Input": "symbolic", "KerasTensor": "symbolic", "Model": "model",
-    "Sequential": "model", "Loss": "losses", "Metric": "metrics", "Optimizer": "optimizers",
-    "Initializer": "initializers", "Regularizer": "regularizers", "InputSpec": "layer", "name_scope": "backend",
-}  # fmt: skip
+    "Variable": "variable",
+    "Layer": "layer",
+    "Input": "symbolic",
+    "KerasTensor": "symbolic",
+    "Model": "model",
+    "Sequential": "model",
+    "Loss": "losses",
+    "Metric": "metrics",
+    "Optimizer": "optimizers",
+    "Initializer": "initializers",
+    "Regularizer": "regularizers",
+    "InputSpec": "layer",
+    "name_scope": "backend",
+}
 __version__ = "3.15.1"
 
 

@@ -121,7 +121,11 @@ tanh = _plain("tanh", "The hyperbolic tangent.", "math")
 exponential = _plain("exponential", "``exp(x)``.", "math", "exp")
 log_sigmoid = _plain("log_sigmoid", "``log(sigmoid(x))``.", "math")
 swish, hard_swish = silu, hard_silu
-TABLE = {name: f for name, f in globals().items() if callable(f) and not name.startswith("_") and name not in ("Any", "convert", "lookup")}
+TABLE = {
+    name: f
+    for name, f in globals().items()
+    if callable(f) and not name.startswith("_") and name not in ("Any", "convert", "lookup")
+}
 
 
 def get(identifier: Any) -> Any:

@@ -84,8 +84,10 @@ def standardize_data_format(data_format: Any) -> str:
         return image_data_format()
     name = str(data_format).lower()
     if name not in ("channels_first", "channels_last"):
-        raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. "
-                         f"Received: data_format={data_format}")  # fmt: skip
+        raise ValueError(
+            "The `data_format` argument must be one of {'channels_first', 'channels_last'}. "
+            f"Received: data_format={data_format}"
+        )
     return name
 
 
@@ -136,13 +138,15 @@ def standardize_shape(shape: Any) -> tuple[int | None, ...]:
             sizes.append(None)
             continue
         if isinstance(size, (str, float)):
-            raise ValueError(f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type "
-                             f"'{type(size)}'. ")  # fmt: skip
+            raise ValueError(
+                f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type '{type(size)}'. "
+            )
         try:
             size = int(size)
         except Exception as error:
-            raise ValueError(f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type "
-                             f"'{type(size)}'. ") from error  # fmt: skip
+            raise ValueError(
+                f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type '{type(size)}'. "
+            ) from error
         if size < 0:
             raise ValueError(f"Cannot convert '{shape}' to a shape. Negative dimensions are not allowed.")
         sizes.append(size)
@@ -196,18 +200,22 @@ def clear_session(free_memory: bool = True) -> None:
     current.__init__()  # type: ignore[misc]
 
 
-class name_scope:  # noqa: N801 - Keras' name
+class name_scope:
     """A context in which the paths of variables begin with ``name/``."""
 
     def __init__(self, name: str, caller: Any = None, **kwargs: Any) -> None:
         if not isinstance(name, str) or "/" in name:
-            raise ValueError(f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}")
+            raise ValueError(
+                f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
+            )
         self.name, self.caller = name, caller
         self._entered: list[bool] = []
 
     def __enter__(self) -> name_scope:
         outer = current.scopes[-1] if current.scopes else None
-        again = outer is not None and self.caller is not None and outer.caller is self.caller and outer.name == self.name
+        again = (
+            outer is not None and self.caller is not None and outer.caller is self.caller and outer.name == self.name
+        )
         self._entered.append(not again)
         if not again:
             current.scopes.append(self)

@@ -38,20 +38,26 @@ class Callback:
         self._model = model
 
 
-HOOKS = [f"on_{what}_{when}" for what in ("train", "test", "predict", "epoch", "batch", "train_batch", "test_batch", "predict_batch")
-         for when in ("begin", "end")]  # fmt: skip
+HOOKS = [
+    f"on_{what}_{when}"
+    for what in ("train", "test", "predict", "epoch", "batch", "train_batch", "test_batch", "predict_batch")
+    for when in ("begin", "end")
+]
 
 
 def _install_hooks() -> None:
     for name in HOOKS:
         what, when = name[3:].rsplit("_", 1)
         if what in ("train", "test", "predict"):
+
             def hook(self: Any, logs: Any = None) -> None:
                 pass
         elif what == "train_batch":
+
             def hook(self: Any, batch: Any, logs: Any = None, older: str = f"on_batch_{when}") -> None:  # type: ignore[misc]
                 getattr(self, older)(batch, logs=logs)
         else:
+
             def hook(self: Any, index: Any, logs: Any = None) -> None:  # type: ignore[misc]
                 pass
 
@@ -66,8 +72,14 @@ _install_hooks()
 class CallbackList:
     """Several callbacks as one."""
 
-    def __init__(self, callbacks: Any = None, add_history: bool = False, add_progbar: bool = False, model: Any = None,
-                 **params: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        callbacks: Any = None,
+        add_history: bool = False,
+        add_progbar: bool = False,
+        model: Any = None,
+        **params: Any,
+    ) -> None:
         self.callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
         if add_history and not any(isinstance(c, History) for c in self.callbacks):
             self.callbacks.append(History())
@@ -223,7 +235,8 @@ class EarlyStopping(Callback):
             return 1
         raise ValueError(
             f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to automatically "
-            "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor based on "
+            "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor "
+            "based on "
             "the highest metric value, or pass `mode='min'` in order to use the lowest value."
         )
 
@@ -234,8 +247,11 @@ class EarlyStopping(Callback):
         """Compares the epoch with the best so far."""
         value = (logs or {}).get(self.monitor)
         if value is None:
-            warnings.warn(f"Early stopping conditioned on metric `{self.monitor}` which is not available. Available metrics "
-                          f"are: {','.join(logs or {})}", stacklevel=2)  # fmt: skip
+            warnings.warn(
+                f"Early stopping conditioned on metric `{self.monitor}` which is not available. Available metrics "
+                f"are: {','.join(logs or {})}",
+                stacklevel=2,
+            )
         if value is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:

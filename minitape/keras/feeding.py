@@ -23,16 +23,25 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
     if not isinstance(data, tuple):
         return data, None, None
     if not 1 <= len(data) <= 3:
-        raise ValueError("Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-                         f"found: {data}")  # fmt: skip
+        raise ValueError(
+            f"Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: {data}"
+        )
     return (*data, None, None)[:3]  # type: ignore[return-value]
 
 
 class Feed:
     """The batches of each epoch. ``steps`` is their number, None while it is unknown."""
 
-    def __init__(self, x: Any, y: Any, weight: Any, batch_size: int | None, steps: int | None, shuffle: bool,
-                 class_weight: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        weight: Any,
+        batch_size: int | None,
+        steps: int | None,
+        shuffle: bool,
+        class_weight: Any = None,
+    ) -> None:
         self._class_weight, self._shuffle = class_weight, shuffle
         self._arrays: Any = None
         self._running: Any = None
@@ -40,7 +49,9 @@ class Feed:
         if _is_stream(x):
             if y is not None or weight is not None:
                 kind = "a `tf.data.Dataset`" if hasattr(x, "element_spec") else "a generator"
-                raise ValueError(f"`y` and `sample_weight` should not be passed when `x` is {kind}: it gives them itself.")
+                raise ValueError(
+                    f"`y` and `sample_weight` should not be passed when `x` is {kind}: it gives them itself."
+                )
             self._stream = x
             try:
                 self.steps: int | None = steps or len(x)
@@ -50,8 +61,10 @@ class Feed:
         self._arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
         sizes = {len(a) for a in nest.flatten([a for a in self._arrays if a is not None])}
         if len(sizes) != 1:
-            raise ValueError("Data cardinality is ambiguous. Make sure all arrays contain the same number of samples."
-                             + "".join(self._sizes_of(n, a) for n, a in zip(("x", "y", "sample_weight"), self._arrays, strict=True)))  # fmt: skip
+            raise ValueError(
+                "Data cardinality is ambiguous. Make sure all arrays contain the same number of samples."
+                + "".join(self._sizes_of(n, a) for n, a in zip(("x", "y", "sample_weight"), self._arrays, strict=True))
+            )
         self._count = sizes.pop()
         self._size = batch_size or (math.ceil(self._count / steps) if steps else 32)
         self.steps = min(steps, math.ceil(self._count / self._size)) if steps else math.ceil(self._count / self._size)
@@ -79,15 +92,23 @@ class Feed:
         while True:
             for start in range(0, self._count, self._size):
                 chosen = order[start : start + self._size]
-                batch = [None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c), a) for a in self._arrays]
+                batch = [
+                    None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c), a) for a in self._arrays
+                ]
                 yield self._weighed(*batch)
 
     def _from_stream(self) -> Iterator[Any]:
         if self._limit is None or self._running is None:
             self._running = iter(self._stream)
         for data in self._running:
-            batch = [None if a is None else nest.map_structure(lambda v: v if isinstance(v, Tensor) or hasattr(v, "_composite")
-                     else wrap(np.asarray(v)), a) for a in unpack_x_y_sample_weight(data)]  # fmt: skip
+            batch = [
+                None
+                if a is None
+                else nest.map_structure(
+                    lambda v: v if isinstance(v, Tensor) or hasattr(v, "_composite") else wrap(np.asarray(v)), a
+                )
+                for a in unpack_x_y_sample_weight(data)
+            ]
             yield self._weighed(*batch)
 
     def _weighed(self, x: Any, y: Any, weight: Any) -> Any:
@@ -95,7 +116,11 @@ class Feed:
 
         if self._class_weight:
             labels = y.numpy()
-            labels = labels.argmax(-1) if labels.ndim > 1 and labels.shape[-1] > 1 else labels.reshape(len(labels)).astype(int)
+            labels = (
+                labels.argmax(-1)
+                if labels.ndim > 1 and labels.shape[-1] > 1
+                else labels.reshape(len(labels)).astype(int)
+            )
             weight = tf.constant([float(self._class_weight.get(int(label), 1)) for label in labels], tf.float32)
         return (x, y, weight) if weight is not None else (x, y) if y is not None else (x,)
 

@@ -73,8 +73,10 @@ class Identity(Initializer):
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """The identity of this two-dimensional shape."""
         if len(shape) != 2:
-            raise ValueError("Identity matrix initializer can only be used for 2D matrices. Received: "
-                             f"shape={shape} of rank {len(shape)}.")  # fmt: skip
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. Received: "
+                f"shape={shape} of rank {len(shape)}."
+            )
         return _filled(shape, self.gain * np.eye(*shape), dtype)
 
 
@@ -94,8 +96,10 @@ class RandomInitializer(Initializer):
         if seed is None:
             seed = random.make_default_seed()
         elif not isinstance(seed, (int, random.SeedGenerator)):
-            raise ValueError("`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "
-                             f"Received: seed={seed}")  # fmt: skip
+            raise ValueError(
+                "`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "
+                f"Received: seed={seed}"
+            )
         self._seed = seed
 
     @property
@@ -149,15 +153,25 @@ class RandomUniform(RandomInitializer):
 class VarianceScaling(RandomInitializer):
     """Random numbers whose variance fits the number of inputs and outputs of the layer.
 
-    ``mode`` is "fan_in", "fan_out" or "fan_avg"; ``distribution`` "truncated_normal", "untruncated_normal" or "uniform".
-    Raises ValueError for another word or a scale that is not positive.
+    ``mode`` is "fan_in", "fan_out" or "fan_avg"; ``distribution`` "truncated_normal", "untruncated_normal" or
+    "uniform". Raises ValueError for another word or a scale that is not positive.
     """
 
-    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: Any = None,
-                 input_axes: Any = None, output_axes: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        scale: float = 1.0,
+        mode: str = "fan_in",
+        distribution: str = "truncated_normal",
+        seed: Any = None,
+        input_axes: Any = None,
+        output_axes: Any = None,
+    ) -> None:
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
-        modes, distributions = ("fan_in", "fan_out", "fan_avg"), ("normal", "truncated_normal", "untruncated_normal", "uniform")
+        modes, distributions = (
+            ("fan_in", "fan_out", "fan_avg"),
+            ("normal", "truncated_normal", "untruncated_normal", "uniform"),
+        )
         if mode not in modes:
             raise ValueError(f"Invalid `mode` argument: {mode}. Please use one of {modes}")
         if distribution not in distributions:
@@ -202,7 +216,7 @@ def fans(shape: Any, input_axes: Any = None, output_axes: Any = None) -> tuple[i
 
 
 def _scaling(name: str, scale: float, mode: str, distribution: str) -> type[VarianceScaling]:
-    def __init__(self: Any, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:  # noqa: N807
+    def __init__(self: Any, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
         VarianceScaling.__init__(self, scale, mode, distribution, seed, input_axes, output_axes)
 
     doc = f"Random numbers: {distribution.replace('_', ' ')}, scaled by {mode.replace('_', ' ')} (scale {scale:g})."
@@ -216,6 +230,7 @@ HeNormal = _scaling("HeNormal", 2.0, "fan_in", "truncated_normal")
 LecunUniform = _scaling("LecunUniform", 1.0, "fan_in", "uniform")
 LecunNormal = _scaling("LecunNormal", 1.0, "fan_in", "truncated_normal")
 
+
 class Orthogonal(RandomInitializer):
     """A random matrix with orthogonal rows or columns, times ``gain``; ValueError below two axes."""
 
@@ -226,8 +241,10 @@ class Orthogonal(RandomInitializer):
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """The matrix, reshaped to ``shape``."""
         if len(shape) < 2:
-            raise ValueError("The tensor to initialize must be at least two-dimensional. Received: "
-                             f"shape={shape} of rank {len(shape)}.")  # fmt: skip
+            raise ValueError(
+                "The tensor to initialize must be at least two-dimensional. Received: "
+                f"shape={shape} of rank {len(shape)}."
+            )
         rows, columns = math.prod(shape[:-1]), shape[-1]
         flat = (max(rows, columns), min(rows, columns))
         q, r = np.linalg.qr(random.normal(flat, 0.0, 1.0, dtype, self._seed).numpy())
@@ -236,7 +253,12 @@ class Orthogonal(RandomInitializer):
 
 
 zeros, ones, constant, identity, IdentityInitializer = Zeros, Ones, Constant, Identity, Identity
-random_normal, random_uniform, truncated_normal, variance_scaling = RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling
+random_normal, random_uniform, truncated_normal, variance_scaling = (
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    VarianceScaling,
+)
 glorot_uniform, glorot_normal, he_uniform, he_normal = GlorotUniform, GlorotNormal, HeUniform, HeNormal
 lecun_uniform, lecun_normal, orthogonal, OrthogonalInitializer = LecunUniform, LecunNormal, Orthogonal, Orthogonal
 TABLE = {name: value for name, value in globals().items() if isinstance(value, type) and issubclass(value, Initializer)}

@@ -26,8 +26,15 @@ from .variable import Variable
 class InputSpec:
     """What a layer expects of an input: its rank, type, or the sizes of some axes."""
 
-    def __init__(self, dtype: Any = None, shape: Any = None, ndim: int | None = None, max_ndim: int | None = None,
-                 min_ndim: int | None = None, axes: dict[int, int] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        dtype: Any = None,
+        shape: Any = None,
+        ndim: int | None = None,
+        max_ndim: int | None = None,
+        min_ndim: int | None = None,
+        axes: dict[int, int] | None = None,
+    ) -> None:
         self.dtype = None if dtype is None else standardize_dtype(dtype)
         self.shape = None if shape is None else standardize_shape(shape)
         self.ndim = ndim if shape is None else len(self.shape or ())
@@ -41,8 +48,9 @@ class InputSpec:
     def check(self, x: Any, layer: str, index: int = 0) -> None:
         """Raises ValueError when ``x`` is not what the layer expects."""
         if not hasattr(x, "shape"):
-            raise ValueError(f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer "
-                             f"'{layer}'.")  # fmt: skip
+            raise ValueError(
+                f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer '{layer}'."
+            )
         shape = standardize_shape(x.shape)
         found = len(shape)
         start = f"Input {index} with name 'None' of layer '{layer}' is incompatible with the layer: expected "
@@ -56,8 +64,9 @@ class InputSpec:
             raise ValueError(f"{start}dtype={self.dtype}, found dtype={standardize_dtype(x.dtype)}")
         for axis, value in self.axes.items():
             if value is not None and shape[axis] not in (value, None):
-                raise ValueError(f"{start}axis {axis} of input shape to have value {value}, but received input with "
-                                 f"shape {shape}")  # fmt: skip
+                raise ValueError(
+                    f"{start}axis {axis} of input shape to have value {value}, but received input with shape {shape}"
+                )
         for expected, size in zip(self.shape or (), shape, strict=False):
             if expected is not None and size is not None and expected != size:
                 raise ValueError(f"{start}shape={self.shape}, found shape={shape}")
@@ -70,8 +79,10 @@ class Operation:
         if name is None:
             name = backend.auto_name(type(self).__name__)
         if not isinstance(name, str) or "/" in name:
-            raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
-                             f"name={name} (of type {type(name)})")  # fmt: skip
+            raise ValueError(
+                "Argument `name` must be a string and cannot contain character `/`. Received: "
+                f"name={name} (of type {type(name)})"
+            )
         self.name = name
         birth(self)
         self._inbound_nodes: list[Any] = []
@@ -89,7 +100,7 @@ class Layer(Operation):
     ...         self.factor = self.add_weight(shape=(input_shape[-1],), initializer="ones", name="factor")
     ...     def call(self, x):
     ...         return x * self.factor
-    >>> layer = Scale()
+    >>> layer = Scale(name="scale")
     >>> layer.built, layer(tf.constant([[2.0, 3.0]])).numpy(), [w.path for w in layer.weights]
     (False, array([[2., 3.]], dtype=float32), ['scale/factor'])
     """
@@ -122,14 +133,18 @@ class Layer(Operation):
         if "input_dim" in kwargs:
             shape = (kwargs.pop("input_dim"),)
         if shape is not None:
-            warnings.warn("Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
-                          "prefer using an `Input(shape)` object as the first layer in the model instead.",
-                          stacklevel=2)  # fmt: skip
+            warnings.warn(
+                "Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
+                "prefer using an `Input(shape)` object as the first layer in the model instead.",
+                stacklevel=2,
+            )
             self._input_shape_arg = tuple(shape)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if not isinstance(trainable, bool):
-            raise ValueError(f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type {type(trainable)})")
+            raise ValueError(
+                f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type {type(trainable)})"
+            )
         self._trainable = trainable
         self.built = False
         self._path: str | None = None
@@ -154,8 +169,10 @@ class Layer(Operation):
 
     def _check_super_called(self) -> None:
         if "_call_signature" not in self.__dict__:
-            raise RuntimeError(f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first "
-                               "statement in the `__init__()` method. Go add it!")  # fmt: skip
+            raise RuntimeError(
+                f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first "
+                "statement in the `__init__()` method. Go add it!"
+            )
 
     def add_weight(
         self,
@@ -174,14 +191,23 @@ class Layer(Operation):
 
         self._check_super_called()
         if isinstance(shape, str):
-            raise ValueError(f"`name` must be passed as a keyword argument. Received: add_weight('{shape}', ...). Use: "
-                             f"add_weight(shape=..., name='{shape}').")  # fmt: skip
+            raise ValueError(
+                f"`name` must be passed as a keyword argument. Received: add_weight('{shape}', ...). Use: "
+                f"add_weight(shape=..., name='{shape}')."
+            )
         kind = self._dtype if dtype is None else standardize_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if "float" in kind else "zeros"
         with name_scope(self.name, caller=self):
-            made = Variable(initializers.get(initializer), () if shape is None else shape, kind, trainable, autocast,
-                            aggregation, name=name)  # fmt: skip
+            made = Variable(
+                initializers.get(initializer),
+                () if shape is None else shape,
+                kind,
+                trainable,
+                autocast,
+                aggregation,
+                name=name,
+            )
         made.regularizer = regularizers.get(regularizer)
         made.constraint = constraint
         self._store.add(made)
@@ -276,22 +302,30 @@ class Layer(Operation):
         """Sets the weights from arrays; ValueError when their number or a shape differs."""
         mine = self.weights
         if len(mine) != len(weights):
-            raise ValueError(f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
-                             f"{len(weights)}, but the layer was expecting {len(mine)} weights.")  # fmt: skip
+            raise ValueError(
+                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
+                f"{len(weights)}, but the layer was expecting {len(mine)} weights."
+            )
         for variable, value in zip(mine, weights, strict=True):
             if tuple(variable.shape) != tuple(value.shape):
-                raise ValueError(f"Layer {self.name} weight shape {variable.shape} is not compatible with provided "
-                                 f"weight shape {value.shape}.")  # fmt: skip
+                raise ValueError(
+                    f"Layer {self.name} weight shape {variable.shape} is not compatible with provided "
+                    f"weight shape {value.shape}."
+                )
             variable.assign(value)
 
     def count_params(self) -> int:
         """The number of numbers in the weights; ValueError before the layer is built."""
         if not self.built:
-            raise ValueError(f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
-                             "can build it manually via: `layer.build(input_shape)`.")  # fmt: skip
+            raise ValueError(
+                f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
+                "can build it manually via: `layer.build(input_shape)`."
+            )
         return sum(v.shape.num_elements() for v in self.weights)
 
-    path = property(lambda self: self._path, doc="The names of the layers around it and its own; None before it is built.")
+    path = property(
+        lambda self: self._path, doc="The names of the layers around it and its own; None before it is built."
+    )
     dtype = property(lambda self: self._dtype, doc="The name of the type of the weights.")
     variable_dtype = compute_dtype = input_dtype = dtype
 
@@ -301,8 +335,9 @@ class Layer(Operation):
         """Adds a scalar tensor to ``losses``, until the next call of the outermost layer."""
         for value in nest.flatten(loss):
             if not isinstance(value, Tensor):
-                raise ValueError("`add_loss()` expects a tensor or a list of tensors. "
-                                 f"Received: {value} of type {type(value)}")  # fmt: skip
+                raise ValueError(
+                    f"`add_loss()` expects a tensor or a list of tensors. Received: {value} of type {type(value)}"
+                )
             self._added_losses.append(value)
 
     @property
@@ -325,7 +360,9 @@ class Layer(Operation):
                 f"`build()` was called on layer '{self.name}', however the layer does not have a `build()` method "
                 "implemented and it looks like it has unbuilt state. This will cause the layer to be marked as built, "
                 "despite not being actually built, which may cause failures down the line. Make sure to implement a "
-                "proper `build()` method.", stacklevel=2)  # fmt: skip
+                "proper `build()` method.",
+                stacklevel=2,
+            )
         self._built_with(input_shape)
 
     def _built_with(self, shape: Any) -> None:
@@ -345,7 +382,9 @@ class Layer(Operation):
         """The shape of the output for an input of this shape."""
         from .symbolic import KerasTensor, infer
 
-        return nest.map_structure(lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype, name="given"),), {}))
+        return nest.map_structure(
+            lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype, name="given"),), {})
+        )
 
     # -- calling ------------------------------------------------------------------------------------------------------
 
@@ -447,8 +486,11 @@ class Layer(Operation):
         if type(self).build is Layer.build:
             return
         bound = self._call_signature.bind_partial(*args, **kwargs).arguments
-        shapes = {f"{name}_shape": _shapes_of(value) for name, value in bound.items()
-                  if name not in ("mask", "training") and _all_tensors(value)}  # fmt: skip
+        shapes = {
+            f"{name}_shape": _shapes_of(value)
+            for name, value in bound.items()
+            if name not in ("mask", "training") and _all_tensors(value)
+        }
         wanted = list(inspect.signature(self.build).parameters.values())
         named = [p.name for p in wanted if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY, p.KEYWORD_ONLY)]
         if len(named) == 1:
@@ -459,15 +501,19 @@ class Layer(Operation):
         self._check_input(self._first(args, kwargs))
 
     def _check_build_names(self, named: list[str], bound: Any) -> None:
-        start = ("For a `build()` method with more than one argument, all arguments should have a `_shape` suffix and "
-                 "match an argument from `call()`. E.g. `build(self, foo_shape, bar_shape)`  For layer "
-                 f"'{type(self).__name__}', ")  # fmt: skip
+        start = (
+            "For a `build()` method with more than one argument, all arguments should have a `_shape` suffix and "
+            "match an argument from `call()`. E.g. `build(self, foo_shape, bar_shape)`  For layer "
+            f"'{type(self).__name__}', "
+        )
         for name in named:
             if not name.endswith("_shape"):
                 raise ValueError(f"{start}Received `build()` argument `{name}`, which does not end in `_shape`.")
             if name.removesuffix("_shape") not in self._call_signature.parameters:
-                raise ValueError(f"{start}received `build()` argument `{name}`, but `call()` does not have argument "
-                                 f"`{name.removesuffix('_shape')}`.")  # fmt: skip
+                raise ValueError(
+                    f"{start}received `build()` argument `{name}`, but `call()` does not have argument "
+                    f"`{name.removesuffix('_shape')}`."
+                )
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """``call``, whose errors are told which layer they come from."""
@@ -494,7 +540,9 @@ class Layer(Operation):
             warnings.warn(
                 f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "
                 "However, this layer does not support masking and will therefore destroy the mask information. "
-                "Downstream layers will not see the mask.", stacklevel=3)  # fmt: skip
+                "Downstream layers will not see the mask.",
+                stacklevel=3,
+            )
 
     # -- configuration ------------------------------------------------------------------------------------------------
 
@@ -505,7 +553,11 @@ class Layer(Operation):
         from .serial import plain, policy
 
         common = {"trainable": self.trainable, "dtype": policy(self.dtype)}
-        if self._config or type(self).get_config is not Layer.get_config or type(self).__module__.startswith("minitape."):
+        if (
+            self._config
+            or type(self).get_config is not Layer.get_config
+            or type(self).__module__.startswith("minitape.")
+        ):
             return {"name": self.name, **common, **{n: plain(getattr(self, n, None)) for n in self._config.split()}}
         own = {n: plain(v) for n, v in self._init_arguments.items() if n not in ("name", "trainable", "dtype")}
         return {**own, **common}
@@ -590,7 +642,12 @@ def _once(variables: Iterator[Variable]) -> list[Variable]:
 
 
 def _is_tensor(x: Any) -> bool:
-    return isinstance(x, (Tensor, Variable)) or hasattr(x, "_read") or hasattr(x, "_composite") or backend.is_keras_tensor(x)
+    return (
+        isinstance(x, (Tensor, Variable))
+        or hasattr(x, "_read")
+        or hasattr(x, "_composite")
+        or backend.is_keras_tensor(x)
+    )
 
 
 def _all_tensors(value: Any) -> bool:
@@ -617,8 +674,10 @@ def _with_arguments(error: Exception, class_name: str, signature: Any, args: Any
     if not lines:
         return error
     message = error.message if isinstance(error, OpError) else (error.args[0] if error.args else "")
-    text = (f"Exception encountered when calling {class_name}.call().\n\n\x1b[1m{message}\x1b[0m\n\nArguments received by "
-            f"{class_name}.call():\n" + "\n".join(lines))  # fmt: skip
+    text = (
+        f"Exception encountered when calling {class_name}.call().\n\n\x1b[1m{message}\x1b[0m\n\nArguments received by "
+        f"{class_name}.call():\n" + "\n".join(lines)
+    )
     try:
         told = type(error)(None, None, text) if isinstance(error, OpError) else type(error)(text)
     except TypeError:

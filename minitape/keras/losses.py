@@ -162,7 +162,9 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     return _mean(y_pred - y_true * tf.math.log(y_pred + epsilon()))
 
 
-def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1) -> Any:
+def binary_crossentropy(
+    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+) -> Any:
     """The mean of ``-log`` of the probability given to each label (0 or 1).
 
     >>> binary_crossentropy([[1.0]], [[0.5]]).numpy()
@@ -182,8 +184,9 @@ def binary_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, lab
     return tf.reduce_mean(losses, axis=axis)
 
 
-def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0,
-                             axis: int = -1) -> Any:  # fmt: skip
+def categorical_crossentropy(
+    y_true: Any, y_pred: Any, from_logits: bool = False, label_smoothing: float = 0.0, axis: int = -1
+) -> Any:
     """``-sum(y_true * log(y_pred))`` over ``axis``; predictions are probabilities, or logits if ``from_logits``."""
     import minitape as tf
 
@@ -192,9 +195,12 @@ def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False
     y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
     if y_pred.shape[-1] == 1:
         warnings.warn(
-            "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with num_classes > 1. "
+            "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with "
+            "num_classes > 1. "
             f"Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only have 2 classes.",
-            SyntaxWarning, stacklevel=2)  # fmt: skip
+            SyntaxWarning,
+            stacklevel=2,
+        )
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
     _same_shape(y_true, y_pred)
@@ -204,8 +210,9 @@ def categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False
     return -tf.reduce_sum(y_true * tf.math.log(tf.clip_by_value(p, epsilon(), 1.0 - epsilon())), axis)
 
 
-def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool = False, ignore_class: int | None = None,
-                                    axis: int = -1) -> Any:  # fmt: skip
+def sparse_categorical_crossentropy(
+    y_true: Any, y_pred: Any, from_logits: bool = False, ignore_class: int | None = None, axis: int = -1
+) -> Any:
     """``-log`` of the probability given to the right class, whose number is ``y_true``.
 
     >>> sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy()
@@ -229,7 +236,9 @@ def sparse_categorical_crossentropy(y_true: Any, y_pred: Any, from_logits: bool 
     if len(labels.shape) != len(y_pred.shape) - 1:
         raise ValueError(f"Argument `output` must have rank (ndim) `target.ndim - 1`. Received: {shapes}")
     if tuple(labels.shape) != tuple(y_pred.shape)[:-1]:
-        raise ValueError(f"Arguments `target` and `output` must have the same shape up until the last dimension: {shapes}")
+        raise ValueError(
+            f"Arguments `target` and `output` must have the same shape up until the last dimension: {shapes}"
+        )
     if not from_logits:
         y_pred = tf.math.log(tf.clip_by_value(y_pred, epsilon(), 1 - epsilon()))
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=y_pred)
@@ -253,8 +262,8 @@ def _same_shape(target: Any, output: Any) -> None:
 class Loss:
     """The base class: subclasses define ``call(y_true, y_pred)``, one number for each example.
 
-    ``reduction`` is "sum_over_batch_size" (the mean; also "mean"), "sum", "mean_with_sample_weight", or None to keep them.
-    Raises ValueError for another word.
+    ``reduction`` is "sum_over_batch_size" (the mean; also "mean"), "sum", "mean_with_sample_weight", or None to keep
+    them. Raises ValueError for another word.
 
     >>> import minitape as tf
     >>> loss = tf.keras.losses.MeanSquaredError()
@@ -262,7 +271,9 @@ class Loss:
     5.0
     """
 
-    def __init__(self, name: str | None = None, reduction: str | None = "sum_over_batch_size", dtype: Any = None) -> None:
+    def __init__(
+        self, name: str | None = None, reduction: str | None = "sum_over_batch_size", dtype: Any = None
+    ) -> None:
         self.name = name or auto_name(type(self).__name__)
         self.reduction = _checked(reduction)
         self._dtype = standardize_dtype(dtype or floatx())
@@ -290,8 +301,10 @@ class Loss:
 
 def _checked(reduction: Any) -> Any:
     if reduction not in REDUCTIONS:
-        raise ValueError(f"Invalid value for argument `reduction`. Expected one of {set(REDUCTIONS)}. Received: "
-                         f"reduction={reduction}")  # fmt: skip
+        raise ValueError(
+            f"Invalid value for argument `reduction`. Expected one of {set(REDUCTIONS)}. Received: "
+            f"reduction={reduction}"
+        )
     return reduction
 
 
@@ -300,7 +313,9 @@ def reduce_weighted(values: Any, sample_weight: Any, mask: Any, reduction: Any, 
     import minitape as tf
 
     values = convert(values, dtype)
-    weight = apply_mask(None if sample_weight is None else convert(sample_weight, dtype), mask, values.dtype.name, reduction)
+    weight = apply_mask(
+        None if sample_weight is None else convert(sample_weight, dtype), mask, values.dtype.name, reduction
+    )
     if weight is not None:
         values, weight = squeeze_or_expand(values, weight)
         values = values * weight
@@ -336,7 +351,7 @@ def _class(name: str, function: Any, arguments: dict[str, Any], loss_name: str |
 
     order = list(arguments)
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         given = dict(zip([*order, "reduction", "name", "dtype"], args, strict=False))
         twice = sorted(given.keys() & kwargs.keys())
         unknown = sorted(kwargs.keys() - {*order, "reduction", "name", "dtype"})
@@ -345,8 +360,12 @@ def _class(name: str, function: Any, arguments: dict[str, Any], loss_name: str |
         if unknown:
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{unknown[0]}'")
         given |= kwargs
-        Loss.__init__(self, given.get("name", loss_name or function.__name__), given.get("reduction", "sum_over_batch_size"),
-                      given.get("dtype"))  # fmt: skip
+        Loss.__init__(
+            self,
+            given.get("name", loss_name or function.__name__),
+            given.get("reduction", "sum_over_batch_size"),
+            given.get("dtype"),
+        )
         self._arguments = {key: given.get(key, default) for key, default in arguments.items()}
         for key, value in self._arguments.items():
             setattr(self, key, value)
@@ -362,13 +381,20 @@ def _class(name: str, function: Any, arguments: dict[str, Any], loss_name: str |
         return {**Loss.get_config(self), **self._arguments}
 
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-    for key, default in {**arguments, "reduction": "sum_over_batch_size", "name": loss_name or function.__name__,
-                         "dtype": None}.items():  # fmt: skip
+    for key, default in {
+        **arguments,
+        "reduction": "sum_over_batch_size",
+        "name": loss_name or function.__name__,
+        "dtype": None,
+    }.items():
         parameters.append(inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
     __init__.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     doc = f"{(function.__doc__ or '').splitlines()[0]} Weighed by sample weights and reduced over the batch."
-    return type(name, (Loss,), {"__init__": __init__, "call": call, "get_config": get_config, "__doc__": doc,
-                                "__module__": __name__})  # fmt: skip
+    return type(
+        name,
+        (Loss,),
+        {"__init__": __init__, "call": call, "get_config": get_config, "__doc__": doc, "__module__": __name__},
+    )
 
 
 MeanSquaredError = _class("MeanSquaredError", mean_squared_error, {})
@@ -383,12 +409,17 @@ CategoricalHinge = _class("CategoricalHinge", categorical_hinge, {})
 CosineSimilarity = _class("CosineSimilarity", cosine_similarity, {"axis": -1})
 KLDivergence = _class("KLDivergence", kl_divergence, {})
 Poisson = _class("Poisson", poisson, {})
-BinaryCrossentropy = _class("BinaryCrossentropy", binary_crossentropy,
-                            {"from_logits": False, "label_smoothing": 0.0, "axis": -1})  # fmt: skip
-CategoricalCrossentropy = _class("CategoricalCrossentropy", categorical_crossentropy,
-                                 {"from_logits": False, "label_smoothing": 0.0, "axis": -1})  # fmt: skip
-SparseCategoricalCrossentropy = _class("SparseCategoricalCrossentropy", sparse_categorical_crossentropy,
-                                       {"from_logits": False, "ignore_class": None, "axis": -1})  # fmt: skip
+BinaryCrossentropy = _class(
+    "BinaryCrossentropy", binary_crossentropy, {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
+)
+CategoricalCrossentropy = _class(
+    "CategoricalCrossentropy", categorical_crossentropy, {"from_logits": False, "label_smoothing": 0.0, "axis": -1}
+)
+SparseCategoricalCrossentropy = _class(
+    "SparseCategoricalCrossentropy",
+    sparse_categorical_crossentropy,
+    {"from_logits": False, "ignore_class": None, "axis": -1},
+)
 
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error
@@ -396,8 +427,11 @@ mape = MAPE = mean_absolute_percentage_error
 msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence = kl_divergence
 logcosh = log_cosh
-TABLE = {name: f for name, f in globals().items()
-         if (isinstance(f, type) and issubclass(f, Loss)) or getattr(f, "__module__", "") == __name__}  # fmt: skip
+TABLE = {
+    name: f
+    for name, f in globals().items()
+    if (isinstance(f, type) and issubclass(f, Loss)) or getattr(f, "__module__", "") == __name__
+}
 TABLE["bce"] = TABLE["BCE"] = binary_crossentropy
 
 

@@ -37,16 +37,21 @@ class Metric:
         if "_store" not in self.__dict__:
             raise RuntimeError("You forgot to call `super().__init__()` in the `__init__()` method. Go add it!")
 
-    def add_variable(self, shape: Any, initializer: Any, dtype: Any = None, aggregation: str = "sum",
-                     name: str | None = None) -> Variable:  # fmt: skip
+    def add_variable(
+        self, shape: Any, initializer: Any, dtype: Any = None, aggregation: str = "sum", name: str | None = None
+    ) -> Variable:
         """A variable that belongs to the metric; ``reset_state`` sets it to zeros."""
         self._check_super_called()
         with name_scope(self.name.replace("/", ">"), caller=self):
-            made = Variable(initializers.get(initializer), shape, dtype, trainable=False, aggregation=aggregation, name=name)
+            made = Variable(
+                initializers.get(initializer), shape, dtype, trainable=False, aggregation=aggregation, name=name
+            )
         self._store.add(made)
         return made
 
-    def add_weight(self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None) -> Variable:
+    def add_weight(
+        self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None
+    ) -> Variable:
         """The same as ``add_variable``; zeros by default."""
         return self.add_variable(shape, "zeros" if initializer is None else initializer, dtype, name=name)
 
@@ -251,13 +256,18 @@ def _class(name: str, function: Any, default_name: str, arguments: dict[str, Any
     first = list(own) if name.startswith(("TopK", "SparseTopK")) else []
     order = [*first, "name", "dtype", *[a for a in own if a not in first]]
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         given = {**dict(zip(order, args, strict=False)), **kwargs}
         unknown = sorted(given.keys() - set(order))
         if unknown or len(args) > len(order):
             raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{(unknown or ['args'])[0]}'")
-        MeanMetricWrapper.__init__(self, function, given.get("name", default_name), given.get("dtype"),
-                                   **{k: given.get(k, v) for k, v in own.items()})  # fmt: skip
+        MeanMetricWrapper.__init__(
+            self,
+            function,
+            given.get("name", default_name),
+            given.get("dtype"),
+            **{k: given.get(k, v) for k, v in own.items()},
+        )
 
     doc = f"The mean over all examples of: {(function.__doc__ or '').splitlines()[0]}"
     return type(name, (MeanMetricWrapper,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
@@ -266,28 +276,47 @@ def _class(name: str, function: Any, default_name: str, arguments: dict[str, Any
 Accuracy = _class("Accuracy", accuracy, "accuracy")
 BinaryAccuracy = _class("BinaryAccuracy", binary_accuracy, "binary_accuracy", {"threshold": 0.5})
 CategoricalAccuracy = _class("CategoricalAccuracy", categorical_accuracy, "categorical_accuracy")
-SparseCategoricalAccuracy = _class("SparseCategoricalAccuracy", sparse_categorical_accuracy, "sparse_categorical_accuracy")
-TopKCategoricalAccuracy = _class("TopKCategoricalAccuracy", top_k_categorical_accuracy, "top_k_categorical_accuracy", {"k": 5})
-SparseTopKCategoricalAccuracy = _class("SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy,
-                                       "sparse_top_k_categorical_accuracy", {"k": 5})  # fmt: skip
+SparseCategoricalAccuracy = _class(
+    "SparseCategoricalAccuracy", sparse_categorical_accuracy, "sparse_categorical_accuracy"
+)
+TopKCategoricalAccuracy = _class(
+    "TopKCategoricalAccuracy", top_k_categorical_accuracy, "top_k_categorical_accuracy", {"k": 5}
+)
+SparseTopKCategoricalAccuracy = _class(
+    "SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, "sparse_top_k_categorical_accuracy", {"k": 5}
+)
 MeanSquaredError = _class("MeanSquaredError", losses.mean_squared_error, "mean_squared_error")
 MeanAbsoluteError = _class("MeanAbsoluteError", losses.mean_absolute_error, "mean_absolute_error")
-MeanAbsolutePercentageError = _class("MeanAbsolutePercentageError", losses.mean_absolute_percentage_error,
-                                     "mean_absolute_percentage_error")  # fmt: skip
-MeanSquaredLogarithmicError = _class("MeanSquaredLogarithmicError", losses.mean_squared_logarithmic_error,
-                                     "mean_squared_logarithmic_error")  # fmt: skip
+MeanAbsolutePercentageError = _class(
+    "MeanAbsolutePercentageError", losses.mean_absolute_percentage_error, "mean_absolute_percentage_error"
+)
+MeanSquaredLogarithmicError = _class(
+    "MeanSquaredLogarithmicError", losses.mean_squared_logarithmic_error, "mean_squared_logarithmic_error"
+)
 LogCoshError = _class("LogCoshError", losses.log_cosh, "logcosh")
 Hinge = _class("Hinge", losses.hinge, "hinge")
 SquaredHinge = _class("SquaredHinge", losses.squared_hinge, "squared_hinge")
 CategoricalHinge = _class("CategoricalHinge", losses.categorical_hinge, "categorical_hinge")
 KLDivergence = _class("KLDivergence", losses.kl_divergence, "kl_divergence")
 Poisson = _class("Poisson", losses.poisson, "poisson")
-BinaryCrossentropy = _class("BinaryCrossentropy", losses.binary_crossentropy, "binary_crossentropy",
-                            {"from_logits": False, "label_smoothing": 0})  # fmt: skip
-CategoricalCrossentropy = _class("CategoricalCrossentropy", losses.categorical_crossentropy, "categorical_crossentropy",
-                                 {"from_logits": False, "label_smoothing": 0, "axis": -1})  # fmt: skip
-SparseCategoricalCrossentropy = _class("SparseCategoricalCrossentropy", losses.sparse_categorical_crossentropy,
-                                       "sparse_categorical_crossentropy", {"from_logits": False, "axis": -1})  # fmt: skip
+BinaryCrossentropy = _class(
+    "BinaryCrossentropy",
+    losses.binary_crossentropy,
+    "binary_crossentropy",
+    {"from_logits": False, "label_smoothing": 0},
+)
+CategoricalCrossentropy = _class(
+    "CategoricalCrossentropy",
+    losses.categorical_crossentropy,
+    "categorical_crossentropy",
+    {"from_logits": False, "label_smoothing": 0, "axis": -1},
+)
+SparseCategoricalCrossentropy = _class(
+    "SparseCategoricalCrossentropy",
+    losses.sparse_categorical_crossentropy,
+    "sparse_categorical_crossentropy",
+    {"from_logits": False, "axis": -1},
+)
 
 
 # -- counting right and wrong -----------------------------------------------------------------------------------------
@@ -421,17 +450,23 @@ class AUC(Metric):
     0.75
     """
 
-    def __init__(self, num_thresholds: int = 200, curve: str = "ROC", name: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_thresholds: int = 200, curve: str = "ROC", name: str | None = None, dtype: Any = None
+    ) -> None:
         super().__init__(dtype, name or auto_name("AUC"))
         if num_thresholds <= 1:
-            raise ValueError(f"Argument `num_thresholds` must be an integer > 1. Received: num_thresholds={num_thresholds}")
+            raise ValueError(
+                f"Argument `num_thresholds` must be an integer > 1. Received: num_thresholds={num_thresholds}"
+            )
         if curve not in ("ROC", "PR"):
             raise ValueError(f'Invalid AUC curve value: "{curve}". Expected values are ["PR", "ROC"]')
         self.curve = curve
         inner = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
         self.thresholds = [-1e-7, *inner, 1.0 + 1e-7]
-        self.counts = [self.add_variable((num_thresholds,), "zeros", name=n)
-                       for n in ("true_positives", "false_positives", "true_negatives", "false_negatives")]  # fmt: skip
+        self.counts = [
+            self.add_variable((num_thresholds,), "zeros", name=n)
+            for n in ("true_positives", "false_positives", "true_negatives", "false_negatives")
+        ]
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
@@ -446,7 +481,11 @@ class AUC(Metric):
 
         tp, fp, tn, fn = (tf.convert_to_tensor(v) for v in self.counts)
         recall = tf.math.divide_no_nan(tp, tp + fn)
-        x, y = (tf.math.divide_no_nan(fp, fp + tn), recall) if self.curve == "ROC" else (recall, tf.math.divide_no_nan(tp, tp + fp))
+        x, y = (
+            (tf.math.divide_no_nan(fp, fp + tn), recall)
+            if self.curve == "ROC"
+            else (recall, tf.math.divide_no_nan(tp, tp + fp))
+        )
         return tf.reduce_sum((x[:-1] - x[1:]) * (y[:-1] + y[1:]) / 2.0)
 
 
@@ -481,12 +520,22 @@ mse = MSE = losses.mean_squared_error
 mae = MAE = losses.mean_absolute_error
 mape = MAPE = losses.mean_absolute_percentage_error
 msle = MSLE = losses.mean_squared_logarithmic_error
-TABLE = {name: f for name, f in globals().items()
-         if (isinstance(f, type) and issubclass(f, Metric)) or getattr(f, "__module__", "") in (__name__, losses.__name__)}  # fmt: skip
+TABLE = {
+    name: f
+    for name, f in globals().items()
+    if (isinstance(f, type) and issubclass(f, Metric)) or getattr(f, "__module__", "") in (__name__, losses.__name__)
+}
 TABLE |= {name: f for name, f in losses.TABLE.items() if not isinstance(f, type)}
-for _short, _metric in (("mse", MeanSquaredError), ("MSE", MeanSquaredError), ("mae", MeanAbsoluteError),
-                        ("MAE", MeanAbsoluteError), ("mape", MeanAbsolutePercentageError), ("MAPE", MeanAbsolutePercentageError),
-                        ("msle", MeanSquaredLogarithmicError), ("MSLE", MeanSquaredLogarithmicError)):  # fmt: skip
+for _short, _metric in (
+    ("mse", MeanSquaredError),
+    ("MSE", MeanSquaredError),
+    ("mae", MeanAbsoluteError),
+    ("MAE", MeanAbsoluteError),
+    ("mape", MeanAbsolutePercentageError),
+    ("MAPE", MeanAbsolutePercentageError),
+    ("msle", MeanSquaredLogarithmicError),
+    ("MSLE", MeanSquaredLogarithmicError),
+):
     TABLE[_short] = _metric
 
 

@@ -36,8 +36,10 @@ class Model(Trainer, Layer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if len(args) == 2 or "outputs" in kwargs:
-            raise TypeError("minitape makes a model of symbolic tensors only as `tf.keras.Model(inputs, outputs)`, not by "
-                            f"super().__init__(inputs, outputs) in {type(self).__name__}: write a `call()` method.")  # fmt: skip
+            raise TypeError(
+                "minitape makes a model of symbolic tensors only as `tf.keras.Model(inputs, outputs)`, not by "
+                f"super().__init__(inputs, outputs) in {type(self).__name__}: write a `call()` method."
+            )
         Layer.__init__(self, **kwargs)
         Trainer.__init__(self)
 
@@ -58,7 +60,9 @@ class Model(Trainer, Layer):
             super()._build_for(args, kwargs)
         else:
             self._path = backend.current_path()
-            self._build_shape = nest.map_structure(lambda x: backend.standardize_shape(x.shape), args[0]) if args else None
+            self._build_shape = (
+                nest.map_structure(lambda x: backend.standardize_shape(x.shape), args[0]) if args else None
+            )
 
     @property
     def layers(self) -> list[Layer]:
@@ -71,7 +75,9 @@ class Model(Trainer, Layer):
             raise ValueError(f"Provide only a layer name or a layer index. Received: index={index}, name={name}.")
         if index is not None:
             if len(self.layers) <= index:
-                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
+                )
             return self.layers[index]
         if name is None:
             raise ValueError("Provide either a layer name or layer index at `get_layer`.")
@@ -80,8 +86,15 @@ class Model(Trainer, Layer):
                 return layer
         raise ValueError(f"No such layer: {name}. Existing layers are: {[layer.name for layer in self.layers]}.")
 
-    def summary(self, line_length: int | None = None, positions: Any = None, print_fn: Any = None, expand_nested: bool = False,
-                show_trainable: bool = False, layer_range: Any = None) -> None:  # fmt: skip
+    def summary(
+        self,
+        line_length: int | None = None,
+        positions: Any = None,
+        print_fn: Any = None,
+        expand_nested: bool = False,
+        show_trainable: bool = False,
+        layer_range: Any = None,
+    ) -> None:
         """Prints a table of the layers: their output shapes and numbers of weights."""
         from .summary import print_summary
 
@@ -116,8 +129,10 @@ class Functional(Model):
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             for x in nest.flatten(given):
                 if not isinstance(x, KerasTensor):
-                    raise ValueError(f"All `{what}` values must be KerasTensors. Received: {what}={given} including invalid value "
-                                     f"{x} of type {type(x)}")  # fmt: skip
+                    raise ValueError(
+                        f"All `{what}` values must be KerasTensors. Received: {what}={given} including invalid value "
+                        f"{x} of type {type(x)}"
+                    )
         self._inputs_struct, self._outputs_struct = inputs, outputs
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
         self._nodes = nodes_between(self.inputs, self.outputs)
@@ -132,8 +147,12 @@ class Functional(Model):
     layers = property(lambda self: list(self._operations), doc="The layers, inputs first.")
     input = property(lambda self: self._inputs_struct, doc="The symbolic input, or a structure of them.")
     output = property(lambda self: self._outputs_struct, doc="The symbolic output, or a structure of them.")
-    input_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._inputs_struct), doc="The shape of the input.")
-    output_shape = property(lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output.")
+    input_shape = property(
+        lambda self: nest.map_structure(lambda x: x.shape, self._inputs_struct), doc="The shape of the input."
+    )
+    output_shape = property(
+        lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output."
+    )
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Replays the calls on real tensors."""
@@ -142,9 +161,13 @@ class Functional(Model):
     def _check_input(self, first: Any) -> None:
         for symbol, value in zip(self.inputs, self._matched(first), strict=True):
             found, name = backend.standardize_shape(value.shape), symbol._keras_history.layer.name
-            if len(found) != len(symbol.shape) or any(None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)):
-                raise ValueError(f"Input 0 with name '{name}' of layer '{self.name}' is incompatible with the layer: expected "
-                                 f"shape={symbol.shape}, found shape={found}")  # fmt: skip
+            if len(found) != len(symbol.shape) or any(
+                None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)
+            ):
+                raise ValueError(
+                    f"Input 0 with name '{name}' of layer '{self.name}' is incompatible with the layer: expected "
+                    f"shape={symbol.shape}, found shape={found}"
+                )
 
     def _matched(self, inputs: Any) -> list[Any]:
         """The given tensors in the order of the model's inputs; ValueError when they do not fit."""
@@ -152,8 +175,10 @@ class Functional(Model):
             inputs = [inputs[x._keras_history.layer.name] for x in self.inputs]
         values = nest.flatten(inputs)
         if len(values) != len(self.inputs):
-            raise ValueError(f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received {len(values)} input '
-                             f"tensors. Inputs received: {values}")  # fmt: skip
+            raise ValueError(
+                f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received {len(values)} input '
+                f"tensors. Inputs received: {values}"
+            )
         checked = []
         for symbol, value in zip(self.inputs, values, strict=True):
             if len(value.shape) == len(symbol.shape) - 1 and symbol.shape[-1] == 1 and not hasattr(value, "_composite"):
@@ -191,15 +216,21 @@ class Sequential(Model):
         if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
-            raise ValueError("Only instances of `keras.Layer` can be added to a Sequential model. Received: "
-                             f"{layer} (of type {type(layer)})")  # fmt: skip
+            raise ValueError(
+                "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
+                f"{layer} (of type {type(layer)})"
+            )
         if any(other.name == layer.name and other is not layer for other in self._stack):
-            raise ValueError("All layers added to a Sequential model should have unique names. Name "
-                             f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument to "
-                             "pass a unique name.")  # fmt: skip
+            raise ValueError(
+                "All layers added to a Sequential model should have unique names. Name "
+                f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument to "
+                "pass a unique name."
+            )
         if isinstance(layer, InputLayer) and self._stack and isinstance(self._stack[0], InputLayer):
-            raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
-                             f"{self._stack[0].batch_shape}. You cannot add a different Input layer to it.")  # fmt: skip
+            raise ValueError(
+                f"Sequential model '{self.name}' has already been configured to use input shape "
+                f"{self._stack[0].batch_shape}. You cannot add a different Input layer to it."
+            )
         self._set_stack((*self._stack, layer))
         if rebuild:
             self._rebuild()
@@ -234,12 +265,16 @@ class Sequential(Model):
         except (ValueError, TypeError):
             return
         if not self._stack:
-            raise ValueError(f"Sequential model {self.name} cannot be built because it has no layers. Call `model.add(layer)`.")
+            raise ValueError(
+                f"Sequential model {self.name} cannot be built because it has no layers. Call `model.add(layer)`."
+            )
         first = self._stack[0]
         if isinstance(first, InputLayer):
             if first.batch_shape != shape:
-                raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
-                                 f"{first.batch_shape}. You cannot build it with input_shape {shape}")  # fmt: skip
+                raise ValueError(
+                    f"Sequential model '{self.name}' has already been configured to use input shape "
+                    f"{first.batch_shape}. You cannot build it with input_shape {shape}"
+                )
         else:
             self._set_stack((InputLayer(batch_shape=shape, dtype=first.compute_dtype), *self._stack))
         x = start = self._stack[0].output
@@ -256,7 +291,9 @@ class Sequential(Model):
             shape = backend.standardize_shape(args[0].shape)
             if self._stack and isinstance(self._stack[0], InputLayer):
                 shape = self._stack[0].batch_shape
-            self.build((None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape)
+            self.build(
+                (None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape
+            )
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Applies one layer after the other."""
@@ -275,7 +312,11 @@ class Sequential(Model):
         """The layers with their arguments."""
         from .serial import plain
 
-        stack = [layer for i, layer in enumerate(self._stack) if self._functional is not None or i or not isinstance(layer, InputLayer)]
+        stack = [
+            layer
+            for i, layer in enumerate(self._stack)
+            if self._functional is not None or i or not isinstance(layer, InputLayer)
+        ]
         return {**super().get_config(), "layers": [plain(layer) for layer in stack]}
 
     def _only_built(self, what: str, word: str) -> Any:
@@ -286,4 +327,6 @@ class Sequential(Model):
     inputs = property(lambda self: self._only_built("inputs", "inputs"), doc="The symbolic input, in a list.")
     outputs = property(lambda self: self._only_built("outputs", "outputs"), doc="The symbolic output, in a list.")
     input_shape = property(lambda self: self._only_built("input_shape", "input shape"), doc="The shape of the input.")
-    output_shape = property(lambda self: self._only_built("output_shape", "output shape"), doc="The shape of the output.")
+    output_shape = property(
+        lambda self: self._only_built("output_shape", "output shape"), doc="The shape of the output."
+    )

@@ -12,7 +12,9 @@ __all__ = ["Functional", "Model", "Sequential", "clone_model", "load_model", "sa
 def clone_model(model: Any) -> Any:
     """A new Sequential model with fresh layers of the same configuration; ValueError for another kind of model."""
     if not isinstance(model, Sequential):
-        raise ValueError(f"minitape clones Sequential models only. Received: {model}. Make the others with their own code.")
+        raise ValueError(
+            f"minitape clones Sequential models only. Received: {model}. Make the others with their own code."
+        )
     copy = Sequential(name=model.name)
     for layer in model._stack:
         copy.add(type(layer).from_config(layer.get_config()), rebuild=False)

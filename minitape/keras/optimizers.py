@@ -15,8 +15,17 @@ from .backend import auto_name, convert, floatx, name_scope
 from .serial import lookup
 from .variable import Variable
 
-SHARED = ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue", "use_ema", "ema_momentum", "ema_overwrite_frequency",
-          "loss_scale_factor", "gradient_accumulation_steps")  # fmt: skip
+SHARED = (
+    "weight_decay",
+    "clipnorm",
+    "global_clipnorm",
+    "clipvalue",
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
+    "loss_scale_factor",
+    "gradient_accumulation_steps",
+)
 
 
 class Optimizer:
@@ -55,11 +64,15 @@ class Optimizer:
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         if use_ema or gradient_accumulation_steps:
-            raise ValueError("minitape's optimizers have neither moving averages of the weights (`use_ema`) nor "
-                             "`gradient_accumulation_steps`: average or add up in your own training loop.")  # fmt: skip
+            raise ValueError(
+                "minitape's optimizers have neither moving averages of the weights (`use_ema`) nor "
+                "`gradient_accumulation_steps`: average or add up in your own training loop."
+            )
         if sum(a is not None for a in (clipnorm, clipvalue, global_clipnorm)) > 1:
-            raise ValueError("Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
-                             f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}")  # fmt: skip
+            raise ValueError(
+                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            )
         self.name = name or auto_name(type(self).__name__)
         self.weight_decay, self.clipnorm, self.clipvalue = weight_decay, clipnorm, clipvalue
         self.global_clipnorm, self.loss_scale_factor = global_clipnorm, loss_scale_factor
@@ -128,13 +141,20 @@ class Optimizer:
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
         self.built = True
 
-    def add_variable_from_reference(self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros") -> Variable:
+    def add_variable_from_reference(
+        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
+    ) -> Variable:
         """A variable of the shape and type of a weight, named after it."""
         path = getattr(reference_variable, "path", None) or str(reference_variable.name).replace(":", "_")
         kind = getattr(reference_variable.dtype, "name", reference_variable.dtype)
         with name_scope(self.name, caller=self):
-            made = Variable(initializers.get(initializer), reference_variable.shape, kind, trainable=False,
-                            name=f"{path.replace('/', '_')}_{name or 'var'}")  # fmt: skip
+            made = Variable(
+                initializers.get(initializer),
+                reference_variable.shape,
+                kind,
+                trainable=False,
+                name=f"{path.replace('/', '_')}_{name or 'var'}",
+            )
         self._variables.append(made)
         return made
 
@@ -163,11 +183,14 @@ class Optimizer:
             return
         if trainable_variables is None:
             if not self.built:
-                raise ValueError("When passing `grads` without `variables`, the optimizer must already be built on a list of "
-                                 "variables. Call `optimizer.build(trainable_variables)` first. ")  # fmt: skip
+                raise ValueError(
+                    "When passing `grads` without `variables`, the optimizer must already be built on a list of "
+                    "variables. Call `optimizer.build(trainable_variables)` first. "
+                )
             if len(grads) != len(self._trainable_variables):
                 raise ValueError(
-                    "When passing `grads` as a list of gradient tensors, the gradients must match `optimizer.variables` "
+                    "When passing `grads` as a list of gradient tensors, the gradients must match "
+                    "`optimizer.variables` "
                     f"one-to-on. Received a list of {len(grads)} gradients, but the optimizer is tracking "
                     f"{len(self._trainable_variables)} trainable variables."
                 )
@@ -179,7 +202,8 @@ class Optimizer:
         for v in variables:
             if id(v) not in self._index:
                 raise ValueError(
-                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally built "
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
+                    "built "
                     "with. When working with a new set of variables, you should recreate a new optimizer instance."
                 )
         pairs = self._with_gradients(list(grads), variables)
@@ -200,8 +224,11 @@ class Optimizer:
         if len(missing) == len(pairs):
             raise ValueError("No gradients provided for any variable.")
         if missing:
-            warnings.warn(f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
-                          "`model.compile()`, did you forget to provide a `loss` argument?", stacklevel=4)  # fmt: skip
+            warnings.warn(
+                f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
+                "`model.compile()`, did you forget to provide a `loss` argument?",
+                stacklevel=4,
+            )
         return [(g, v) for g, v in pairs if g is not None]
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
@@ -293,8 +320,15 @@ class Adam(Optimizer):
 
     _settings = ("beta_1", "beta_2", "epsilon", "amsgrad")
 
-    def __init__(self, learning_rate: Any = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-7,
-                 amsgrad: bool = False, **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
 
@@ -328,8 +362,16 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with weight decay beside the gradient step."""
 
-    def __init__(self, learning_rate: Any = 0.001, weight_decay: float = 0.004, beta_1: float = 0.9, beta_2: float = 0.999,
-                 epsilon: float = 1e-7, amsgrad: bool = False, **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        weight_decay: float = 0.004,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, weight_decay=weight_decay, **kwargs)
         if self.weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
@@ -340,8 +382,15 @@ class RMSprop(Optimizer):
 
     _settings = ("rho", "momentum", "epsilon", "centered")
 
-    def __init__(self, learning_rate: Any = 0.001, rho: float = 0.9, momentum: float = 0.0, epsilon: float = 1e-7,
-                 centered: bool = False, **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
 
@@ -379,8 +428,9 @@ class Adagrad(Optimizer):
 
     _settings = ("initial_accumulator_value", "epsilon")
 
-    def __init__(self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7,
-                 **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self, learning_rate: Any = 0.001, initial_accumulator_value: float = 0.1, epsilon: float = 1e-7, **kwargs: Any
+    ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
@@ -426,4 +476,6 @@ def __getattr__(name: str) -> Any:
         return schedules
     from ..api import missing
 
-    raise AttributeError(missing("tf.keras.optimizers", name, ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "schedules"]))
+    raise AttributeError(
+        missing("tf.keras.optimizers", name, ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "schedules"])
+    )

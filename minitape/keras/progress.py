@@ -39,11 +39,19 @@ class Progbar:
     ) -> None:
         if stateful_metrics is not None and stateless_metrics is not None:
             raise ValueError(
-                "Only one of `stateful_metrics` or `stateless_metrics` can be provided. `stateful_metrics` is used to make "
-                "metrics stateless by default (with an exclusion list), while `stateless_metrics` is used to make metrics "
+                "Only one of `stateful_metrics` or `stateless_metrics` can be provided. `stateful_metrics` is used "
+                "to make "
+                "metrics stateless by default (with an exclusion list), while `stateless_metrics` is used to make "
+                "metrics "
                 "stateful by default (with an exclusion list)."
             )
-        self.target, self.width, self.verbose, self.interval, self.unit_name = target, width, verbose, interval, unit_name
+        self.target, self.width, self.verbose, self.interval, self.unit_name = (
+            target,
+            width,
+            verbose,
+            interval,
+            unit_name,
+        )
         self._averaged_only = None if stateless_metrics is None else set(stateless_metrics)
         self._as_is = set(stateful_metrics or ())
         self._redraws = sys.stdout.isatty() if os.name != "posix" else True
@@ -73,7 +81,10 @@ class Progbar:
             self._draw(current, now, per_unit, finalize)
         elif self.verbose == 2 and finalize and self.target:
             count = f"{current:{int(math.log10(self.target)) + 1}d}/{self.target}"
-            say(f"{count} - {now - self._start:.0f}s -{self._time(per_unit)}{self._values(plain=True)}\n", line_break=False)
+            say(
+                f"{count} - {now - self._start:.0f}s -{self._time(per_unit)}{self._values(plain=True)}\n",
+                line_break=False,
+            )
         self._last = now
 
     def _take(self, name: str, value: Any, current: int, finalize: bool) -> None:
@@ -117,7 +128,11 @@ class Progbar:
     def _time(self, seconds: float) -> str:
         if seconds >= 1 or seconds == 0:
             return f" {seconds:.0f}s/{self.unit_name}"
-        return f" {seconds * 1e3:.0f}ms/{self.unit_name}" if seconds >= 1e-3 else f" {seconds * 1e6:.0f}us/{self.unit_name}"
+        return (
+            f" {seconds * 1e3:.0f}ms/{self.unit_name}"
+            if seconds >= 1e-3
+            else f" {seconds * 1e6:.0f}us/{self.unit_name}"
+        )
 
     def _seconds_per_unit(self, current: int, now: float) -> float:
         """The mean time of a step; the first one, which prepares things, does not count once there are more."""

@@ -59,8 +59,10 @@ def draw_seed(seed: Any) -> Any:
             current.seeds = SeedGenerator()
         pair = current.seeds.next(ordered=False)
     else:
-        raise ValueError("Argument `seed` must be either an integer or an instance of `SeedGenerator`. Received: "
-                         f"seed={seed} (of type {type(seed)})")  # fmt: skip
+        raise ValueError(
+            "Argument `seed` must be either an integer or an instance of `SeedGenerator`. Received: "
+            f"seed={seed} (of type {type(seed)})"
+        )
     return tf.cast(tf.math.floormod(pair, tf.constant(2**31 - 2, tf.int64)), tf.int32)
 
 

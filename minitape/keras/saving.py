@@ -19,10 +19,13 @@ from .utils import register_keras_serializable  # noqa: F401 - Keras offers it h
 def _check(filepath: Any, ending: str, overwrite: bool) -> str:
     path = os.fspath(filepath)
     if not path.endswith(ending):
-        raise ValueError(f"The filename must end in `{ending}`. Received: filepath={path}" if "weights" in ending else
-                         f"Invalid filepath extension for saving. Please add either a `.keras` extension for the native "
-                         f"Keras format (recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export "
-                         f"a SavedModel for use with TFLite/TFServing/etc. Received: filepath={path}.")  # fmt: skip
+        raise ValueError(
+            f"The filename must end in `{ending}`. Received: filepath={path}"
+            if "weights" in ending
+            else f"Invalid filepath extension for saving. Please add either a `.keras` extension for the native "
+            f"Keras format (recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export "
+            f"a SavedModel for use with TFLite/TFServing/etc. Received: filepath={path}."
+        )
     if os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists already; pass overwrite=True to replace it.")
     return path
@@ -46,8 +49,10 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
 
     path = _check(filepath, ".keras", overwrite)
     if isinstance(model, Functional):
-        raise ValueError("minitape saves Sequential and subclassed models. Of a model made of symbolic tensors save the "
-                         "weights (`model.save_weights('x.weights.h5')`) and build it again by its own code.")  # fmt: skip
+        raise ValueError(
+            "minitape saves Sequential and subclassed models. Of a model made of symbolic tensors save the "
+            "weights (`model.save_weights('x.weights.h5')`) and build it again by its own code."
+        )
     about: dict[str, Any] = {"class_name": type(model).__name__, "build_shape": model._build_shape}
     if isinstance(model, Sequential):
         about["layers"] = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in model._stack]
@@ -60,7 +65,8 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
 
 
 def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-    """The model in a file that ``save`` wrote, not compiled. Its class must be registered or given in ``custom_objects``."""
+    """The model in a file that ``save`` wrote, not compiled. Its class must be registered or given in "
+    "``custom_objects``."""
     from . import layers
     from .model import Sequential
 
@@ -82,8 +88,10 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         model._rebuild()
     else:
         if about["class_name"] not in known:
-            raise TypeError(f"Could not locate class '{about['class_name']}'. Make sure custom classes are decorated with "
-                            "`@keras.saving.register_keras_serializable()`.")  # fmt: skip
+            raise TypeError(
+                f"Could not locate class '{about['class_name']}'. Make sure custom classes are decorated with "
+                "`@keras.saving.register_keras_serializable()`."
+            )
         model = known[about["class_name"]](**about["config"])
     if weights and not model.weights and about["build_shape"] is not None:
         model.build(tuple(about["build_shape"]))

@@ -11,7 +11,9 @@ class LearningRateSchedule:
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
-        raise NotImplementedError(f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`.")
+        raise NotImplementedError(
+            f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
+        )
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this."""
@@ -26,8 +28,14 @@ class ExponentialDecay(LearningRateSchedule):
     0.25
     """
 
-    def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False,
-                 name: str = "ExponentialDecay") -> None:  # fmt: skip
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "ExponentialDecay",
+    ) -> None:
         self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
         self.staircase, self.name = staircase, name
         if decay_steps <= 0:
@@ -38,7 +46,9 @@ class ExponentialDecay(LearningRateSchedule):
         import minitape as tf
 
         p = tf.cast(step, tf.float32) / self.decay_steps
-        return self.initial_learning_rate * tf.pow(tf.constant(self.decay_rate, tf.float32), tf.floor(p) if self.staircase else p)
+        return self.initial_learning_rate * tf.pow(
+            tf.constant(self.decay_rate, tf.float32), tf.floor(p) if self.staircase else p
+        )
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
@@ -46,9 +56,11 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __init__(self, boundaries: list[int], values: list[float], name: str = "PiecewiseConstant") -> None:
         if len(boundaries) != len(values) - 1:
-            raise ValueError("The length of boundaries should be 1 less than the length of values. Received: "
-                             f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of length "
-                             f"{len(values)}.")  # fmt: skip
+            raise ValueError(
+                "The length of boundaries should be 1 less than the length of values. Received: "
+                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of length "
+                f"{len(values)}."
+            )
         self.boundaries, self.values, self.name = boundaries, values, name
 
     def __call__(self, step: Any) -> Any:
@@ -62,8 +74,15 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 class CosineDecay(LearningRateSchedule):
     """Half a cosine wave from ``initial_learning_rate`` down to ``alpha`` times it, over ``decay_steps``."""
 
-    def __init__(self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = "CosineDecay") -> None:
-        self.initial_learning_rate, self.decay_steps, self.alpha, self.name = initial_learning_rate, decay_steps, alpha, name
+    def __init__(
+        self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = "CosineDecay"
+    ) -> None:
+        self.initial_learning_rate, self.decay_steps, self.alpha, self.name = (
+            initial_learning_rate,
+            decay_steps,
+            alpha,
+            name,
+        )
         if decay_steps <= 0:
             raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
 
@@ -79,8 +98,15 @@ class CosineDecay(LearningRateSchedule):
 class PolynomialDecay(LearningRateSchedule):
     """From ``initial_learning_rate`` to ``end_learning_rate`` over ``decay_steps``, as a power of the way left."""
 
-    def __init__(self, initial_learning_rate: float, decay_steps: int, end_learning_rate: float = 0.0001, power: float = 1.0,
-                 cycle: bool = False, name: str = "PolynomialDecay") -> None:  # fmt: skip
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        end_learning_rate: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        name: str = "PolynomialDecay",
+    ) -> None:
         self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
         self.end_learning_rate, self.power, self.cycle, self.name = end_learning_rate, power, cycle, name
         if decay_steps <= 0:
@@ -102,8 +128,14 @@ class PolynomialDecay(LearningRateSchedule):
 class InverseTimeDecay(LearningRateSchedule):
     """``initial / (1 + decay_rate * step / decay_steps)``, in whole steps if ``staircase``."""
 
-    def __init__(self, initial_learning_rate: float, decay_steps: int, decay_rate: float, staircase: bool = False,
-                 name: str = "InverseTimeDecay") -> None:  # fmt: skip
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        decay_rate: float,
+        staircase: bool = False,
+        name: str = "InverseTimeDecay",
+    ) -> None:
         self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
         self.staircase, self.name = staircase, name
         if decay_steps <= 0:

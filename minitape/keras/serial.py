@@ -36,8 +36,12 @@ def policy(dtype: str) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """A value as JSON can hold it."""
     if hasattr(value, "get_config"):
-        return {"module": _module_of(value), "class_name": type(value).__name__, "config": value.get_config(),
-                "registered_name": None}  # fmt: skip
+        return {
+            "module": _module_of(value),
+            "class_name": type(value).__name__,
+            "config": value.get_config(),
+            "registered_name": None,
+        }
     if callable(value):
         return getattr(value, "__name__", str(value))
     return value

@@ -6,15 +6,21 @@ import shutil
 import sys
 from typing import Any
 
-from ..dtypes import as_dtype
 from .. import nest
+from ..dtypes import as_dtype
 from .layer import Layer
 
 WIDE = (0.45, 0.80, 1.0)
 
 
-def print_summary(model: Any, line_length: int | None = None, positions: Any = None, print_fn: Any = None,
-                  expand_nested: bool = False, show_trainable: bool = False) -> None:  # fmt: skip
+def print_summary(
+    model: Any,
+    line_length: int | None = None,
+    positions: Any = None,
+    print_fn: Any = None,
+    expand_nested: bool = False,
+    show_trainable: bool = False,
+) -> None:
     """Prints the table of a model's layers and the numbers of its weights."""
     text = summary_text(model, line_length, positions, expand_nested, show_trainable)
     if print_fn is not None:
@@ -23,8 +29,13 @@ def print_summary(model: Any, line_length: int | None = None, positions: Any = N
         sys.stdout.write(text)
 
 
-def summary_text(model: Any, line_length: int | None = None, positions: Any = None, expand_nested: bool = False,
-                 show_trainable: bool = False) -> str:  # fmt: skip
+def summary_text(
+    model: Any,
+    line_length: int | None = None,
+    positions: Any = None,
+    expand_nested: bool = False,
+    show_trainable: bool = False,
+) -> str:
     """The table as text."""
     connected = _branches(model)
     header = ["Layer (type)", "Output Shape", "Param #"] + (["Connected to"] if connected else [])
@@ -82,7 +93,11 @@ def _shape_text(layer: Any) -> str:
             found = getattr(layer, "output_shape", None) or layer.compute_output_shape(layer._build_shape)
         except Exception:  # a shape that the layer can not tell is shown as "?"
             return "?"
-        shapes = _one(found) if isinstance(found, tuple) and all(n is None or isinstance(n, int) for n in found) else str(found)
+        shapes = (
+            _one(found)
+            if isinstance(found, tuple) and all(n is None or isinstance(n, int) for n in found)
+            else str(found)
+        )
     else:
         return "?"
     flat = nest.flatten(shapes)
@@ -99,13 +114,21 @@ def _branches(model: Any) -> bool:
     once = len({id(n.layer) for n in nodes}) == len(nodes)
     starts = len(model.inputs) if nodes else 1
     used = [id(t) for n in nodes for t in n.tensors]
-    return bool(nodes) and (starts > 1 or not once or any(len(n.tensors) > 1 for n in nodes) or len(set(used)) < len(used))
+    return bool(nodes) and (
+        starts > 1 or not once or any(len(n.tensors) > 1 for n in nodes) or len(set(used)) < len(used)
+    )
 
 
 def _connections(layer: Any, model: Any) -> str:
     mine = [n for n in layer._inbound_nodes if n in model._nodes]
-    return ", ".join(f"{t._keras_history.layer.name}[{t._keras_history.layer._inbound_nodes.index(t._keras_history)}][0]"
-                     for n in mine for t in n.tensors) or "-"  # fmt: skip
+    return (
+        ", ".join(
+            f"{t._keras_history.layer.name}[{t._keras_history.layer._inbound_nodes.index(t._keras_history)}][0]"
+            for n in mine
+            for t in n.tensors
+        )
+        or "-"
+    )
 
 
 def _table(rows: list[list[str]], widths: list[int], aligned: str) -> str:
@@ -149,7 +172,11 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _totals(model: Any) -> str:
     trainable, frozen = model.trainable_weights, model.non_trainable_weights
-    optimizer = model.optimizer.variables if getattr(model, "compiled", False) and model.optimizer and model.optimizer.built else None
+    optimizer = (
+        model.optimizer.variables
+        if getattr(model, "compiled", False) and model.optimizer and model.optimizer.built
+        else None
+    )
     groups = [("Total", [*trainable, *frozen, *(optimizer or [])]), ("Trainable", trainable), ("Non-trainable", frozen)]
     if optimizer is not None:
         groups.append(("Optimizer", optimizer))

@@ -24,8 +24,9 @@ class KerasTensor:
 
     __array_priority__ = 200
 
-    def __init__(self, shape: Any, dtype: Any = "float32", sparse: bool = False, ragged: bool = False,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, shape: Any, dtype: Any = "float32", sparse: bool = False, ragged: bool = False, name: str | None = None
+    ) -> None:
         self.shape, self.dtype = standardize_shape(shape), standardize_dtype(dtype)
         self.sparse, self.ragged = bool(sparse), bool(ragged)
         self.name = name or auto_name("KerasTensor")
@@ -34,12 +35,16 @@ class KerasTensor:
     ndim = property(lambda self: len(self.shape), doc="The number of axes.")
 
     def __repr__(self) -> str:
-        return (f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse={self.sparse}, ragged={self.ragged}, "
-                f"name={self.name}>")  # fmt: skip
+        return (
+            f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse={self.sparse}, ragged={self.ragged}, "
+            f"name={self.name}>"
+        )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise ValueError(f"A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
-                         f"actual numerical value. You cannot convert it to a NumPy array.")  # fmt: skip  # noqa: F541
+        raise ValueError(
+            "A KerasTensor is symbolic: it's a placeholder for a shape an a dtype. It doesn't have any "
+            "actual numerical value. You cannot convert it to a NumPy array."
+        )
 
     def __bool__(self) -> bool:
         raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
@@ -49,10 +54,12 @@ class KerasTensor:
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(
-            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder for "
+            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder "
+            "for "
             "a shape and dtype, used when constructing Keras Functional models or Keras Functions. You can only use it "
             "as input to a Keras layer or a Keras operation (from the namespaces `keras.layers` and `keras.ops`). You "
-            "are likely doing something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you should "
+            "are likely doing something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you "
+            "should "
             "do instead is wrap `tf_fn` in a layer:\n\n```\nclass MyLayer(Layer):\n    def call(self, x):\n        "
             "return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
         )
@@ -85,9 +92,18 @@ class Step(Layer):
 
 
 def _install_operators() -> None:
-    names = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "pow": "power",
-             "floordiv": "floor_divide", "mod": "mod", "matmul": "matmul"}  # fmt: skip
+    names = {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "true_divide",
+        "pow": "power",
+        "floordiv": "floor_divide",
+        "mod": "mod",
+        "matmul": "matmul",
+    }
     for short, name in names.items():
+
         def forward(self: Any, other: Any, method: str = f"__{short}__", name: str = name) -> Any:
             if isinstance(other, KerasTensor):
                 return Step(lambda x, y: getattr(x, method)(y), name)(self, other)
@@ -119,8 +135,16 @@ class Node:
 class InputLayer(Layer):
     """The beginning of a functional model: holds one symbolic tensor."""
 
-    def __init__(self, shape: Any = None, batch_size: int | None = None, dtype: Any = None, sparse: bool | None = None,
-                 ragged: bool | None = None, batch_shape: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        shape: Any = None,
+        batch_size: int | None = None,
+        dtype: Any = None,
+        sparse: bool | None = None,
+        ragged: bool | None = None,
+        batch_shape: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name=name)
         if shape is not None and batch_shape is not None:
             raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
@@ -141,7 +165,7 @@ class InputLayer(Layer):
         raise NotImplementedError("An InputLayer only holds a symbolic tensor; call the model instead.")
 
 
-def Input(  # noqa: N802 - Keras' name
+def Input(
     shape: Any = None,
     batch_size: int | None = None,
     dtype: Any = None,
@@ -178,7 +202,11 @@ def note_call(layer: Layer, given_args: Any, given_kwargs: Any, args: Any, kwarg
 
 def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
     """The shapes and types of a layer's outputs, as symbolic tensors."""
-    if type(layer).compute_output_shape is not Layer.compute_output_shape and len(args) == 1 and isinstance(args[0], KerasTensor):
+    if (
+        type(layer).compute_output_shape is not Layer.compute_output_shape
+        and len(args) == 1
+        and isinstance(args[0], KerasTensor)
+    ):
         shape = layer.compute_output_shape(args[0].shape)
         if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
             kind = layer.compute_dtype if "float" in layer.compute_dtype else args[0].dtype

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-LOCKED = ("You cannot add new elements of state (variables or sub-layers) to a layer that is already built. All state must "
-          "be created in the `__init__()` method or in the `build()` method.")  # fmt: skip
+LOCKED = (
+    "You cannot add new elements of state (variables or sub-layers) to a layer that is already built. All state must "
+    "be created in the `__init__()` method or in the `build()` method."
+)
 
 
 class Store:
@@ -33,7 +35,11 @@ class Store:
         if isinstance(value, list):
             return value if isinstance(value, TrackedList) else TrackedList([self.track(v) for v in value], self)
         if isinstance(value, dict):
-            return value if isinstance(value, TrackedDict) else TrackedDict({k: self.track(v) for k, v in value.items()}, self)
+            return (
+                value
+                if isinstance(value, TrackedDict)
+                else TrackedDict({k: self.track(v) for k, v in value.items()}, self)
+            )
         if type(value) is tuple:
             return tuple(self.track(v) for v in value)
         self.add(value)

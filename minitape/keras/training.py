@@ -56,10 +56,16 @@ class Trainer:
         compiled_metrics = None
         if metrics is not None or weighted_metrics is not None:
             compiled_metrics = _Metrics(metrics, weighted_metrics)
-        settings = {"optimizer": optimizers.get(optimizer), "loss": loss, "_compiled_metrics": compiled_metrics,
-                    "_compiled_loss": None if loss is None else _Losses(loss, loss_weights),
-                    "_loss_tracker": metrics_module.Mean(name="loss"), "run_eagerly": run_eagerly,
-                    "stop_training": False, "compiled": True}  # fmt: skip
+        settings = {
+            "optimizer": optimizers.get(optimizer),
+            "loss": loss,
+            "_compiled_metrics": compiled_metrics,
+            "_compiled_loss": None if loss is None else _Losses(loss, loss_weights),
+            "_loss_tracker": metrics_module.Mean(name="loss"),
+            "run_eagerly": run_eagerly,
+            "stop_training": False,
+            "compiled": True,
+        }
         for name, value in settings.items():
             object.__setattr__(self, name, value)  # none of these is state of the layer
 
@@ -107,7 +113,9 @@ class Trainer:
             self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
-    def compute_loss(self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True) -> Any:
+    def compute_loss(
+        self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
+    ) -> Any:
         """The compiled loss of a batch plus ``self.losses``; ValueError when there is neither."""
         found = [] if self._compiled_loss is None else [self._compiled_loss(y, y_pred, sample_weight)]
         found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]  # type: ignore[attr-defined]
@@ -184,8 +192,15 @@ class Trainer:
             (x, y, sample_weight), validation_data = _split((x, y, sample_weight), validation_split)
         feed = Feed(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
         if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_history=True, add_progbar=verbose != 0, verbose=verbose, epochs=epochs,
-                                     steps=feed.steps, model=self)  # fmt: skip
+            callbacks = CallbackList(
+                callbacks,
+                add_history=True,
+                add_progbar=verbose != 0,
+                verbose=verbose,
+                epochs=epochs,
+                steps=feed.steps,
+                model=self,
+            )
         self.stop_training = False
         callbacks.on_train_begin()
         logs: dict[str, Any] = {}
@@ -202,8 +217,15 @@ class Trainer:
             logs = _plain(results if results.keys() == logs.keys() else logs)
             if validation_data is not None and _due(epoch, validation_freq):
                 val_x, val_y, val_weight = unpack_x_y_sample_weight(validation_data)
-                found = self.evaluate(val_x, val_y, validation_batch_size or batch_size, sample_weight=val_weight,
-                                      steps=validation_steps, callbacks=callbacks, return_dict=True)  # fmt: skip
+                found = self.evaluate(
+                    val_x,
+                    val_y,
+                    validation_batch_size or batch_size,
+                    sample_weight=val_weight,
+                    steps=validation_steps,
+                    callbacks=callbacks,
+                    return_dict=True,
+                )
                 logs.update({f"val_{name}": value for name, value in found.items()})
             callbacks.on_epoch_end(epoch, _sorted(logs))
             if self.stop_training:
@@ -226,7 +248,9 @@ class Trainer:
         self._needs_compile()
         feed = Feed(x, y, sample_weight, batch_size, steps, False)
         if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self)
+            callbacks = CallbackList(
+                callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self
+            )
         callbacks.on_test_begin()
         self.reset_metrics()
         logs: dict[str, Any] = {}
@@ -239,11 +263,20 @@ class Trainer:
         callbacks.on_test_end(_sorted(logs))
         return logs if return_dict else self._in_order(logs)
 
-    def predict(self, x: Any, batch_size: int | None = None, verbose: Any = "auto", steps: int | None = None, callbacks: Any = None) -> Any:
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
         """The predictions for all of ``x`` as NumPy arrays."""
         feed = Feed(x, None, None, batch_size, steps, False)
         if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self)
+            callbacks = CallbackList(
+                callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self
+            )
         callbacks.on_predict_begin()
         outputs = []
         for step, batch in feed.epoch():
@@ -253,7 +286,9 @@ class Trainer:
         callbacks.on_predict_end()
         return nest.map_structure(lambda *parts: np.concatenate([p.numpy() for p in parts]), *outputs)
 
-    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False) -> Any:
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
+    ) -> Any:
         """One step of training; returns the metrics."""
         return self._on_batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
 
@@ -284,8 +319,10 @@ class _Losses:
 
     def __init__(self, loss: Any, weights: Any) -> None:
         if weights is not None and not isinstance(weights, (list, tuple, dict, float)):
-            raise ValueError("Expected `loss_weights` argument to be a float (single output case) or a list, tuple, or dict "
-                             f"(multiple output case). Received instead: loss_weights={weights} of type {type(weights)}")  # fmt: skip
+            raise ValueError(
+                "Expected `loss_weights` argument to be a float (single output case) or a list, tuple, or dict "
+                f"(multiple output case). Received instead: loss_weights={weights} of type {type(weights)}"
+            )
         self._given, self._weights = loss, weights
         self._ready: Any = None
         self.trackers: list[Any] = []
@@ -295,10 +332,14 @@ class _Losses:
         given, weights = self._given, self._weights
         per_output = [given[k] for k in keys] if isinstance(given, (list, tuple, dict)) else [given] * len(keys)
         factors = [weights[k] for k in keys] if isinstance(weights, (list, tuple, dict)) else [weights] * len(keys)
-        self._ready = [(None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)]
+        self._ready = [
+            (None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)
+        ]
         if len(keys) > 1:
-            self.trackers = [metrics_module.Mean(name=f"{k if isinstance(k, str) else loss.name}_loss")
-                             for k, (loss, _) in zip(keys, self._ready, strict=True)]  # fmt: skip
+            self.trackers = [
+                metrics_module.Mean(name=f"{k if isinstance(k, str) else loss.name}_loss")
+                for k, (loss, _) in zip(keys, self._ready, strict=True)
+            ]
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         if self._ready is None:
@@ -348,8 +389,10 @@ class _Metrics(metrics_module.Metric):
         super().__init__(name="compile_metrics")
         for name, given in (("metrics", metrics), ("weighted_metrics", weighted)):
             if given and not isinstance(given, (list, tuple, dict)):
-                raise ValueError(f"Expected `{name}` argument to be a list, tuple, or dict. Received instead: "
-                                 f"{name}={given} of type {type(given)}")  # fmt: skip
+                raise ValueError(
+                    f"Expected `{name}` argument to be a list, tuple, or dict. Received instead: "
+                    f"{name}={given} of type {type(given)}"
+                )
         self._given = (metrics, weighted)
         self._flat: list[tuple[str, Any, int, bool]] = []  # (name, metric, which output, weighted)
         self._ready = False
@@ -362,7 +405,9 @@ class _Metrics(metrics_module.Metric):
         for weighted, given in enumerate(self._given):
             if not given:
                 continue
-            per_output = [nest.flatten(given)] if len(keys) == 1 else [_for_output(given, i, k) for i, k in enumerate(keys)]
+            per_output = (
+                [nest.flatten(given)] if len(keys) == 1 else [_for_output(given, i, k) for i, k in enumerate(keys)]
+            )
             for i, wanted in enumerate(per_output):
                 for identifier in wanted:
                     metric = _metric(identifier, y_true[i], y_pred[i])
@@ -382,7 +427,9 @@ class _Metrics(metrics_module.Metric):
             self._prepare(true, predicted, list(y_pred) if isinstance(y_pred, dict) else list(range(len(predicted))))
         for _, metric, i, weighted in self._flat:
             if weighted and sample_weight is not None:
-                metric.update_state(true[i], predicted[i], nest.flatten(sample_weight)[min(i, len(nest.flatten(sample_weight)) - 1)])
+                metric.update_state(
+                    true[i], predicted[i], nest.flatten(sample_weight)[min(i, len(nest.flatten(sample_weight)) - 1)]
+                )
             else:
                 metric.update_state(true[i], predicted[i])
 
@@ -417,7 +464,10 @@ def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
-    return {name: float(value) if isinstance(value, Tensor) and not value.ndim else value for name, value in (logs or {}).items()}
+    return {
+        name: float(value) if isinstance(value, Tensor) and not value.ndim else value
+        for name, value in (logs or {}).items()
+    }
 
 
 def _sorted(logs: dict[str, Any]) -> dict[str, Any]:
@@ -435,7 +485,9 @@ def _due(epoch: int, every: Any) -> bool:
         return (epoch + 1) % every == 0
     if isinstance(every, list):
         return epoch + 1 in every
-    raise ValueError(f"Expected `validation_freq` to be a list or int. Received: validation_freq={every} of the type {type(every)}.")
+    raise ValueError(
+        f"Expected `validation_freq` to be a list or int. Received: validation_freq={every} of the type {type(every)}."
+    )
 
 
 def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
@@ -445,9 +497,11 @@ def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
     count = len(nest.flatten(arrays[0])[0])
     at = int(np.floor(count * (1.0 - part)))
     if at in (0, count):
-        raise ValueError(f"Training data contains {count} samples, which is not sufficient to split it into a validation and "
-                         f"training set as specified by `validation_split={part}`. Either provide more data, or a different "
-                         "value for the `validation_split` argument.")  # fmt: skip
+        raise ValueError(
+            f"Training data contains {count} samples, which is not sufficient to split it into a validation and "
+            f"training set as specified by `validation_split={part}`. Either provide more data, or a different "
+            "value for the `validation_split` argument."
+        )
 
     def cut(keep: Any) -> tuple[Any, ...]:
         return tuple(nest.map_structure(lambda a: None if a is None else a[keep], structure) for structure in arrays)

@@ -87,8 +87,14 @@ def is_interactive_logging_enabled() -> bool:
     return progress._interactive[0]
 
 
-def pad_sequences(sequences: Any, maxlen: int | None = None, dtype: str = "int32", padding: str = "pre",
-                  truncating: str = "pre", value: Any = 0.0) -> np.ndarray:  # fmt: skip
+def pad_sequences(
+    sequences: Any,
+    maxlen: int | None = None,
+    dtype: str = "int32",
+    padding: str = "pre",
+    truncating: str = "pre",
+    value: Any = 0.0,
+) -> np.ndarray:
     """Lists of numbers as the rows of one array, cut or filled up with ``value`` at the front (or at the end, "post").
 
     >>> pad_sequences([[1], [2, 3]])

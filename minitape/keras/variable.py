@@ -43,7 +43,9 @@ class Variable:
     ) -> None:
         name = name or auto_name("Variable")
         if not isinstance(name, str) or "/" in name:
-            raise ValueError(f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}")
+            raise ValueError(
+                f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
+            )
         path = current_path()
         self._name, self._path = name, f"{path}/{name}" if path else name
         self._trainable, self._autocast = bool(trainable), bool(autocast)
@@ -56,8 +58,10 @@ class Variable:
             initializer = initializers.get(initializer)
         if callable(initializer):
             if shape is None:
-                raise ValueError("When creating a Variable from an initializer, the `shape` argument should be "
-                                 f"specified. Received: initializer={initializer} and shape={shape}")  # fmt: skip
+                raise ValueError(
+                    "When creating a Variable from an initializer, the `shape` argument should be "
+                    f"specified. Received: initializer={initializer} and shape={shape}"
+                )
             self._dtype = standardize_dtype(dtype)
             start = convert(initializer(self._full_shape(shape), dtype=self._dtype), self._dtype)
         elif isinstance(initializer, ResourceVariable):
@@ -66,13 +70,17 @@ class Variable:
         else:
             start = convert(initializer, dtype)
             self._dtype = start.dtype.name
-        self._value = start if isinstance(start, ResourceVariable) else ResourceVariable(start, trainable=trainable, name=name)
+        self._value = (
+            start if isinstance(start, ResourceVariable) else ResourceVariable(start, trainable=trainable, name=name)
+        )
 
     def _full_shape(self, shape: Any) -> tuple[int, ...]:
         sizes = standardize_shape(shape)
         if None in sizes:
-            raise ValueError("Shapes used to initialize variables must be fully-defined (no `None` dimensions). "
-                             f"Received: shape={sizes} for variable path='{self._path}'")  # fmt: skip
+            raise ValueError(
+                "Shapes used to initialize variables must be fully-defined (no `None` dimensions). "
+                f"Received: shape={sizes} for variable path='{self._path}'"
+            )
         return sizes  # type: ignore[return-value]
 
     # -- what it is ---------------------------------------------------------------------------------------------------
@@ -105,9 +113,11 @@ class Variable:
     @regularizer.setter
     def regularizer(self, value: Any) -> None:
         if value is not None and not callable(value):
-            raise ValueError("Invalid value for attribute `regularizer`. Expected a callable (such as a "
-                             "`keras.regularizers.Regularizer` instance) or `None`. Received: "
-                             f"regularizer={value}")  # fmt: skip
+            raise ValueError(
+                "Invalid value for attribute `regularizer`. Expected a callable (such as a "
+                "`keras.regularizers.Regularizer` instance) or `None`. Received: "
+                f"regularizer={value}"
+            )
         self._regularizer = value
 
     @property
@@ -118,8 +128,10 @@ class Variable:
     @constraint.setter
     def constraint(self, value: Any) -> None:
         if value is not None and not callable(value):
-            raise ValueError("Invalid value for attribute `constraint`. Expected a callable (such as a "
-                             f"`keras.constraints.Constraint` instance) or `None`. Received: constraint={value}")  # fmt: skip
+            raise ValueError(
+                "Invalid value for attribute `constraint`. Expected a callable (such as a "
+                f"`keras.constraints.Constraint` instance) or `None`. Received: constraint={value}"
+            )
         self._constraint = value
 
     # -- value --------------------------------------------------------------------------------------------------------
@@ -162,8 +174,10 @@ class Variable:
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return (f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, "
-                f"value={np.array(self._value.numpy())}>")  # fmt: skip
+        return (
+            f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}, "
+            f"value={np.array(self._value.numpy())}>"
+        )
 
     __str__ = __repr__
 
@@ -216,6 +230,7 @@ def _combined(name: str, x: Any, y: Any) -> Any:
 
 def _install_operators() -> None:
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"):
+
         def forward(self: Variable, other: Any, name: str = f"__{name}__") -> Any:
             mine, other = _operands(self, other)
             return _combined(name, mine, other)
@@ -227,6 +242,7 @@ def _install_operators() -> None:
         setattr(Variable, f"__{name}__", forward)
         setattr(Variable, f"__r{name}__", reflected)
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+
         def compare(self: Variable, other: Any, name: str = f"__{name}__") -> Any:
             mine, other = _operands(self, other)
             return getattr(mine, name)(other)

@@ -15,8 +15,19 @@ from . import checks
 from .functions import boolean_mask, concat, install, map_flat_values, stack
 from .tensor import RaggedTensor, RaggedTensorSpec, is_ragged, make, nvals, rowids_of, splits_of
 
-__all__ = ["RaggedTensor", "RaggedTensorSpec", "boolean_mask", "constant", "cross", "map_flat_values", "range",
-           "row_splits_to_segment_ids", "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions"]  # fmt: skip
+__all__ = [
+    "RaggedTensor",
+    "RaggedTensorSpec",
+    "boolean_mask",
+    "constant",
+    "cross",
+    "map_flat_values",
+    "range",
+    "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits",
+    "stack",
+    "stack_dynamic_partitions",
+]
 
 _range = range
 install()
@@ -60,9 +71,13 @@ def constant(
     if inner_shape is not None and ragged_rank is not None:
         expected = ragged_rank + len(inner_shape) + 1
         if (scalars is not None and expected != scalars) or (scalars is None and expected < deepest):
-            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
-                             f"dim(inner_shape)={len(inner_shape)}")  # fmt: skip
-    if ragged_rank == 0 or (ragged_rank is None and (deepest < 2 or (inner_shape is not None and deepest - len(inner_shape) < 2))):
+            raise ValueError(
+                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner_shape)}"
+            )
+    if ragged_rank == 0 or (
+        ragged_rank is None and (deepest < 2 or (inner_shape is not None and deepest - len(inner_shape) < 2))
+    ):
         return dense_constant(pylist, dtype, inner_shape)
     if inner_shape is None:
         inner_shape = () if ragged_rank is None else _inner_shape(pylist, ragged_rank)
@@ -102,8 +117,10 @@ def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
     flat = list(pylist)
     for depth in _range(ragged_rank):
         if not all(_is_list(v) for v in flat):
-            raise ValueError(f"pylist has scalar values depth {depth + 1}, but ragged_rank={ragged_rank} requires scalar value "
-                             f"depth greater than {ragged_rank}")  # fmt: skip
+            raise ValueError(
+                f"pylist has scalar values depth {depth + 1}, but ragged_rank={ragged_rank} requires scalar value "
+                f"depth greater than {ragged_rank}"
+            )
         flat = [item for v in flat for item in v]
     shape: list[int] = []
     item: Any = flat
@@ -121,8 +138,14 @@ def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
     return tuple(shape[1:])
 
 
-def range(starts: Any, limits: Any = None, deltas: Any = 1, dtype: Any = None, name: str | None = None,
-          row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:  # fmt: skip
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> RaggedTensor:
     """One row of numbers for each start, up to (not including) its limit. InvalidArgumentError for a delta of 0.
 
     >>> import minitape as tf
@@ -157,7 +180,9 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     return wrap(rowids_of(array if out_type is None else array.astype(dtypes.as_dtype(out_type).as_numpy_dtype)))
 
 
-def segment_ids_to_row_splits(segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None) -> Any:
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Any:
     """The row splits for row numbers that never fall.
 
     >>> import minitape as tf

@@ -18,8 +18,11 @@ def partition(value: Any, name: str) -> Any:
     if hasattr(value, "dtype") or hasattr(value, "_read"):
         array = np.asarray(convert_to_tensor(value).array)
     else:
-        array = np.asarray(value, np.int64) if len(np.shape(value)) and not np.size(value) else np.asarray(
-            convert_to_tensor(value, dtype_hint=dtypes.int64).array)  # fmt: skip
+        array = (
+            np.asarray(value, np.int64)
+            if len(np.shape(value)) and not np.size(value)
+            else np.asarray(convert_to_tensor(value, dtype_hint=dtypes.int64).array)
+        )
     if array.ndim != 1:
         raise ValueError(f"Shape {dtypes_shape(array)} must have rank 1")
     if name == "row_splits" and not array.size:
@@ -47,7 +50,11 @@ def splits_dtype(dtype: Any) -> Any:
 def splits(values: Any) -> None:
     """Splits begin at zero and never fall."""
     if values[0] != 0:
-        raise unequal(values[:1], np.zeros(1, values.dtype), "Arguments to from_row_splits do not form a valid RaggedTensor:zero\n")
+        raise unequal(
+            values[:1],
+            np.zeros(1, values.dtype),
+            "Arguments to from_row_splits do not form a valid RaggedTensor:zero\n",
+        )
     not_negative(np.diff(values), "Arguments to from_row_splits do not form a valid RaggedTensor:monotonic")
 
 
@@ -58,23 +65,29 @@ def starts(values: Any, total: int) -> None:
         raise unequal(values[:1], np.zeros(1, values.dtype), message + "\n")
     not_negative(np.diff(values), message)
     if values.size and values[-1] > total:
-        raise invalid(f"{message}\nCondition x <= y did not hold.\nFirst 1 elements of x:\n[{values[-1]}]\nFirst 1 elements "
-                      f"of y:\n[{total}]")  # fmt: skip
+        raise invalid(
+            f"{message}\nCondition x <= y did not hold.\nFirst 1 elements of x:\n[{values[-1]}]\nFirst 1 elements "
+            f"of y:\n[{total}]"
+        )
 
 
 def ends(last: Any, total: int) -> None:
     """The last split is the number of values."""
     if int(last) != total:
-        raise unequal(np.array([last]), np.array([total]),
-                      "Arguments to _from_row_partition do not form a valid RaggedTensor\n")  # fmt: skip
+        raise unequal(
+            np.array([last]), np.array([total]), "Arguments to _from_row_partition do not form a valid RaggedTensor\n"
+        )
 
 
 def not_negative(values: Any, message: str) -> None:
     """InvalidArgumentError unless all are >= 0."""
     if (values < 0).any():
         shown = [str(v) for v in values[:SHOWN].tolist()] + (["..."] if len(values) > SHOWN else [])
-        raise invalid(f"{message}.  \nCondition x >= 0 did not hold element-wise:\nx (shape={dtypes_shape(values)} "
-                      f"dtype={values.dtype.name}) = \n" + (str(shown).replace("'...'", "...") if len(values) > SHOWN else str(shown)))  # fmt: skip
+        raise invalid(
+            f"{message}.  \nCondition x >= 0 did not hold element-wise:\nx (shape={dtypes_shape(values)} "
+            f"dtype={values.dtype.name}) = \n"
+            + (str(shown).replace("'...'", "...") if len(values) > SHOWN else str(shown))
+        )
 
 
 def unequal(x: Any, y: Any, message: str = "") -> Exception:
@@ -82,10 +95,14 @@ def unequal(x: Any, y: Any, message: str = "") -> Exception:
     text = f"{message}Condition x == y did not hold.\n"
     if x.shape == y.shape and x.size > 1:
         where = np.flatnonzero(x != y)[:SHOWN]
-        text += (f"Indices of first {len(where)} different values:\n{where[:, None]}\nCorresponding x values:\n{x[where]}\n"
-                 f"Corresponding y values:\n{y[where]}\n")  # fmt: skip
+        text += (
+            f"Indices of first {len(where)} different values:\n{where[:, None]}\nCorresponding x values:\n{x[where]}\n"
+            f"Corresponding y values:\n{y[where]}\n"
+        )
     count_x, count_y = min(x.size, SHOWN), min(y.size, SHOWN)
-    return invalid(f"{text}First {count_x} elements of x:\n{x[:count_x]}\nFirst {count_y} elements of y:\n{y[:count_y]}")
+    return invalid(
+        f"{text}First {count_x} elements of x:\n{x[:count_x]}\nFirst {count_y} elements of y:\n{y[:count_y]}"
+    )
 
 
 def axis(value: int, rank: int, extra: int = 0) -> int:

@@ -60,8 +60,11 @@ def _fill_default(g: Any, z: Any, values: Any, default: Any, *, places: Any, kep
     rows = TABLE["reshape"](g, shape=(count, *tail))
     box = wrap if isinstance(g, Tensor) else np.asarray
     picked = TABLE["gather"](rows, box(rest), axis=0)
-    return TABLE["reduce_sum"](picked, axis=(0,), keepdims=False) if len(tuple(default.shape)) == len(tail) else TABLE[
-        "reduce_sum"](picked, axis=None, keepdims=False)  # fmt: skip
+    return (
+        TABLE["reduce_sum"](picked, axis=(0,), keepdims=False)
+        if len(tuple(default.shape)) == len(tail)
+        else TABLE["reduce_sum"](picked, axis=None, keepdims=False)
+    )
 
 
 declare("ragged_to_tensor", _fill, [_fill_values, _fill_default], op="RaggedTensorToTensor", keep="")
@@ -76,8 +79,11 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
     if wanted.rank is not None:
         if wanted.rank != len(sizes):
             text = str(wanted.as_list()).replace("None", "?").replace(" ", "")
-            raise invalid(f"rt_input.shape and shape={text} are incompatible: rt_input.rank = {len(sizes)} but shape.rank = "
-                          f"{wanted.rank}", "RaggedTensorToTensor")  # fmt: skip
+            raise invalid(
+                f"rt_input.shape and shape={text} are incompatible: rt_input.rank = {len(sizes)} but shape.rank = "
+                f"{wanted.rank}",
+                "RaggedTensorToTensor",
+            )
         sizes = [n if w is None else w for n, w in zip(sizes, wanted.as_list(), strict=True)]
     flat = rt.flat_values
     if default_value is None:
@@ -85,9 +91,11 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
     else:
         default = convert_to_tensor(default_value, flat.dtype)
     if default.ndim >= flat.ndim:
-        raise invalid(f"default_value.shape={_brief(default)} and rt_input.flat_values.shape={_brief(flat)} are incompatible: "
-                      f"default_value.rank = {default.ndim}  must be less than rt_input.flat_values.rank = {flat.ndim}",
-                      "RaggedTensorToTensor")  # fmt: skip
+        raise invalid(
+            f"default_value.shape={_brief(default)} and rt_input.flat_values.shape={_brief(flat)} are incompatible: "
+            f"default_value.rank = {default.ndim}  must be less than rt_input.flat_values.rank = {flat.ndim}",
+            "RaggedTensorToTensor",
+        )
     places = coordinates(rt)
     outer = sizes[: len(places)]
     kept = np.ones(nvals(flat), bool)
@@ -96,8 +104,11 @@ def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:
     index = np.zeros(int(kept.sum()), np.int64)
     for place, size in zip(places, outer, strict=True):
         index = index * size + place[kept]
-    return apply(TABLE["ragged_to_tensor"], (flat, default),
-                 {"places": index, "kept": np.flatnonzero(kept), "shape": tuple(sizes)})  # fmt: skip
+    return apply(
+        TABLE["ragged_to_tensor"],
+        (flat, default),
+        {"places": index, "kept": np.flatnonzero(kept), "shape": tuple(sizes)},
+    )
 
 
 def _brief(t: Any) -> str:
@@ -115,11 +126,15 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype
     tensor = convert_to_tensor(tensor)
     rank = tensor.ndim
     if rank <= 1:
-        raise ValueError("The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged "
-                         f"dimensions. Received argument `tensor` with rank {rank}.")  # fmt: skip
+        raise ValueError(
+            "The rank of a RaggedTensor must be greater than 1, i.e., a list of scalars won't have ragged "
+            f"dimensions. Received argument `tensor` with rank {rank}."
+        )
     if ragged_rank >= rank:
-        raise ValueError(f"The rank of a RaggedTensor must be greater than its ragged_rank ({ragged_rank}). Received argument "
-                         f"`tensor` with rank {rank}.")  # fmt: skip
+        raise ValueError(
+            f"The rank of a RaggedTensor must be greater than its ragged_rank ({ragged_rank}). Received argument "
+            f"`tensor` with rank {rank}."
+        )
     if isinstance(lengths, (list, tuple)) and lengths and not isinstance(lengths[0], (int, float, np.generic)):
         return _by_nested_lengths(tensor, lengths, dtype)
     if lengths is None and padding is None:
@@ -148,8 +163,10 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype
 
 def _by_nested_lengths(tensor: Any, lengths: Any, dtype: Any) -> Any:
     if len(lengths) >= tensor.ndim:
-        raise ValueError(f"If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
-                         f"{len(lengths)}.")  # fmt: skip
+        raise ValueError(
+            f"If Argument `lengths` is a tuple of row_lengths, argument `ragged_rank` must be len(lengths): "
+            f"{len(lengths)}."
+        )
     first, rest = checks.partition(lengths[0], "row_lengths").astype(dtype), lengths[1:]
     rt = from_tensor(tensor, first, None, 1, dtype)
     if not rest:
@@ -188,9 +205,12 @@ def from_sparse(st: Any, dtype: Any) -> Any:
     rows, columns = index[:, 0], index[:, 1]
     expected = np.arange(len(rows)) - np.searchsorted(rows, rows)
     if not (np.diff(rows) >= 0).all() or not np.array_equal(columns, expected):
-        raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'SparseTensor is not "
-                      "right-ragged'\nb'SparseTensor.indices ='\n" + ", ".join(str(v) for v in index.reshape(-1)[:3])
-                      + (", ..." if index.size > 3 else ""))  # fmt: skip
+        raise invalid(
+            "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'SparseTensor is not "
+            "right-ragged'\nb'SparseTensor.indices ='\n"
+            + ", ".join(str(v) for v in index.reshape(-1)[:3])
+            + (", ..." if index.size > 3 else "")
+        )
     counts = np.bincount(rows, minlength=int(st.dense_shape.array[0])).astype(dtype)
     return make(st.values, splits_of(counts))
 
@@ -212,7 +232,9 @@ def _merged(value: Any, outer: int, inner: int) -> Any:
         return value
     if not is_ragged(value):
         sizes = [int(n) for n in value.shape]
-        return TABLE["reshape"](value, shape=(*sizes[:outer], int(np.prod(sizes[outer : inner + 1])), *sizes[inner + 1 :]))
+        return TABLE["reshape"](
+            value, shape=(*sizes[:outer], int(np.prod(sizes[outer : inner + 1])), *sizes[inner + 1 :])
+        )
     if outer > 1:
         return make(_merged(value._values, outer - 1, inner - 1), value._splits, value._uniform)
     if outer == 0:

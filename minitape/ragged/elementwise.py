@@ -87,7 +87,9 @@ def broadcast(x: Any, y: Any) -> tuple[Any, Any]:
         elif n == 1:
             b = take_rows(b, np.zeros(m, np.int64))
         else:
-            raise invalid("Condition x == y did not hold.\nFirst 1 elements of x:\n[False]\nFirst 1 elements of y:\n[ True]")
+            raise invalid(
+                "Condition x == y did not hold.\nFirst 1 elements of x:\n[False]\nFirst 1 elements of y:\n[ True]"
+            )
     return _level(a, b)
 
 

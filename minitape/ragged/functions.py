@@ -17,24 +17,32 @@ from .rows import as_ragged, common, cut, spans, take_rows, take_within
 from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, make, nvals, rowids_of, splits_of
 
 UNARY = (
-    "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag is_finite "
-    "is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt sigmoid sign sin "
+    "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
+    "is_finite "
+    "is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt sigmoid "
+    "sign sin "
     "sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
 ).split()
 BINARY = (
-    "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and logical_or "
+    "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and "
+    "logical_or "
     "logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract truediv xdivy "
     "xlogy zeta polygamma igamma igammac nextafter"
 ).split()
 ON_VALUES = (
-    "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper strings.strip "
+    "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper "
+    "strings.strip "
     "strings.length strings.to_number strings.as_string strings.to_hash_bucket_fast strings.to_hash_bucket "
     "strings.to_hash_bucket_strong strings.regex_replace strings.regex_full_match strings.unicode_transcode "
     "strings.unicode_script nn.relu nn.relu6 nn.elu nn.selu nn.gelu nn.silu nn.leaky_relu nn.softsign nn.dropout "
     "debugging.check_numerics bitcast io.decode_raw"
 ).split()
-SEGMENT = {"reduce_sum": "unsorted_segment_sum", "reduce_prod": "unsorted_segment_prod", "reduce_min": "unsorted_segment_min",
-           "reduce_max": "unsorted_segment_max"}  # fmt: skip
+SEGMENT = {
+    "reduce_sum": "unsorted_segment_sum",
+    "reduce_prod": "unsorted_segment_prod",
+    "reduce_min": "unsorted_segment_min",
+    "reduce_max": "unsorted_segment_max",
+}
 
 
 # -- reductions -------------------------------------------------------------------------------------------------------
@@ -102,7 +110,9 @@ def _maximum_zero(x: Any) -> Any:
 
 
 def _reduce_bool(name: str) -> Any:
-    def version(plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any) -> Any:
+    def version(
+        plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any
+    ) -> Any:
         cast = elementwise.function("cast")
         numbers = input_tensor.with_flat_values(cast(input_tensor.flat_values, dtypes.int32))
         out = reduce(name, numbers, axis, bool(keepdims))
@@ -112,7 +122,9 @@ def _reduce_bool(name: str) -> Any:
 
 
 def _reduction(function: Any) -> Any:
-    return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(input_tensor, axis, bool(keepdims))
+    return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(
+        input_tensor, axis, bool(keepdims)
+    )
 
 
 def _logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
@@ -151,8 +163,11 @@ def _concat(tensors: list[Any], axis: int) -> Any:
     rows = {nvals(t) for t in tensors}
     if len(rows) > 1:
         other = next(i for i, t in enumerate(tensors) if nvals(t) != nvals(tensors[0]))
-        raise checks.unequal(np.array([nvals(tensors[0])]), np.array([nvals(tensors[other])]),
-                             f"Input tensors at index 0 (=x) and {other} (=y) have incompatible shapes.\n")  # fmt: skip
+        raise checks.unequal(
+            np.array([nvals(tensors[0])]),
+            np.array([nvals(tensors[other])]),
+            f"Input tensors at index 0 (=x) and {other} (=y) have incompatible shapes.\n",
+        )
     if axis == 1:
         joined, count, k = _concat(tensors, 0), rows.pop(), len(tensors)
         order = np.arange(count * k).reshape(k, count).T.reshape(-1)
@@ -175,8 +190,11 @@ def _several(values: Any) -> list[Any]:
 def _one_dtype(tensors: list[Any], op: str) -> list[Any]:
     for i, t in enumerate(tensors):
         if t.dtype != tensors[0].dtype:
-            raise invalid(f"cannot compute {op} as input #{i}(zero-based) was expected to be a {tensors[0].dtype.kernel_name} "
-                          f"tensor but is a {t.dtype.kernel_name} tensor", op)  # fmt: skip
+            raise invalid(
+                f"cannot compute {op} as input #{i}(zero-based) was expected to be a {tensors[0].dtype.kernel_name} "
+                f"tensor but is a {t.dtype.kernel_name} tensor",
+                op,
+            )
     return tensors
 
 
@@ -315,7 +333,11 @@ def gather(params: Any, indices: Any, axis: int = 0, batch_dims: int = 0) -> Any
         return params[int(numbers)]
     out = take_rows(params, numbers.reshape(-1))
     for size in reversed(numbers.shape[1:]):
-        out = make(out, np.arange(nvals(out) // size + 1 if size else 1, dtype=np.int64) * size, size) if is_ragged(params) else out
+        out = (
+            make(out, np.arange(nvals(out) // size + 1 if size else 1, dtype=np.int64) * size, size)
+            if is_ragged(params)
+            else out
+        )
     if not is_ragged(params) and numbers.ndim > 1:
         out = TABLE["reshape"](out, shape=(*numbers.shape, *params.shape[1:]))
     return out
@@ -381,8 +403,11 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     if len(mask.shape) > 2:
         return make(boolean_mask(data._values, mask._values), data._splits, data._uniform)
     true = np.asarray(mask._values.array)
-    counts = np.add.reduceat(np.append(true, False), mask._splits[:-1]) * (np.diff(mask._splits) > 0) if true.size else np.zeros(
-        len(mask._splits) - 1)  # fmt: skip
+    counts = (
+        np.add.reduceat(np.append(true, False), mask._splits[:-1]) * (np.diff(mask._splits) > 0)
+        if true.size
+        else np.zeros(len(mask._splits) - 1)
+    )
     return make(take_rows(data._values, np.flatnonzero(true)), splits_of(np.asarray(counts, mask._splits.dtype)))
 
 
@@ -394,16 +419,22 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         places = np.stack(coordinates(condition), 1)
         return wrap(places[np.asarray(condition.flat_values.array)].astype(np.int64))
     condition = as_ragged_or_tensor(condition)
-    x = as_ragged_or_tensor(x, getattr(y, "dtype", None) if isinstance(getattr(y, "dtype", None), dtypes.DType) else None)
+    x = as_ragged_or_tensor(
+        x, getattr(y, "dtype", None) if isinstance(getattr(y, "dtype", None), dtypes.DType) else None
+    )
     y = as_ragged_or_tensor(y, x.dtype)
     shape = next(v for v in (condition, x, y) if is_ragged(v))
     parts = []
     for v in (condition, x, y):
         if is_ragged(v) and [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(shape)]:
             lengths, sizes = np.diff(v._splits), np.diff(shape._splits)
-            raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'Unable to "
-                          "broadcast: dimension size mismatch in dimension'\n1\nb'lengths='\n" + ", ".join(map(str, lengths))
-                          + "\nb'dim_size='\n" + ", ".join(map(str, sizes)))  # fmt: skip
+            raise invalid(
+                "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'Unable to "
+                "broadcast: dimension size mismatch in dimension'\n1\nb'lengths='\n"
+                + ", ".join(map(str, lengths))
+                + "\nb'dim_size='\n"
+                + ", ".join(map(str, sizes))
+            )
         if not is_ragged(v) and v.ndim:
             v = elementwise.broadcast(v, shape)[0]
         parts.append(v.flat_values if is_ragged(v) else v)
@@ -425,19 +456,26 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
         return op(*args, **kwargs)
     sizes = {nvals(v.flat_values) for v in ragged}
     if len(sizes) > 1:
-        raise ValueError("Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: "
-                         f"{sizes}")  # fmt: skip
+        raise ValueError(
+            f"Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: {sizes}"
+        )
     for v in ragged[1:]:
         if [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(ragged[0])]:
-            a, b = next((a, b) for a, b in zip(all_splits(ragged[0]), all_splits(v), strict=False) if not np.array_equal(a, b))
+            a, b = next(
+                (a, b) for a, b in zip(all_splits(ragged[0]), all_splits(v), strict=False) if not np.array_equal(a, b)
+            )
             raise checks.unequal(a, b, "Inputs must have identical ragged splits\n")
-    result = op(*[v.flat_values if is_ragged(v) else v for v in args],
-                **{k: v.flat_values if is_ragged(v) else v for k, v in kwargs.items()})  # fmt: skip
+    result = op(
+        *[v.flat_values if is_ragged(v) else v for v in args],
+        **{k: v.flat_values if is_ragged(v) else v for k, v in kwargs.items()},
+    )
     size = sizes.pop()
     if not result.shape or int(result.shape[0]) != size:
-        raise ValueError("tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
-                         f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: "
-                         f"{size})")  # fmt: skip
+        raise ValueError(
+            "tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
+            f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: "
+            f"{size})"
+        )
     return ragged[0].with_flat_values(result)
 
 
@@ -498,8 +536,11 @@ def _softmax(plain: Any, logits: Any, axis: Any = None, name: Any = None) -> Any
     if axis not in (None, -1, len(logits.shape) - 1):
         raise ValueError("tf.nn.softmax of a RaggedTensor: minitape supports the last axis only.")
     widest = reduce("reduce_max", logits, -1, True)
-    grown = elementwise.apply(elementwise.function("subtract"), logits, elementwise.function("stop_gradient")(widest)
-                              if not is_ragged(widest) else widest)  # fmt: skip
+    grown = elementwise.apply(
+        elementwise.function("subtract"),
+        logits,
+        elementwise.function("stop_gradient")(widest) if not is_ragged(widest) else widest,
+    )
     powers = grown.with_flat_values(elementwise.function("exp")(grown.flat_values))
     return elementwise.apply(elementwise.function("divide"), powers, reduce("reduce_sum", powers, -1, True))
 
@@ -535,7 +576,7 @@ def _add_n(plain: Any, inputs: Any, name: Any = None) -> Any:
     return total
 
 
-def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
+def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:
     flat = [v.flat_values if is_ragged(v) else v for v in (input, pos, len)]
     return input.with_flat_values(plain(*flat, *args, **kwargs))
 
@@ -553,13 +594,19 @@ def _strings_join(plain: Any, inputs: Any, separator: str = "", name: Any = None
     return shape.with_flat_values(plain(flat, separator))
 
 
-def _reduce_join(plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None) -> Any:
+def _reduce_join(
+    plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
+) -> Any:
     if axis is None:
         return plain(inputs.flat_values, None, keepdims, separator)
     at = checks.axis(int(axis), len(inputs.shape))
     if at > 1:
-        return make(_reduce_join(plain, inputs._values, at - 1, keepdims, separator) if is_ragged(inputs._values) else plain(
-            inputs._values, at - 1, keepdims, separator), inputs._splits)  # fmt: skip
+        return make(
+            _reduce_join(plain, inputs._values, at - 1, keepdims, separator)
+            if is_ragged(inputs._values)
+            else plain(inputs._values, at - 1, keepdims, separator),
+            inputs._splits,
+        )
     if at == 0:
         rows = inputs.to_list()
         width = max((len(r) for r in rows), default=0)
@@ -571,7 +618,11 @@ def _reduce_join(plain: Any, inputs: Any, axis: Any = None, keepdims: bool = Fal
 
 
 def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
-    return input.with_flat_values(input.flat_values) if False else make_deeper(input, plain(input.flat_values, sep, maxsplit))
+    return (
+        input.with_flat_values(input.flat_values)
+        if False
+        else make_deeper(input, plain(input.flat_values, sep, maxsplit))
+    )
 
 
 def make_deeper(outer: Any, inner: Any) -> Any:
@@ -620,24 +671,42 @@ def install() -> None:
         versions[name] = _reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
         versions[f"math.{SEGMENT[name]}"] = _segment_version(SEGMENT[name])
     versions |= {
-        "reduce_mean": _reduction(reduce_mean), "math.reduce_variance": _reduction(reduce_variance),
-        "math.reduce_std": _reduction(_std), "reduce_logsumexp": _reduction(_logsumexp),
-        "reduce_all": _reduce_bool("reduce_prod"), "reduce_any": _reduce_bool("reduce_sum"),
+        "reduce_mean": _reduction(reduce_mean),
+        "math.reduce_variance": _reduction(reduce_variance),
+        "math.reduce_std": _reduction(_std),
+        "reduce_logsumexp": _reduction(_logsumexp),
+        "reduce_all": _reduce_bool("reduce_prod"),
+        "reduce_any": _reduce_bool("reduce_sum"),
         "concat": lambda plain, values, axis, name=None: concat(values, axis),
         "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
         "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
-        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(value, num_or_size_splits, axis),
+        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
+            value, num_or_size_splits, axis
+        ),
         "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
         "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
         "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
         "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
         "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
-            params, indices, batch_dims if axis is None else axis, batch_dims),
+            params, indices, batch_dims if axis is None else axis, batch_dims
+        ),
         "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, **kw: gather_nd(params, indices),
         "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
-        "map_fn": map_fn, "shape": _shape, "size": _size, "rank": _rank, "one_hot": _one_hot, "is_tensor": _is_tensor,
-        "add_n": _add_n, "math.add_n": _add_n, "nn.embedding_lookup": _embedding_lookup, "nn.softmax": _softmax,
-        "strings.substr": _substr, "strings.join": _strings_join, "strings.reduce_join": _reduce_join,
-        "strings.split": _strings_split, "strings.format": _format, "debugging.assert_equal": _assert_equal,
-    }  # fmt: skip
+        "map_fn": map_fn,
+        "shape": _shape,
+        "size": _size,
+        "rank": _rank,
+        "one_hot": _one_hot,
+        "is_tensor": _is_tensor,
+        "add_n": _add_n,
+        "math.add_n": _add_n,
+        "nn.embedding_lookup": _embedding_lookup,
+        "nn.softmax": _softmax,
+        "strings.substr": _substr,
+        "strings.join": _strings_join,
+        "strings.reduce_join": _reduce_join,
+        "strings.split": _strings_split,
+        "strings.format": _format,
+        "debugging.assert_equal": _assert_equal,
+    }
     dispatch.install(RaggedTensor, versions)

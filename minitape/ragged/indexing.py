@@ -85,8 +85,10 @@ def _inner(rt: Any, keys: list[Any]) -> Any:
 
 def _number(key: Any) -> int:
     if isinstance(key, (bool, float, str)) or not (hasattr(key, "__index__") or isinstance(key, Tensor)):
-        raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
-                        f"tensors are valid indices, got {key!r}")  # fmt: skip
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+            f"tensors are valid indices, got {key!r}"
+        )
     return int(key)
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dispatch, dtypes
 from ..tensor import wrap
 from . import checks
-from .tensor import RaggedTensor, all_splits, is_ragged, make, rowids_of, splits_of
+from .tensor import is_ragged, make, rowids_of, splits_of
 
 
 class RowPartition:
@@ -169,8 +169,12 @@ class DynamicRaggedShape:
 
     def __repr__(self) -> str:
         shown = [n if not isinstance(n, tuple) or len(n) <= 10 else (*n[:10], ...) for n in self.static_lengths()]
-        text = ", ".join(str(n) if not isinstance(n, tuple) else "(" + ", ".join("..." if v is ... else str(v) for v in n)
-                         + ("," if len(n) == 1 else "") + ")" for n in shown)  # fmt: skip
+        text = ", ".join(
+            str(n)
+            if not isinstance(n, tuple)
+            else "(" + ", ".join("..." if v is ... else str(v) for v in n) + ("," if len(n) == 1 else "") + ")"
+            for n in shown
+        )
         return f"<DynamicRaggedShape lengths=[{text}] num_row_partitions={self.num_row_partitions}>"
 
 
@@ -179,4 +183,13 @@ def shape_of(value: Any) -> DynamicRaggedShape:
     return DynamicRaggedShape.from_tensor(value)
 
 
-_ = (RaggedTensor, all_splits)
+def _reshape(plain: Any, tensor: Any, shape: DynamicRaggedShape, name: str | None = None) -> Any:
+    values = tensor.flat_values if is_ragged(tensor) else tensor
+    return shape.fill(plain(values, shape.flat_shape()))
+
+
+def _filled(plain: Any, shape: DynamicRaggedShape, *args: Any, **kwargs: Any) -> Any:
+    return shape.fill(plain(shape.flat_shape(), *args, **kwargs))
+
+
+dispatch.install(DynamicRaggedShape, {"reshape": _reshape, "zeros": _filled, "ones": _filled, "fill": _filled})

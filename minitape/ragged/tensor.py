@@ -1,12 +1,13 @@
 """``tf.RaggedTensor``: a tensor whose rows have different lengths.
 
-It is a tensor of all its values, one after the other, and for each ragged axis the numbers at which its rows begin and
-end (``row_splits``). Everything that is done to one is done to the values, with ``gather`` where they move, so gradients
-pass through.
+It is a tensor of all its values, one after the other, and for each ragged axis the numbers at which its rows begin
+and end (``row_splits``). Everything that is done to one is done to the values, with ``gather`` where they move, so
+gradients pass through.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,17 @@ class RaggedTensor:
     __slots__ = ("_values", "_splits", "_uniform", "__weakref__")
 
     def __init__(self, values: Any, row_partition: Any, internal: Any = None) -> None:
-        raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
-                         "RaggedTensor.from_row_lengths())")  # fmt: skip
+        raise ValueError(
+            "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+            "RaggedTensor.from_row_lengths())"
+        )
 
     # -- making -------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_row_splits(cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+    def from_row_splits(
+        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``; InvalidArgumentError when that does not fit."""
         values, splits = as_values(values), checks.partition(row_splits, "row_splits")
         if validate:
@@ -54,7 +59,9 @@ class RaggedTensor:
         return make(values, splits)
 
     @classmethod
-    def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+    def from_row_lengths(
+        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row ``i`` has ``row_lengths[i]`` values."""
         values, lengths = as_values(values), checks.partition(row_lengths, "row_lengths")
         if validate:
@@ -65,8 +72,9 @@ class RaggedTensor:
         return make(values, splits)
 
     @classmethod
-    def from_value_rowids(cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None,
-                          validate: bool = True) -> RaggedTensor:  # fmt: skip
+    def from_value_rowids(
+        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall."""
         values, rowids = as_values(values), checks.partition(value_rowids, "value_rowids")
         last = int(rowids[-1]) if rowids.size else -1
@@ -82,7 +90,9 @@ class RaggedTensor:
         return make(values, splits_of(np.bincount(rowids, minlength=count).astype(rowids.dtype)))
 
     @classmethod
-    def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+    def from_row_starts(
+        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins."""
         values, starts = as_values(values), checks.partition(row_starts, "row_starts")
         total = nvals(values)
@@ -91,7 +101,9 @@ class RaggedTensor:
         return make(values, np.append(starts, np.array(total, starts.dtype)))
 
     @classmethod
-    def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
+    def from_row_limits(
+        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends."""
         values, limits = as_values(values), checks.partition(row_limits, "row_limits")
         splits = np.append(np.zeros(1, limits.dtype), limits)
@@ -101,8 +113,9 @@ class RaggedTensor:
         return make(values, splits)
 
     @classmethod
-    def from_uniform_row_length(cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True,
-                                name: str | None = None) -> RaggedTensor:  # fmt: skip
+    def from_uniform_row_length(
+        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
+    ) -> RaggedTensor:
         """All rows have the same length: an axis that is not ragged, but around ragged ones."""
         values, length = as_values(values), int(uniform_row_length)
         total = nvals(values)
@@ -112,33 +125,50 @@ class RaggedTensor:
         return make(values, np.arange(count + 1, dtype=np.int64) * length, length)
 
     @classmethod
-    def from_nested_row_splits(cls, flat_values: Any, nested_row_splits: Any, name: str | None = None,
-                               validate: bool = True) -> RaggedTensor:  # fmt: skip
+    def from_nested_row_splits(
+        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """One ragged axis for each of the row splits, the outermost first."""
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, "nested_row_splits", validate)
 
     @classmethod
-    def from_nested_row_lengths(cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None,
-                                validate: bool = True) -> RaggedTensor:  # fmt: skip
+    def from_nested_row_lengths(
+        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
+    ) -> RaggedTensor:
         """One ragged axis for each of the row lengths, the outermost first."""
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, "nested_row_lengths", validate)
 
     @classmethod
-    def from_nested_value_rowids(cls, flat_values: Any, nested_value_rowids: Any, nested_nrows: Any = None,
-                                 name: str | None = None, validate: bool = True) -> RaggedTensor:  # fmt: skip
+    def from_nested_value_rowids(
+        cls,
+        flat_values: Any,
+        nested_value_rowids: Any,
+        nested_nrows: Any = None,
+        name: str | None = None,
+        validate: bool = True,
+    ) -> RaggedTensor:
         """One ragged axis for each of the row numbers, the outermost first."""
         result = flat_values
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
         if len(counts) != len(nested_value_rowids):
-            raise ValueError("Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. len("
-                             f"nested_nrows) = {len(counts)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}.")  # fmt: skip
+            raise ValueError(
+                "Argument `nested_nrows` must have the same length as argument `nested_value_rowids`. len("
+                f"nested_nrows) = {len(counts)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}."
+            )
         for rowids, count in zip(reversed(list(nested_value_rowids)), reversed(counts), strict=True):
             result = cls.from_value_rowids(result, rowids, count, validate=validate)
         return result
 
     @classmethod
-    def from_tensor(cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1,
-                    name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:  # fmt: skip
+    def from_tensor(
+        cls,
+        tensor: Any,
+        lengths: Any = None,
+        padding: Any = None,
+        ragged_rank: int = 1,
+        name: str | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> RaggedTensor:
         """The rows of a tensor; cut to ``lengths``, or without the ``padding`` at their ends.
 
         Raises ValueError for a tensor of one axis, and when both ``lengths`` and ``padding`` are given.
@@ -244,7 +274,9 @@ class RaggedTensor:
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Any:
         """The sizes of the smallest dense tensor that holds all rows."""
-        sizes = np.array(bounds(self), self._splits.dtype if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype)
+        sizes = np.array(
+            bounds(self), self._splits.dtype if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype
+        )
         return wrap(sizes if axis is None else sizes[np.asarray(axis)])
 
     def _number(self, value: int, out_type: Any) -> Any:
@@ -298,7 +330,7 @@ class RaggedTensor:
         """Nested Python lists."""
         values = self._values
         flat = values.to_list() if isinstance(values, RaggedTensor) else values.numpy().tolist()
-        return [flat[a:b] for a, b in zip(self._splits[:-1], self._splits[1:], strict=True)]
+        return [flat[a:b] for a, b in itertools.pairwise(self._splits)]
 
     def numpy(self) -> Any:
         """A NumPy array: of rows (dtype object) unless all have the same length."""
@@ -307,8 +339,10 @@ class RaggedTensor:
         if len(splits) < 2:
             return np.zeros((0, 0, *values.shape[1:]), values.dtype)
         if len(set(np.diff(splits).tolist())) == 1 and values.dtype != object:
-            return values.reshape((len(splits) - 1, -1 if values.size else int(splits[1] - splits[0]), *values.shape[1:]))
-        rows = [values[a:b] for a, b in zip(splits[:-1], splits[1:], strict=True)]
+            return values.reshape(
+                (len(splits) - 1, -1 if values.size else int(splits[1] - splits[0]), *values.shape[1:])
+            )
+        rows = [values[a:b] for a, b in itertools.pairwise(splits)]
         if len(set(np.diff(splits).tolist())) == 1:
             return np.array(rows, object).reshape((len(rows), int(splits[1] - splits[0]), *values.shape[1:]))
         out = np.empty(len(rows), object)
@@ -374,8 +408,13 @@ class RaggedTensorSpec:
 
     __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32, ragged_rank: int | None = None,
-                 row_splits_dtype: Any = dtypes.int64) -> None:  # fmt: skip
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> None:
         self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
         self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
         rank = self._shape.rank
@@ -403,8 +442,11 @@ class RaggedTensorSpec:
     def is_compatible_with(self, value: Any) -> bool:
         """True when the ragged tensor (or type) is of this type."""
         other = value if isinstance(value, RaggedTensorSpec) else RaggedTensorSpec.from_value(value)
-        return (self._dtype == other._dtype and self._ragged_rank == other._ragged_rank
-                and self._shape.is_compatible_with(other._shape))  # fmt: skip
+        return (
+            self._dtype == other._dtype
+            and self._ragged_rank == other._ragged_rank
+            and self._shape.is_compatible_with(other._shape)
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RaggedTensorSpec) and repr(self) == repr(other)
@@ -511,8 +553,18 @@ def _shown(x: Any) -> str:
 
 def _install_operators() -> None:
     """Operators are those of ``tf``, applied to the values."""
-    names = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
-             "pow": "pow", "and": "logical_and", "or": "logical_or", "xor": "logical_xor"}  # fmt: skip
+    names = {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "truediv",
+        "floordiv": "floordiv",
+        "mod": "mod",
+        "pow": "pow",
+        "and": "logical_and",
+        "or": "logical_or",
+        "xor": "logical_xor",
+    }
     from .elementwise import binary, equals, unary
 
     for short, name in names.items():

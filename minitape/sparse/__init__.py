@@ -15,10 +15,37 @@ from ..tensor import Tensor, apply, wrap
 from .arithmetic import checked, pick, places, put, sparse
 from .tensor import SparseTensor, SparseTensorSpec
 
-__all__ = ["SparseTensor", "SparseTensorSpec", "add", "bincount", "concat", "expand_dims", "eye", "fill_empty_rows",
-           "from_dense", "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder", "reset_shape",
-           "reshape", "retain", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax",
-           "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose"]  # fmt: skip
+__all__ = [
+    "SparseTensor",
+    "SparseTensorSpec",
+    "add",
+    "bincount",
+    "concat",
+    "expand_dims",
+    "eye",
+    "fill_empty_rows",
+    "from_dense",
+    "map_values",
+    "mask",
+    "maximum",
+    "minimum",
+    "reduce_max",
+    "reduce_sum",
+    "reorder",
+    "reset_shape",
+    "reshape",
+    "retain",
+    "segment_mean",
+    "segment_sqrt_n",
+    "segment_sum",
+    "slice",
+    "softmax",
+    "sparse_dense_matmul",
+    "split",
+    "to_dense",
+    "to_indicator",
+    "transpose",
+]
 
 _slice = slice
 
@@ -71,7 +98,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return sparse(index, pick(flat, np.flatnonzero(there.reshape(-1))), array.shape)
 
 
-def eye(num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
+def eye(
+    num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> SparseTensor:
     """Ones on the diagonal."""
     rows, columns = int(num_rows), int(num_rows if num_columns is None else num_columns)
     count = min(rows, columns)
@@ -103,7 +132,11 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     """The axes in another order, reversed by default; the elements are put in order again. Differentiable."""
     st = _sparse(sp_input)
     rank = len(st.sizes())
-    axes = list(range(rank))[::-1] if perm is None else [int(p) for p in np.asarray(perm.array if isinstance(perm, Tensor) else perm)]
+    axes = (
+        list(range(rank))[::-1]
+        if perm is None
+        else [int(p) for p in np.asarray(perm.array if isinstance(perm, Tensor) else perm)]
+    )
     if len(axes) != rank:
         raise ValueError(f"Dimensions {len(axes)} and {rank} are not compatible")
     return reorder(sparse(st.indices.array[:, axes], st.values, [st.sizes()[a] for a in axes]))
@@ -119,12 +152,18 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
         rest = int(np.prod([n for n in wanted if n != -1]))
         if total % max(rest, 1):
             shown = ",".join(str(total // rest if n == -1 else n) for n in wanted)
-            raise invalid(f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape requires a "
-                          f"multiple of {rest}. {mine} output_shape=[{shown}]", "SparseReshape")  # fmt: skip
+            raise invalid(
+                f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape requires a "
+                f"multiple of {rest}. {mine} output_shape=[{shown}]",
+                "SparseReshape",
+            )
         wanted = [total // rest if n == -1 else n for n in wanted]
     if int(np.prod(wanted)) != total:
-        raise invalid(f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
-                      f"{int(np.prod(wanted))}. {mine} output_shape=[{','.join(map(str, wanted))}]", "SparseReshape")  # fmt: skip
+        raise invalid(
+            f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
+            f"{int(np.prod(wanted))}. {mine} output_shape=[{','.join(map(str, wanted))}]",
+            "SparseReshape",
+        )
     index = np.stack(np.unravel_index(places(st), wanted), 1) if st.indices.array.size else np.zeros((0, len(wanted)))
     return sparse(index, st.values, wanted)
 
@@ -155,8 +194,10 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
         if len(sizes) != len(st.sizes()):
             raise ValueError(f"Dimensions {len(sizes)} and {len(st.sizes())} are not compatible")
         if (sizes < np.array(st.sizes())).any():
-            raise ValueError("Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape "
-                             f"({np.array(st.sizes())}), sp_input.shape ({sizes}).")  # fmt: skip
+            raise ValueError(
+                "Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape "
+                f"({np.array(st.sizes())}), sp_input.shape ({sizes})."
+            )
     return SparseTensor(st.indices, st.values, wrap(sizes.astype(np.int64)))
 
 
@@ -180,7 +221,9 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     return sparse(index[keep] - first, pick(st.values, keep), np.maximum(last - first, 0))
 
 
-def split(sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None) -> list[SparseTensor]:
+def split(
+    sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
+) -> list[SparseTensor]:
     """Blocks along an axis, the first ones larger where the size can not be divided."""
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sp_input, num_split and axis are required")
@@ -216,8 +259,11 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
         for i, row in enumerate(sizes):
             for d in range(rank):
                 if d != at and row[d] != sizes[0][d]:
-                    raise invalid(f"Input shapes must match: expected {sizes[0][d]} for dimension {d} but got {row[d]} at "
-                                  f"position {i}", "SparseConcat")  # fmt: skip
+                    raise invalid(
+                        f"Input shapes must match: expected {sizes[0][d]} for dimension {d} but got {row[d]} at "
+                        f"position {i}",
+                        "SparseConcat",
+                    )
     moved, before = [], 0
     for s, row in zip(inputs, sizes, strict=True):
         index = s.indices.array.copy()
@@ -251,7 +297,9 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     extra = np.zeros((int(empty.sum()), index.shape[1]), np.int64)
     extra[:, 0] = np.flatnonzero(empty)
     joined = np.concatenate([index, extra])
-    fill = wrap(np.full(len(extra), np.asarray(convert_to_tensor(default_value, st.dtype).array)[()], st.dtype.as_numpy_dtype))
+    fill = wrap(
+        np.full(len(extra), np.asarray(convert_to_tensor(default_value, st.dtype).array)[()], st.dtype.as_numpy_dtype)
+    )
     order = np.argsort(joined[:, 0], kind="stable")
     values = pick(TABLE["concat"](st.values, fill, axis=0), order)
     return sparse(joined[order], values, st.sizes()), wrap(empty)
@@ -294,10 +342,16 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 def _match(a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
-        raise invalid(f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
-                      f"a {b.dtype.kernel_name} tensor", "SparseAdd")  # fmt: skip
+        raise invalid(
+            f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but "
+            "is "
+            f"a {b.dtype.kernel_name} tensor",
+            "SparseAdd",
+        )
     if len(a.sizes()) != len(b.sizes()):
-        raise invalid(f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd")
+        raise invalid(
+            f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd"
+        )
     for i, (m, n) in enumerate(zip(a.sizes(), b.sizes(), strict=True)):
         if m != n:
             raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", "SparseAdd")
@@ -306,16 +360,22 @@ def _match(a: Any, b: Any) -> None:
 def _add_dense(st: Any, dense: Any) -> Any:
     dense = convert_to_tensor(dense, dtype_hint=st.dtype)
     if dense.ndim != len(st.sizes()):
-        raise invalid(f"Two operands have different ranks; received: {len(st.sizes())} and {dense.ndim}", "SparseTensorDenseAdd")
+        raise invalid(
+            f"Two operands have different ranks; received: {len(st.sizes())} and {dense.ndim}", "SparseTensorDenseAdd"
+        )
     for i, (m, n) in enumerate(zip(st.sizes(), dense.shape, strict=True)):
         if m != n:
-            raise invalid(f"Dimension {i} does not equal (no broadcasting is supported): sparse side {m} vs dense side {n}",
-                          "SparseTensorDenseAdd")  # fmt: skip
+            raise invalid(
+                f"Dimension {i} does not equal (no broadcasting is supported): sparse side {m} vs dense side {n}",
+                "SparseTensorDenseAdd",
+            )
     flat = put(st.values, places(st), int(np.prod(st.sizes())))
     return TABLE["reshape"](flat, shape=st.sizes()) + dense
 
 
-def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None) -> Any:
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Any:
     """The product of a sparse and a dense matrix, in either order. Differentiable in both.
 
     InvalidArgumentError when they are no matrices or do not fit.
@@ -331,8 +391,11 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: b
         return _flip(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a), b.dtype)
     st, dense = _sparse(sp_a), convert_to_tensor(b)
     if dense.dtype != st.dtype:
-        raise invalid(f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
-                      f"{dense.dtype.kernel_name} tensor", op)  # fmt: skip
+        raise invalid(
+            f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
+            f"{dense.dtype.kernel_name} tensor",
+            op,
+        )
     if dense.ndim != 2:
         raise invalid("Tensor 'b' is not a matrix", op)
     if len(st.sizes()) != 2:
@@ -341,9 +404,13 @@ def sparse_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: b
     n, k = st.sizes()
     inner = int(dense.shape[1 if adjoint_b else 0])
     if (n if adjoint_a else k) != inner:
-        raise invalid(f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  Did "
-                      f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
-                      f"[{','.join(map(str, dense.shape))}]", op)  # fmt: skip
+        raise invalid(
+            f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  "
+            "Did "
+            f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
+            f"[{','.join(map(str, dense.shape))}]",
+            op,
+        )
     for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
         if not 0 <= c < k:
             raise invalid(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
@@ -377,7 +444,9 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
         if not np.array_equal(other.indices.array, inputs[0].indices.array):
             raise invalid("SparseTensor argument to tf.sparse.map_values must have the same indices.")
     values = [v.values if isinstance(v, SparseTensor) else v for v in args]
-    return inputs[0].with_values(op(*values, **{k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()}))
+    return inputs[0].with_values(
+        op(*values, **{k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()})
+    )
 
 
 def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
@@ -417,7 +486,11 @@ def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[in
     """Where each element goes in the reduced tensor, and its shape."""
     sizes = st.sizes()
     rank = len(sizes)
-    axes = list(range(rank)) if axis is None else [int(a) for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis))]
+    axes = (
+        list(range(rank))
+        if axis is None
+        else [int(a) for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis))]
+    )
     for a in axes:
         if not -rank <= a < rank:
             raise invalid(f"Invalid reduction dimension {a}, for input with {rank} dimensions.", op)
@@ -426,11 +499,17 @@ def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[in
     for i, n in enumerate(sizes):
         if i not in gone:
             flat = flat * n + st.indices.array[:, i]
-    shape = tuple(1 if i in gone else n for i, n in enumerate(sizes)) if keepdims else tuple(n for i, n in enumerate(sizes) if i not in gone)
+    shape = (
+        tuple(1 if i in gone else n for i, n in enumerate(sizes))
+        if keepdims
+        else tuple(n for i, n in enumerate(sizes) if i not in gone)
+    )
     return flat, shape
 
 
-def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None) -> Any:
+def reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
     """The sum over the axes (all by default), dense unless ``output_is_sparse``. Differentiable.
 
     >>> import minitape as tf
@@ -443,7 +522,9 @@ def reduce_sum(sp_input: Any, axis: Any = None, keepdims: bool = False, output_i
     return _as_sparse(total, flat, shape) if output_is_sparse else total
 
 
-def reduce_max(sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None) -> Any:
+def reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
     """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError)."""
     st = _sparse(sp_input)
     flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceMax")
@@ -477,8 +558,15 @@ def _segment(name: str) -> Any:
 segment_sum, segment_mean, segment_sqrt_n = _segment("sum"), _segment("mean"), _segment("sqrt_n")
 
 
-def bincount(values: Any, weights: Any = None, axis: int = 0, minlength: Any = None, maxlength: Any = None,
-             binary_output: bool = False, name: str | None = None) -> SparseTensor:  # fmt: skip
+def bincount(
+    values: Any,
+    weights: Any = None,
+    axis: int = 0,
+    minlength: Any = None,
+    maxlength: Any = None,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> SparseTensor:
     """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis."""
     if axis not in (0, None):
         raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
@@ -507,16 +595,18 @@ def _install() -> None:
 
     def whole(answer: Any) -> Any:
         return lambda plain, input, out_type=dtypes.int32, name=None: wrap(
-            np.asarray(answer(input), dtypes.as_dtype(out_type or dtypes.int32).as_numpy_dtype))
+            np.asarray(answer(input), dtypes.as_dtype(out_type or dtypes.int32).as_numpy_dtype)
+        )
 
     versions: dict[str, Any] = {n: on_values for name in UNARY for n in (name, f"math.{name}")}
-    versions |= {name: on_values for name in ("cast", "identity", "stop_gradient", "nn.tanh")}
+    versions |= dict.fromkeys(("cast", "identity", "stop_gradient", "nn.tanh"), on_values)
     versions |= {
-        "size": whole(lambda st: int(np.prod(st.sizes()))), "shape": whole(lambda st: np.array(st.sizes())),
+        "size": whole(lambda st: int(np.prod(st.sizes()))),
+        "shape": whole(lambda st: np.array(st.sizes())),
         "rank": lambda plain, input, name=None: wrap(np.int32(len(input.sizes()))),
         "is_tensor": lambda plain, x: True,
         "add": lambda plain, x, y, name=None: (x if isinstance(x, SparseTensor) else y)._to_tensor(),
-    }  # fmt: skip
+    }
     dispatch.install(SparseTensor, versions)
 
 

@@ -1,7 +1,7 @@
 """The primitives of sparse tensors, and arithmetic made of them.
 
-``sparse_pick`` takes elements by number, ``sparse_put`` adds elements up at numbers: each is the other's derivative, and
-nearly everything else is made of the two.
+``sparse_pick`` takes elements by number, ``sparse_put`` adds elements up at numbers: each is the other's derivative,
+and nearly everything else is made of the two.
 """
 
 from __future__ import annotations
@@ -68,17 +68,41 @@ def _example_matmul(rng: Any) -> Any:
     return (rng.standard_normal(3), rng.standard_normal((3, 2))), places
 
 
-declare("sparse_pick", lambda values, *, index: values[index],
-        [lambda g, z, values, *, index: TABLE["sparse_put"](g, index=index, size=int(values.shape[0]))],
-        op="SparsePick", keep="", example=_example_pick)  # fmt: skip
-declare("sparse_put", _put, [lambda g, z, values, *, index, size: TABLE["sparse_pick"](g, index=index)],
-        op="SparsePut", keep="", example=_example_put)  # fmt: skip
-declare("sparse_fill", _fill, [lambda g, z, values, default, *, index, size: TABLE["sparse_pick"](g, index=index), _default_share],
-        op="SparseToDense", keep="", example=_example_fill)  # fmt: skip
-declare("sparse_matmul", _matmul, _matmul_rules, op="SparseTensorDenseMatMul", label="@", keep="xy", example=_example_matmul)
+declare(
+    "sparse_pick",
+    lambda values, *, index: values[index],
+    [lambda g, z, values, *, index: TABLE["sparse_put"](g, index=index, size=int(values.shape[0]))],
+    op="SparsePick",
+    keep="",
+    example=_example_pick,
+)
+declare(
+    "sparse_put",
+    _put,
+    [lambda g, z, values, *, index, size: TABLE["sparse_pick"](g, index=index)],
+    op="SparsePut",
+    keep="",
+    example=_example_put,
+)
+declare(
+    "sparse_fill",
+    _fill,
+    [lambda g, z, values, default, *, index, size: TABLE["sparse_pick"](g, index=index), _default_share],
+    op="SparseToDense",
+    keep="",
+    example=_example_fill,
+)
+declare(
+    "sparse_matmul", _matmul, _matmul_rules, op="SparseTensorDenseMatMul", label="@", keep="xy", example=_example_matmul
+)
 declare("sparse_join", lambda *values, order: np.concatenate(values)[order], None, op="SparseConcat")
-declare("sparse_max", lambda values, *, index, size: _largest(values, index, size), None, op="SparseReduceMax",
-        missing="unregistered")  # fmt: skip
+declare(
+    "sparse_max",
+    lambda values, *, index, size: _largest(values, index, size),
+    None,
+    op="SparseReduceMax",
+    missing="unregistered",
+)
 
 
 def _largest(values: Any, index: Any, size: int) -> Any:
@@ -117,13 +141,19 @@ def checked(st: Any, op: str) -> None:
     for i, row in enumerate(index):
         shown = ",".join(map(str, row.tolist()))
         if (row < 0).any() or (row >= sizes).any():
-            raise invalid(f"indices[{i}] = [{shown}] is out of bounds: need 0 <= index < [{','.join(map(str, sizes.tolist()))}]", op)
+            raise invalid(
+                f"indices[{i}] = [{shown}] is out of bounds: need 0 <= index < [{','.join(map(str, sizes.tolist()))}]",
+                op,
+            )
         now = tuple(row.tolist())
         if before is not None and now == before:
             raise invalid(f"indices[{i}] = [{shown}] is repeated", op)
         if before is not None and now < before:
-            raise invalid(f"indices[{i}] = [{shown}] is out of order. Many sparse ops require sorted indices.\n    Use "
-                          "`tf.sparse.reorder` to create a correctly ordered copy.\n\n", op)  # fmt: skip
+            raise invalid(
+                f"indices[{i}] = [{shown}] is out of order. Many sparse ops require sorted indices.\n    Use "
+                "`tf.sparse.reorder` to create a correctly ordered copy.\n\n",
+                op,
+            )
         before = now
 
 
@@ -135,13 +165,19 @@ def times_dense(st: Any, dense: Any, divide: bool = False) -> Any:
     dense = dense if isinstance(dense, Tensor) else convert_to_tensor(dense, st.dtype)
     sizes, mine = st.sizes(), tuple(int(n) for n in dense.shape)
     if dense.dtype != st.dtype:
-        raise invalid(f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
-                      f"{dense.dtype.kernel_name} tensor", op)  # fmt: skip
+        raise invalid(
+            f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
+            f"{dense.dtype.kernel_name} tensor",
+            op,
+        )
     fits = len(mine) <= len(sizes) and all(m in (1, n) for m, n in zip(reversed(mine), reversed(sizes), strict=False))
     if not fits:
         show = [",".join(map(str, s)) for s in (sizes, mine)]
-        raise invalid(f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: [{show[0]}] vs. "
-                      f"[{show[1]}]", op)  # fmt: skip
+        raise invalid(
+            f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: [{show[0]}] vs. "
+            f"[{show[1]}]",
+            op,
+        )
     if not mine:
         other = dense
     else:

@@ -36,7 +36,8 @@ def _reason(error: re.error, pattern: str) -> str:
     if "unbalanced parenthesis" in error.msg:
         return f"unexpected ): {pattern}"
     if "repeat" in error.msg:
-        return f"{'bad' if 'multiple' in error.msg else 'no argument for'} repetition operator: {pattern[at : at + 1] or '*'}"
+        what = "bad" if "multiple" in error.msg else "no argument for"
+        return f"{what} repetition operator: {pattern[at : at + 1] or '*'}"
     if "bad escape (end" in error.msg:
         return "trailing \\"
     if "bad escape" in error.msg:

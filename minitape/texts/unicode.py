@@ -14,11 +14,38 @@ ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be
 REPLACEMENT = 0xFFFD
 # ICU's numbers of scripts, by the first word of a character's name
 SCRIPTS = {
-    "LATIN": 25, "GREEK": 14, "CYRILLIC": 8, "ARMENIAN": 3, "HEBREW": 19, "ARABIC": 2, "DEVANAGARI": 10, "BENGALI": 4,
-    "THAI": 38, "LAO": 24, "TIBETAN": 39, "GEORGIAN": 12, "HANGUL": 18, "ETHIOPIC": 11, "CHEROKEE": 6, "KHMER": 23,
-    "MONGOLIAN": 27, "HIRAGANA": 20, "KATAKANA": 22, "BOPOMOFO": 5, "CJK": 17, "TAMIL": 35, "TELUGU": 36, "KANNADA": 21,
-    "MALAYALAM": 26, "SINHALA": 33, "MYANMAR": 28, "GUJARATI": 15, "GURMUKHI": 16, "ORIYA": 31, "SYRIAC": 34,
-}  # fmt: skip
+    "LATIN": 25,
+    "GREEK": 14,
+    "CYRILLIC": 8,
+    "ARMENIAN": 3,
+    "HEBREW": 19,
+    "ARABIC": 2,
+    "DEVANAGARI": 10,
+    "BENGALI": 4,
+    "THAI": 38,
+    "LAO": 24,
+    "TIBETAN": 39,
+    "GEORGIAN": 12,
+    "HANGUL": 18,
+    "ETHIOPIC": 11,
+    "CHEROKEE": 6,
+    "KHMER": 23,
+    "MONGOLIAN": 27,
+    "HIRAGANA": 20,
+    "KATAKANA": 22,
+    "BOPOMOFO": 5,
+    "CJK": 17,
+    "TAMIL": 35,
+    "TELUGU": 36,
+    "KANNADA": 21,
+    "MALAYALAM": 26,
+    "SINHALA": 33,
+    "MYANMAR": 28,
+    "GUJARATI": 15,
+    "GURMUKHI": 16,
+    "ORIYA": 31,
+    "SYRIAC": 34,
+}
 
 
 def characters(s: bytes) -> list[bytes]:
@@ -38,10 +65,14 @@ def _codec(encoding: str) -> str:
         b"".decode(name)
         return name
     except LookupError:
-        raise invalid(f'Could not create converter for input encoding "{encoding}"', "UnicodeDecodeWithOffsets") from None
+        raise invalid(
+            f'Could not create converter for input encoding "{encoding}"', "UnicodeDecodeWithOffsets"
+        ) from None
 
 
-def _points(s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool) -> list[tuple[int, int, int]]:
+def _points(
+    s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool
+) -> list[tuple[int, int, int]]:
     """(code point, where it begins, how many bytes) of each character."""
     codec, found, at = _codec(encoding), [], 0
     while at < len(s):
@@ -84,26 +115,45 @@ def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: 
     return rows(array, lambda s: [what(s, p) for p in _points(s, encoding, errors, replacement, control)], dtype)
 
 
-def unicode_decode(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
-                   replace_control_characters: bool = False, name: str | None = None) -> Any:  # fmt: skip
+def unicode_decode(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
     """The code points of each string, int32: a tensor for one string, else ragged.
 
     >>> import minitape as tf
     >>> tf.strings.unicode_decode("hi", "UTF-8").numpy()
     array([104, 105], dtype=int32)
     """
-    return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters, lambda s, p: p[0], np.int32)
+    return _decoded(
+        input, input_encoding, errors, replacement_char, replace_control_characters, lambda s, p: p[0], np.int32
+    )
 
 
-def unicode_decode_with_offsets(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
-                                replace_control_characters: bool = False, name: str | None = None) -> Any:  # fmt: skip
+def unicode_decode_with_offsets(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
     """The code points, and at which byte each begins."""
     given = (input, input_encoding, errors, replacement_char, replace_control_characters)
     return unicode_decode(*given), _decoded(*given, lambda s, p: p[1], np.int64)
 
 
-def unicode_split(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
-                  name: str | None = None) -> Any:  # fmt: skip
+def unicode_split(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    name: str | None = None,
+) -> Any:
     """The characters of each string, as strings.
 
     >>> import minitape as tf
@@ -111,18 +161,30 @@ def unicode_split(input: Any, input_encoding: str, errors: str = "replace", repl
     <tf.RaggedTensor [[b'h', b'i'], [b'a']]>
     """
     codec = _codec(input_encoding)
-    return _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: chr(p[0]).encode(codec), object)
+    return _decoded(
+        input, input_encoding, errors, replacement_char, False, lambda s, p: chr(p[0]).encode(codec), object
+    )
 
 
-def unicode_split_with_offsets(input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
-                               name: str | None = None) -> Any:  # fmt: skip
+def unicode_split_with_offsets(
+    input: Any,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    name: str | None = None,
+) -> Any:
     """The characters, and at which byte each begins."""
     parts = unicode_split(input, input_encoding, errors, replacement_char)
     return parts, _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: p[1], np.int64)
 
 
-def unicode_encode(input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = REPLACEMENT,
-                   name: str | None = None) -> Any:  # fmt: skip
+def unicode_encode(
+    input: Any,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    name: str | None = None,
+) -> Any:
     """Strings from code points: the last axis is joined.
 
     >>> import minitape as tf
@@ -149,22 +211,32 @@ def unicode_encode(input: Any, output_encoding: str, errors: str = "replace", re
 
     if isinstance(input, RaggedTensor):
         if isinstance(input.values, RaggedTensor):
-            return make(unicode_encode(input.values, output_encoding, errors, replacement_char), input._splits, input._uniform)
+            return make(
+                unicode_encode(input.values, output_encoding, errors, replacement_char), input._splits, input._uniform
+            )
         return texts([one(row) for row in input.to_list()])
     array = np.asarray(convert_to_tensor(input).array)
     return texts([one(row.tolist()) for row in array.reshape((-1, array.shape[-1]))], array.shape[:-1])
 
 
-def unicode_transcode(input: Any, input_encoding: str, output_encoding: str, errors: str = "replace",
-                      replacement_char: int = REPLACEMENT, replace_control_characters: bool = False,
-                      name: str | None = None) -> Any:  # fmt: skip
+def unicode_transcode(
+    input: Any,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = REPLACEMENT,
+    replace_control_characters: bool = False,
+    name: str | None = None,
+) -> Any:
     """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE)."""
     from ..strings import each, strings_of
 
     _check_errors(errors)
     codec = _codec(output_encoding)
     return each(
-        lambda s: "".join(chr(p[0]) for p in _points(s, input_encoding, errors, replacement_char, replace_control_characters)).encode(codec),
+        lambda s: "".join(
+            chr(p[0]) for p in _points(s, input_encoding, errors, replacement_char, replace_control_characters)
+        ).encode(codec),
         strings_of(input, "UnicodeTranscode"),
     )
 

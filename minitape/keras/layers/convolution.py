@@ -16,8 +16,10 @@ def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
         raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}")
     if any(v < (0 if zero else 1) for v in found):
         bad = {v for v in found if v < (0 if zero else 1)}
-        raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}, including values "
-                         f"{bad} that do not satisfy `value {'>= 0' if zero else '> 0'}`")  # fmt: skip
+        raise ValueError(
+            f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}, including values "
+            f"{bad} that do not satisfy `value {'>= 0' if zero else '> 0'}`"
+        )
     return found  # type: ignore[return-value]
 
 
@@ -32,9 +34,11 @@ class Conv2D(Layer):
     TensorShape([1, 5, 5, 4])
     """
 
-    _config = ("filters kernel_size strides padding data_format dilation_rate groups activation use_bias "
-               "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
-               "kernel_constraint bias_constraint")  # fmt: skip
+    _config = (
+        "filters kernel_size strides padding data_format dilation_rate groups activation use_bias "
+        "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
+        "kernel_constraint bias_constraint"
+    )
 
     def __init__(
         self,
@@ -59,13 +63,18 @@ class Conv2D(Layer):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.data_format = standardize_data_format(data_format)
         if self.data_format != "channels_last" or groups != 1:
-            raise ValueError("minitape's Conv2D supports data_format='channels_last' and groups=1 only. Received: "
-                             f"data_format={data_format}, groups={groups}")  # fmt: skip
+            raise ValueError(
+                "minitape's Conv2D supports data_format='channels_last' and groups=1 only. Received: "
+                f"data_format={data_format}, groups={groups}"
+            )
         if filters is None or filters <= 0:
-            raise ValueError(f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}.")
+            raise ValueError(
+                f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
+            )
         if str(padding).lower() not in ("valid", "same"):
-            raise ValueError("The `padding` argument must be a list/tuple or one of {'valid', 'same'}. "
-                             f"Received: {padding}")  # fmt: skip
+            raise ValueError(
+                f"The `padding` argument must be a list/tuple or one of {{'valid', 'same'}}. Received: {padding}"
+            )
         self.filters, self.use_bias, self.padding = filters, use_bias, padding.lower()
         self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
@@ -83,22 +92,29 @@ class Conv2D(Layer):
         channels = input_shape[-1]
         self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
         self.kernel = self.add_weight(
-            name="kernel", shape=(*self.kernel_size, channels, self.filters), initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
+            name="kernel",
+            shape=(*self.kernel_size, channels, self.filters),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
         self.bias = None
         if self.use_bias:
             self.bias = self.add_weight(
-                name="bias", shape=(self.filters,), initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
-            )  # fmt: skip
+                name="bias",
+                shape=(self.filters,),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""
         import minitape as tf
 
-        out = tf.nn.conv2d(inputs, self.kernel, list(self.strides), self.padding.upper(),
-                           dilations=list(self.dilation_rate))  # fmt: skip
+        out = tf.nn.conv2d(
+            inputs, self.kernel, list(self.strides), self.padding.upper(), dilations=list(self.dilation_rate)
+        )
         return self.activation(out if self.bias is None else out + self.bias)
 
 

@@ -15,7 +15,7 @@ class Dense(Layer):
     Raises ValueError when ``units`` is no positive int, or when an input has less than two axes.
 
     >>> import minitape as tf
-    >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    >>> layer = tf.keras.layers.Dense(2, kernel_initializer="ones", name="dense")
     >>> layer.variables
     []
     >>> layer(tf.constant([[1.0, 2.0]])).numpy()
@@ -24,8 +24,10 @@ class Dense(Layer):
     [('dense/kernel', TensorShape([2, 2])), ('dense/bias', TensorShape([2]))]
     """
 
-    _config = ("units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
-               "bias_regularizer kernel_constraint bias_constraint quantization_config")  # fmt: skip
+    _config = (
+        "units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
+        "bias_regularizer kernel_constraint bias_constraint quantization_config"
+    )
 
     def __init__(
         self,
@@ -42,7 +44,9 @@ class Dense(Layer):
         **kwargs: Any,
     ) -> None:
         if not isinstance(units, int) or units <= 0:
-            raise ValueError(f"Received an invalid value for `units`, expected a positive integer. Received: units={units}")
+            raise ValueError(
+                f"Received an invalid value for `units`, expected a positive integer. Received: units={units}"
+            )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self.units, self.use_bias = units, use_bias
         self.activation = activations.get(activation)
@@ -57,15 +61,21 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
         self._kernel = self.add_weight(
-            name="kernel", shape=(input_shape[-1], self.units), initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint,
-        )  # fmt: skip
+            name="kernel",
+            shape=(input_shape[-1], self.units),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
         self.bias = None
         if self.use_bias:
             self.bias = self.add_weight(
-                name="bias", shape=(self.units,), initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer, constraint=self.bias_constraint,
-            )  # fmt: skip
+                name="bias",
+                shape=(self.units,),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
         self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
 
     @property

@@ -52,13 +52,16 @@ class ReLU(_Elementwise):
 
     _config = "max_value negative_slope threshold"
 
-    def __init__(self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any) -> None:
+    def __init__(
+        self, max_value: float | None = None, negative_slope: float = 0.0, threshold: float = 0.0, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         if max_value is not None and max_value < 0.0:
             raise ValueError(f"max_value of a ReLU layer cannot be a negative value. Received: max_value={max_value}")
         if negative_slope is None or negative_slope < 0.0:
-            raise ValueError("negative_slope of a ReLU layer cannot be a negative value. Received: "
-                             f"negative_slope={negative_slope}")  # fmt: skip
+            raise ValueError(
+                f"negative_slope of a ReLU layer cannot be a negative value. Received: negative_slope={negative_slope}"
+            )
         if threshold is None or threshold < 0.0:
             raise ValueError(f"threshold of a ReLU layer cannot be a negative value. Received: threshold={threshold}")
         self.max_value, self.negative_slope, self.threshold = max_value, negative_slope, threshold
@@ -77,8 +80,10 @@ class LeakyReLU(_Elementwise):
         negative_slope = kwargs.pop("alpha", negative_slope)
         super().__init__(**kwargs)
         if negative_slope is None or negative_slope < 0:
-            raise ValueError("The negative_slope value of a Leaky ReLU layer cannot be None or negative value. Expected a "
-                             f"float. Received: negative_slope={negative_slope}")  # fmt: skip
+            raise ValueError(
+                "The negative_slope value of a Leaky ReLU layer cannot be None or negative value. Expected a "
+                f"float. Received: negative_slope={negative_slope}"
+            )
         self.negative_slope = negative_slope
 
     def call(self, inputs: Any) -> Any:
@@ -135,7 +140,9 @@ class Lambda(Layer):
 
     _config = "function arguments"
 
-    def __init__(self, function: Any, output_shape: Any = None, mask: Any = None, arguments: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, function: Any, output_shape: Any = None, mask: Any = None, arguments: Any = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         if mask is not None:
             raise ValueError("minitape's Lambda layer takes no `mask`: write a Layer with compute_mask() instead.")

@@ -21,8 +21,10 @@ class Embedding(Layer):
     TensorShape([1, 2, 2])
     """
 
-    _config = ("input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer "
-               "embeddings_constraint mask_zero quantization_config")  # fmt: skip
+    _config = (
+        "input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer "
+        "embeddings_constraint mask_zero quantization_config"
+    )
 
     def __init__(
         self,
@@ -37,7 +39,9 @@ class Embedding(Layer):
     ) -> None:
         for name, size in (("input_dim", input_dim), ("output_dim", output_dim)):
             if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
-                raise ValueError(f"`{name}` must be a positive integer. Received: {name}={size} (of type {type(size).__name__}).")
+                raise ValueError(
+                    f"`{name}` must be a positive integer. Received: {name}={size} (of type {type(size).__name__})."
+                )
         if kwargs.pop("input_length", None) is not None:
             warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
         super().__init__(**kwargs)
@@ -56,9 +60,12 @@ class Embedding(Layer):
         if self.built:
             return
         self.embeddings = self.add_weight(
-            shape=(self.input_dim, self.output_dim), initializer=self.embeddings_initializer, name="embeddings",
-            regularizer=self.embeddings_regularizer, constraint=self.embeddings_constraint,
-        )  # fmt: skip
+            shape=(self.input_dim, self.output_dim),
+            initializer=self.embeddings_initializer,
+            name="embeddings",
+            regularizer=self.embeddings_regularizer,
+            constraint=self.embeddings_constraint,
+        )
 
     def call(self, inputs: Any) -> Any:
         """The rows."""

@@ -17,12 +17,18 @@ class _Merge(Layer):
 
     def build(self, input_shape: Any) -> None:
         """Checks that there are inputs to merge."""
-        if not isinstance(input_shape, (list, tuple)) or (input_shape and not isinstance(input_shape[0], (list, tuple))):
-            raise ValueError("A merge layer should be called on a list of inputs. Received: "
-                             f"input_shape={input_shape} (not a list of shapes)")  # fmt: skip
+        if not isinstance(input_shape, (list, tuple)) or (
+            input_shape and not isinstance(input_shape[0], (list, tuple))
+        ):
+            raise ValueError(
+                "A merge layer should be called on a list of inputs. Received: "
+                f"input_shape={input_shape} (not a list of shapes)"
+            )
         if len(input_shape) < 1:
-            raise ValueError("A merge layer should be called on a list of at least 1 input. Received "
-                             f"{len(input_shape)} inputs. Full input_shape received: {input_shape}")  # fmt: skip
+            raise ValueError(
+                "A merge layer should be called on a list of at least 1 input. Received "
+                f"{len(input_shape)} inputs. Full input_shape received: {input_shape}"
+            )
 
     def call(self, inputs: Any) -> Any:
         """The merged inputs."""
@@ -51,8 +57,9 @@ class Subtract(_Merge):
         """Checks that there are two inputs."""
         super().build(input_shape)
         if len(input_shape) != 2:
-            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs. Received: "
-                             f"input_shape={input_shape}")  # fmt: skip
+            raise ValueError(
+                f"A `Subtract` layer should be called on exactly 2 inputs. Received: input_shape={input_shape}"
+            )
 
     def _merge(self, a: Any, b: Any) -> Any:
         return a - b

@@ -24,8 +24,10 @@ class Dropout(Layer):
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0 <= rate <= 1:
-            raise ValueError("Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
-                             f"Received: rate={rate}")  # fmt: skip
+            raise ValueError(
+                "Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
+                f"Received: rate={rate}"
+            )
         self.rate, self.seed = rate, seed
         self.noise_shape = None if noise_shape is None else tuple(noise_shape)
         if rate > 0:
@@ -51,8 +53,10 @@ class GaussianNoise(Layer):
     def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0 <= stddev <= 1:
-            raise ValueError("Invalid value received for argument `stddev`. Expected a float value between 0 and 1. "
-                             f"Received: stddev={stddev}")  # fmt: skip
+            raise ValueError(
+                "Invalid value received for argument `stddev`. Expected a float value between 0 and 1. "
+                f"Received: stddev={stddev}"
+            )
         self.stddev, self.seed = stddev, seed
         if stddev > 0:
             self.seed_generator = random.SeedGenerator(seed)

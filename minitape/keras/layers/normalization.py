@@ -19,8 +19,10 @@ class BatchNormalization(Layer):
     array([-1.,  1.], dtype=float32)
     """
 
-    _config = ("axis momentum epsilon center scale beta_initializer gamma_initializer moving_mean_initializer "
-               "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint")  # fmt: skip
+    _config = (
+        "axis momentum epsilon center scale beta_initializer gamma_initializer moving_mean_initializer "
+        "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint"
+    )
 
     def __init__(
         self,
@@ -56,14 +58,25 @@ class BatchNormalization(Layer):
         """Creates ``gamma``, ``beta`` and the moving averages."""
         shape = (input_shape[self.axis],)
         if self.scale:
-            self.gamma = self.add_weight(shape, self.gamma_initializer, regularizer=self.gamma_regularizer,
-                                         constraint=self.gamma_constraint, name="gamma")  # fmt: skip
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
         if self.center:
-            self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer,
-                                        constraint=self.beta_constraint, name="beta")  # fmt: skip
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
         self.moving_mean = self.add_weight(shape, self.moving_mean_initializer, trainable=False, name="moving_mean")
-        self.moving_variance = self.add_weight(shape, self.moving_variance_initializer, trainable=False,
-                                               name="moving_variance")  # fmt: skip
+        self.moving_variance = self.add_weight(
+            shape, self.moving_variance_initializer, trainable=False, name="moving_variance"
+        )
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: input_shape[self.axis]})
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
@@ -81,8 +94,9 @@ class BatchNormalization(Layer):
                 moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
         shape = [inputs.shape[keep] if i == keep else 1 for i in range(rank)]
         scale, offset = (None if v is None else tf.reshape(v, shape) for v in (self.gamma, self.beta))
-        return tf.nn.batch_normalization(inputs, tf.reshape(mean, shape), tf.reshape(variance, shape), offset, scale,
-                                         self.epsilon)  # fmt: skip
+        return tf.nn.batch_normalization(
+            inputs, tf.reshape(mean, shape), tf.reshape(variance, shape), offset, scale, self.epsilon
+        )
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape."""
@@ -92,8 +106,10 @@ class BatchNormalization(Layer):
 class LayerNormalization(Layer):
     """Normalises each example over ``axis``."""
 
-    _config = ("axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
-               "beta_constraint gamma_constraint")  # fmt: skip
+    _config = (
+        "axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
+        "beta_constraint gamma_constraint"
+    )
 
     def __init__(
         self,
@@ -129,11 +145,21 @@ class LayerNormalization(Layer):
         """Creates ``gamma`` and ``beta``."""
         shape = tuple(input_shape[a] for a in self._axes(len(input_shape)))
         if self.scale:
-            self.gamma = self.add_weight(shape, self.gamma_initializer, regularizer=self.gamma_regularizer,
-                                         constraint=self.gamma_constraint, name="gamma")  # fmt: skip
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
         if self.center:
-            self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer,
-                                        constraint=self.beta_constraint, name="beta")  # fmt: skip
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
@@ -162,11 +188,15 @@ class Normalization(Layer):
 
     _config = "axis invert"
 
-    def __init__(self, axis: Any = -1, mean: Any = None, variance: Any = None, invert: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, axis: Any = -1, mean: Any = None, variance: Any = None, invert: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         if (mean is None) != (variance is None):
-            raise ValueError("When setting values directly, both `mean` and `variance` must be set. Received: "
-                             f"mean={mean} and variance={variance}")  # fmt: skip
+            raise ValueError(
+                "When setting values directly, both `mean` and `variance` must be set. Received: "
+                f"mean={mean} and variance={variance}"
+            )
         self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         self.invert = invert
         self.mean = self.variance = None

@@ -14,12 +14,20 @@ class _Pooling2D(Layer):
 
     _config = "pool_size padding strides data_format"
 
-    def __init__(self, pool_size: Any = (2, 2), strides: Any = None, padding: str = "valid",
-                 data_format: str | None = None, **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        pool_size: Any = (2, 2),
+        strides: Any = None,
+        padding: str = "valid",
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         self.data_format = standardize_data_format(data_format)
         if self.data_format != "channels_last":
-            raise ValueError(f"minitape's pooling supports data_format='channels_last' only. Received: data_format={data_format}")
+            raise ValueError(
+                f"minitape's pooling supports data_format='channels_last' only. Received: data_format={data_format}"
+            )
         self.pool_size = pair(pool_size, "pool_size")
         self.strides = self.pool_size if strides is None else pair(strides, "strides")
         self.padding = padding.lower()
@@ -49,8 +57,9 @@ class AveragePooling2D(_Pooling2D):
 
     _pool = "avg_pool2d"
 
-    def __init__(self, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None,
-                 **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(pool_size, strides, padding, data_format, **kwargs)
 
 

@@ -15,8 +15,10 @@ class _Recurrent(Layer):
     _gates = 1
     _states = 1
 
-    _config = ("return_sequences return_state go_backwards units activation use_bias kernel_initializer "
-               "recurrent_initializer bias_initializer")  # fmt: skip
+    _config = (
+        "return_sequences return_state go_backwards units activation use_bias kernel_initializer "
+        "recurrent_initializer bias_initializer"
+    )
 
     def __init__(
         self,
@@ -32,7 +34,9 @@ class _Recurrent(Layer):
         **kwargs: Any,
     ) -> None:
         if not isinstance(units, int) or units <= 0:
-            raise ValueError(f"Received an invalid value for argument `units`, expected a positive integer, got {units}.")
+            raise ValueError(
+                f"Received an invalid value for argument `units`, expected a positive integer, got {units}."
+            )
         super().__init__(**kwargs)
         self.units, self.use_bias = units, use_bias
         self.activation = activations.get(activation)
@@ -47,7 +51,9 @@ class _Recurrent(Layer):
         """Creates the kernels and the bias."""
         width = self.units * self._gates
         self.kernel = self.add_weight((input_shape[-1], width), self.kernel_initializer, name="kernel")
-        self.recurrent_kernel = self.add_weight((self.units, width), self.recurrent_initializer, name="recurrent_kernel")
+        self.recurrent_kernel = self.add_weight(
+            (self.units, width), self.recurrent_initializer, name="recurrent_kernel"
+        )
         self.bias = None
         if self.use_bias:
             self.bias = self.add_weight((width,), self._bias_initializer(), name="bias")
@@ -114,11 +120,20 @@ class LSTM(_Recurrent):
 
     _gates, _states = 4, 2
 
-    _config = ("return_sequences return_state go_backwards units activation recurrent_activation use_bias "
-               "kernel_initializer recurrent_initializer bias_initializer unit_forget_bias")  # fmt: skip
+    _config = (
+        "return_sequences return_state go_backwards units activation recurrent_activation use_bias "
+        "kernel_initializer recurrent_initializer bias_initializer unit_forget_bias"
+    )
 
-    def __init__(self, units: int, activation: Any = "tanh", recurrent_activation: Any = "sigmoid", use_bias: bool = True,
-                 unit_forget_bias: bool = True, **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        unit_forget_bias: bool = True,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(units, activation, use_bias, **kwargs)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.unit_forget_bias = unit_forget_bias
@@ -131,8 +146,14 @@ class LSTM(_Recurrent):
             import minitape as tf
 
             n = self.units
-            return tf.concat([self.bias_initializer((n,), dtype=dtype), tf.ones((n,), dtype),
-                              self.bias_initializer((2 * n,), dtype=dtype)], 0)  # fmt: skip
+            return tf.concat(
+                [
+                    self.bias_initializer((n,), dtype=dtype),
+                    tf.ones((n,), dtype),
+                    self.bias_initializer((2 * n,), dtype=dtype),
+                ],
+                0,
+            )
 
         return with_ones
 

@@ -55,8 +55,10 @@ class Reshape(Layer):
 
         mine, known = math.prod(tuple(inputs.shape)[1:]), math.prod(n for n in self.target_shape if n != -1)
         if (known != mine) if -1 not in self.target_shape else (not known or mine % known):
-            raise ValueError("The total size of the tensor must be unchanged. Received: "
-                             f"input_shape={tuple(inputs.shape)[1:]}, target_shape={self.target_shape}")  # fmt: skip
+            raise ValueError(
+                "The total size of the tensor must be unchanged. Received: "
+                f"input_shape={tuple(inputs.shape)[1:]}, target_shape={self.target_shape}"
+            )
         return tf.reshape(inputs, (inputs.shape[0], *self.target_shape))
 
 
@@ -69,8 +71,10 @@ class Permute(Layer):
         super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
-            raise ValueError("Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be "
-                             f"consecutive and start from 1. Received dims={dims}")  # fmt: skip
+            raise ValueError(
+                "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be "
+                f"consecutive and start from 1. Received dims={dims}"
+            )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs: Any) -> Any:
