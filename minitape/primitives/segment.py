@@ -112,7 +112,7 @@ def _divided(sizes: Any, g: Any) -> Any:
 
 def _mean_rule(g: Any, z: Any, x: Any, ids: Any) -> Any:
     ones = TABLE["cast"](TABLE["ones_like"](ids), dtype=_like(g))
-    return _back(g / _divided(TABLE["segment_sum"](ones, ids), g), ids)
+    return _back(TABLE["div_no_nan"](g, _divided(TABLE["segment_sum"](ones, ids), g)), ids)
 
 
 def _extreme_rule(total: str) -> Any:
@@ -121,7 +121,7 @@ def _extreme_rule(total: str) -> Any:
     def rule(g: Any, z: Any, x: Any, ids: Any, **attrs: Any) -> Any:
         chosen = TABLE["equal"](x, _back(z, ids))
         shares = TABLE[total](TABLE["cast"](chosen, dtype=_like(g)), ids, **attrs)
-        rows = _back(g / shares, ids)
+        rows = _back(TABLE["div_no_nan"](g, shares), ids)
         return TABLE["select"](chosen, rows, TABLE["zeros_like"](rows))
 
     return rule

@@ -1,0 +1,160 @@
+"""Products, decompositions and diagonals against NumPy, and their gradients against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minitape as tf
+from minitape.check import check_grads
+
+RNG = np.random.default_rng(7)
+SQUARE = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)
+POSITIVE = SQUARE @ np.swapaxes(SQUARE, -1, -2)
+SIZES = st.integers(0, 3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(m=SIZES, k=SIZES, n=SIZES, batch=st.sampled_from([((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]),
+       turn_a=st.booleans(), turn_b=st.booleans(), dtype=st.sampled_from([np.float32, np.float64, np.int32]))  # fmt: skip
+def test_matmul(m, k, n, batch, turn_a, turn_b, dtype):
+    a = RNG.integers(-3, 4, (*batch[0], *((k, m) if turn_a else (m, k)))).astype(dtype)
+    b = RNG.integers(-3, 4, (*batch[1], *((n, k) if turn_b else (k, n)))).astype(dtype)
+    got = tf.matmul(tf.constant(a), tf.constant(b), transpose_a=turn_a, transpose_b=turn_b)
+    want = np.matmul(np.swapaxes(a, -1, -2) if turn_a else a, np.swapaxes(b, -1, -2) if turn_b else b)
+    assert got.dtype.as_numpy_dtype is dtype and np.array_equal(got.numpy(), want)
+
+
+@pytest.mark.parametrize("flags", [{}, {"transpose_a": True}, {"transpose_b": True}, {"adjoint_a": True, "transpose_b": True}])
+def test_matmul_gradient(flags):
+    check_grads(lambda a, b: tf.matmul(a, b, **flags), [RNG.normal(size=(2, 3, 3)), RNG.normal(size=(3, 3))])
+
+
+@pytest.mark.parametrize("equation", ["ij,jk->ik", "ij,ij->", "ij->ji", "ii->i", "ii", "ij,j", "i,j->ij", "...ij,...jk->...ik",
+                                      "bij,jk", "ijk->j", "ij,jk,kl->il", "iij->ij", "i->", "...i->..."])  # fmt: skip
+def test_einsum(equation):
+    sizes = dict(zip("ijklb", (3, 3, 2, 2, 2), strict=True))
+    shapes = [tuple(sizes[c] for c in term.replace("...", "")) for term in equation.split("->")[0].split(",")]
+    shapes = [((2, *s) if "..." in equation else s) for s in shapes]
+    arrays = [RNG.normal(size=s) for s in shapes]
+    assert np.allclose(tf.einsum(equation, *[tf.constant(a) for a in arrays]).numpy(), np.einsum(equation, *arrays))
+    check_grads(lambda *xs: tf.einsum(equation, *xs), arrays)
+
+
+@pytest.mark.parametrize("axes", [0, 1, 2, [[0], [1]], [[0, 1], [1, 0]], [1, 0]])
+def test_tensordot(axes):
+    a, b = RNG.normal(size=(3, 3)), RNG.normal(size=(3, 3))
+    assert np.allclose(tf.tensordot(a, b, axes).numpy(), np.tensordot(a, b, axes))
+    check_grads(lambda x, y: tf.tensordot(x, y, axes), [a, b])
+
+
+@pytest.mark.parametrize(("ord", "axis"), [("euclidean", None), (1, None), (np.inf, 0), (3, 1), (1, [0, 1]), (np.inf, [0, 1]),
+                                           ("fro", [0, 1]), (2, [0, 1]), (2, 1)])  # fmt: skip
+def test_norm(ord, axis):
+    x = RNG.normal(size=(3, 4))
+    numpy_ord = None if ord == "euclidean" else ord
+    want = np.linalg.norm(x.reshape(-1) if axis is None else x, numpy_ord, tuple(axis) if isinstance(axis, list) else axis)
+    assert np.allclose(tf.norm(x, ord=ord, axis=axis).numpy(), want)
+    check_grads(lambda t: tf.norm(t, ord=ord, axis=axis), [x])
+
+
+@pytest.mark.parametrize(("name", "reference", "x"), [
+    ("det", np.linalg.det, SQUARE), ("inv", np.linalg.inv, SQUARE), ("pinv", np.linalg.pinv, SQUARE[0][:, :2]),
+    ("logdet", lambda x: np.linalg.slogdet(x)[1], POSITIVE), ("eigvalsh", np.linalg.eigvalsh, POSITIVE),
+    ("trace", lambda x: np.trace(x, axis1=-2, axis2=-1), SQUARE), ("expm", scipy.linalg.expm, SQUARE),
+    ("matrix_transpose", lambda x: np.swapaxes(x, -1, -2), SQUARE),
+])  # fmt: skip
+def test_functions_of_matrices(name, reference, x):
+    assert np.allclose(getattr(tf.linalg, name)(x).numpy(), reference(x))
+    if name == "eigvalsh":  # reads one triangle: the other one's differences are none of its
+        check_grads(lambda t: tf.linalg.eigvalsh(t @ tf.linalg.matrix_transpose(t)), [SQUARE], rtol=1e-4)
+    elif name == "logdet":
+        check_grads(lambda t: tf.linalg.logdet(tf.matmul(t, t, transpose_b=True)), [SQUARE], rtol=1e-4)
+    else:
+        check_grads(getattr(tf.linalg, name), [x / 3 if name == "expm" else x], rtol=1e-4, atol=1e-5)
+
+
+def test_cholesky():
+    assert np.allclose(tf.linalg.cholesky(POSITIVE).numpy(), np.linalg.cholesky(POSITIVE))
+    check_grads(lambda a: tf.linalg.cholesky(tf.matmul(a, a, transpose_b=True)), [SQUARE], rtol=1e-4)
+    assert np.isnan(tf.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]]).numpy()).any()
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_linear_equations(adjoint):
+    b = RNG.normal(size=(2, 3, 2))
+    turned = np.swapaxes(SQUARE, -1, -2) if adjoint else SQUARE
+    assert np.allclose(turned @ tf.linalg.solve(SQUARE, b, adjoint=adjoint).numpy(), b)
+    check_grads(lambda x, y: tf.linalg.solve(x, y, adjoint=adjoint), [SQUARE, b])
+    for lower in (True, False):
+        triangle = np.tril(SQUARE) if lower else np.triu(SQUARE)
+        x = tf.linalg.triangular_solve(SQUARE, b, lower=lower, adjoint=adjoint).numpy()
+        assert np.allclose((np.swapaxes(triangle, -1, -2) if adjoint else triangle) @ x, b)
+    factor = np.linalg.cholesky(POSITIVE)
+    assert np.allclose(POSITIVE @ tf.linalg.cholesky_solve(factor, b).numpy(), b)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4)])
+def test_least_squares(shape):
+    a, b = RNG.normal(size=shape), RNG.normal(size=(shape[0], 1))
+    want = np.linalg.lstsq(a, b, rcond=None)[0]
+    assert np.allclose(tf.linalg.lstsq(a, b).numpy(), want) and np.allclose(tf.linalg.lstsq(a, b, fast=False).numpy(), want)
+    check_grads(lambda x, y: tf.linalg.lstsq(x, y, l2_regularizer=0.1), [a, b], rtol=1e-4)
+
+
+def test_factors_make_the_matrix():
+    x = RNG.normal(size=(4, 3))
+    q, r = tf.linalg.qr(x)
+    assert np.allclose((q @ r).numpy(), x) and np.allclose(np.tril(r.numpy(), -1), 0)
+    s, u, v = tf.linalg.svd(x)
+    assert np.allclose(tf.matmul(u * s, v, adjoint_b=True).numpy(), x)
+    values, vectors = tf.linalg.eigh(POSITIVE[0])
+    assert np.allclose((POSITIVE[0] @ vectors.numpy()), vectors.numpy() * values.numpy())
+    assert tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy() == 1
+
+
+@pytest.mark.parametrize("k", [0, 1, -1, (-1, 1), (0, 1)])
+def test_diagonals(k):
+    x = RNG.normal(size=(2, 3, 4))
+    band = tf.linalg.diag_part(x, k=k)
+    cleared = tf.linalg.set_diag(x, tf.zeros_like(band), k=k).numpy()
+    low, high = k if isinstance(k, tuple) else (k, k)
+    away = np.arange(4)[None, :] - np.arange(3)[:, None]
+    assert np.array_equal(cleared, np.where((away >= low) & (away <= high), 0, x))
+    assert np.array_equal(tf.linalg.set_diag(tf.zeros([2, 3, 4], tf.float64), band, k=k).numpy(), x - cleared)
+    check_grads(lambda t: tf.linalg.diag_part(t, k=k) ** 2, [x])
+    check_grads(lambda t: tf.linalg.diag(t, k=k, num_rows=3, num_cols=4) ** 2, [band.numpy()])
+
+
+def test_bands():
+    x = RNG.normal(size=(3, 4))
+    assert np.array_equal(tf.linalg.band_part(x, -1, 0).numpy(), np.tril(x))
+    assert np.array_equal(tf.linalg.band_part(x, 0, -1).numpy(), np.triu(x))
+    assert np.array_equal(tf.linalg.tensor_diag_part(tf.linalg.tensor_diag(x)).numpy(), x)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: tf.matmul([[1.0, 2.0]], [[1.0, 2.0]]), r"Matrix size-incompatible: In\[0\]: \[1,2\], In\[1\]: \[1,2\]"),
+    (lambda: tf.matmul([1.0, 2.0], [3.0, 4.0]), r"In\[0\] and In\[1\] ndims must be == 2: 1"),
+    (lambda: tf.matmul([[1.0]], tf.constant([[1.0]], tf.float64)), "expected to be a float tensor but is a double tensor"),
+    (lambda: tf.linalg.inv([[1.0, 2.0], [2.0, 4.0]]), "Input is not invertible."),
+    (lambda: tf.linalg.det([[1.0, 2.0]]), "Input matrix must be square."),
+    (lambda: tf.linalg.solve([[1.0, 2.0], [2.0, 4.0]], [[1.0], [2.0]]), "Input matrix is not invertible."),
+    (lambda: tf.linalg.band_part([[1.0]], 5, 0), r"num_lower must be negative or less or equal to number of rows \(1\) got: 5"),
+])  # fmt: skip
+def test_errors(call, words):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        call()
+
+
+def test_equations_are_checked():
+    x = tf.ones([2, 2])
+    with pytest.raises(ValueError, match='Got 1 inputs for equation "ij,jk->ik", expecting 2'):
+        tf.einsum("ij,jk->ik", x)
+    with pytest.raises(ValueError, match="Output subscripts contain the label k not present"):
+        tf.einsum("ij->k", x)
+    with pytest.raises(ValueError, match="supported vector norm"):
+        tf.norm(x, ord="nuclear")

@@ -1,0 +1,187 @@
+"""Elementwise functions against NumPy and SciPy forward and finite differences backward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import minitape as tf
+from minitape.check import check_grads
+
+FLOATS = [np.float16, np.float32, np.float64]
+RELATIVE = {"float16": 4e-3, "float32": 2e-6, "float64": 1e-12}
+
+# name: (reference, interval on which to test)
+UNARY = {
+    "abs": (np.abs, -3, 3), "acos": (np.arccos, -1, 1), "acosh": (np.arccosh, 1, 5), "asin": (np.arcsin, -1, 1),
+    "asinh": (np.arcsinh, -5, 5), "atan": (np.arctan, -5, 5), "atanh": (np.arctanh, -0.9, 0.9), "ceil": (np.ceil, -3, 3),
+    "cos": (np.cos, -3, 3), "cosh": (np.cosh, -3, 3), "erf": (scipy.special.erf, -3, 3), "erfc": (scipy.special.erfc, -3, 3),
+    "erfinv": (scipy.special.erfinv, -0.9, 0.9), "exp": (np.exp, -5, 5), "expm1": (np.expm1, -3, 3), "floor": (np.floor, -3, 3),
+    "lgamma": (scipy.special.gammaln, 0.1, 9), "digamma": (scipy.special.digamma, 0.1, 9), "log": (np.log, 0.1, 9),
+    "log1p": (np.log1p, -0.5, 9), "ndtri": (scipy.special.ndtri, 0.05, 0.95), "negative": (np.negative, -3, 3),
+    "reciprocal": (np.reciprocal, 0.1, 9), "rint": (np.rint, -3, 3), "rsqrt": (lambda x: 1 / np.sqrt(x), 0.1, 9),
+    "sigmoid": (scipy.special.expit, -9, 9), "sign": (np.sign, -3, 3), "sin": (np.sin, -3, 3), "sinh": (np.sinh, -3, 3),
+    "softplus": (lambda x: np.logaddexp(x, 0), -9, 9), "softsign": (lambda x: x / (1 + np.abs(x)), -9, 9),
+    "sqrt": (np.sqrt, 0, 9), "square": (np.square, -3, 3), "tan": (np.tan, -1, 1), "tanh": (np.tanh, -3, 3),
+    "bessel_i0": (scipy.special.i0, -5, 5), "bessel_i0e": (scipy.special.i0e, -5, 5), "bessel_i1": (scipy.special.i1, -5, 5),
+    "bessel_i1e": (scipy.special.i1e, -5, 5),
+}  # fmt: skip
+BINARY = {
+    "add": (np.add, -3, 3), "subtract": (np.subtract, -3, 3), "multiply": (np.multiply, -3, 3), "divide": (np.divide, 0.5, 3),
+    "pow": (np.power, 0.5, 3), "atan2": (np.arctan2, 0.1, 3), "maximum": (np.maximum, -3, 3), "minimum": (np.minimum, -3, 3),
+    "squared_difference": (lambda x, y: (x - y) ** 2, -3, 3), "floordiv": (lambda x, y: np.floor(x / y), 0.5, 3),
+    "floormod": (np.mod, 0.5, 3), "xlogy": (scipy.special.xlogy, 0.5, 3), "xlog1py": (scipy.special.xlog1py, 0.5, 3),
+    "xdivy": (np.divide, 0.5, 3), "divide_no_nan": (np.divide, 0.5, 3), "multiply_no_nan": (np.multiply, 0.5, 3),
+    "igamma": (scipy.special.gammainc, 0.5, 3), "igammac": (scipy.special.gammaincc, 0.5, 3), "zeta": (scipy.special.zeta, 1.5, 5),
+    "nextafter": (np.nextafter, 0.5, 3),
+}  # fmt: skip
+NO_HALF = {"erfinv", "ndtri", "rint", "nextafter", "igamma", "igammac", "zeta", "xlogy", "xlog1py", "xdivy", "multiply_no_nan",
+           "divide_no_nan"}  # fmt: skip
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
+
+
+def numbers(low, high, shape, seed):
+    return low + (high - low) * np.random.default_rng(seed).random(shape)
+
+
+@pytest.mark.parametrize("name", UNARY)
+@settings(max_examples=12, deadline=None)
+@given(shape=SHAPES, dtype=st.sampled_from(FLOATS), seed=st.integers(0, 99))
+def test_unary_forward(name, shape, dtype, seed):
+    reference, low, high = UNARY[name]
+    dtype = np.float32 if name in NO_HALF and dtype is np.float16 else dtype
+    x = numbers(low, high, shape, seed).astype(dtype)
+    got = getattr(tf.math, name)(tf.constant(x))
+    assert got.dtype.as_numpy_dtype is dtype and tuple(got.shape) == x.shape
+    with np.errstate(all="ignore"):
+        want = reference(x.astype(np.float64))
+    slack = np.abs(want) * RELATIVE[np.dtype(dtype).name] + RELATIVE[np.dtype(dtype).name]
+    assert np.all(np.abs(got.numpy().astype(np.float64) - want) <= 2 * slack)
+
+
+@pytest.mark.parametrize("name", sorted(set(UNARY) - {"ceil", "floor", "rint", "sign", "softsign"}))
+@settings(max_examples=4, deadline=None)
+@given(shape=SHAPES, seed=st.integers(0, 99))
+def test_unary_gradient(name, shape, seed):
+    _, low, high = UNARY[name]
+    margin = 0.06 * (high - low)
+    x = numbers(low + margin, high - margin, shape, seed)
+    x = np.where(np.abs(x) < 0.01, low + margin, x)  # abs has a corner there
+    check_grads(getattr(tf.math, name), [x])
+
+
+@pytest.mark.parametrize("name", BINARY)
+@settings(max_examples=12, deadline=None)
+@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3), dtype=st.sampled_from(FLOATS),
+       seed=st.integers(0, 99))  # fmt: skip
+def test_binary_forward(name, shapes, dtype, seed):
+    reference, low, high = BINARY[name]
+    dtype = np.float32 if name in NO_HALF and dtype is np.float16 else dtype
+    x, y = (numbers(low, high, s, seed + i).astype(dtype) for i, s in enumerate(shapes.input_shapes))
+    got = getattr(tf.math, name)(tf.constant(x), tf.constant(y))
+    assert tuple(got.shape) == shapes.result_shape and got.dtype.as_numpy_dtype is dtype
+    want = reference(x, y).astype(np.float64)
+    slack = 4 * RELATIVE[np.dtype(dtype).name]
+    assert np.all(np.abs(got.numpy().astype(np.float64) - want) <= slack * (1 + np.abs(want)))
+
+
+@pytest.mark.parametrize("name", sorted(set(BINARY) - {"floordiv", "floormod", "nextafter", "igamma", "igammac", "zeta"}))
+@settings(max_examples=4, deadline=None)
+@given(shapes=hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=2, max_side=3), seed=st.integers(0, 99))
+def test_binary_gradient(name, shapes, seed):
+    _, low, high = BINARY[name]
+    x, y = (numbers(low, high, s, 7 * seed + i) for i, s in enumerate(shapes.input_shapes))
+    if np.any(np.abs(x - y) < 1e-3):
+        return  # maximum and minimum have a corner there
+    check_grads(getattr(tf.math, name), [x, y])
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "maximum", "minimum", "pow", "floordiv", "floormod"])
+@settings(max_examples=15, deadline=None)
+@given(dtype=st.sampled_from([np.int8, np.int16, np.int32, np.int64]), data=st.data())
+def test_integers(name, dtype, data):
+    small = st.integers(0 if name == "pow" else -11, 11)
+    x = np.array(data.draw(st.lists(small, min_size=3, max_size=3)), dtype)
+    y = np.array(data.draw(st.lists(st.integers(1, 4), min_size=3, max_size=3)), dtype)
+    reference = {"pow": np.power, "floordiv": np.floor_divide, "floormod": np.mod}.get(name) or BINARY[name][0]
+    with np.errstate(all="ignore"):
+        want = reference(x, y)
+    got = getattr(tf.math, name)(tf.constant(x), tf.constant(y)).numpy()
+    assert got.dtype == dtype and np.array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sigmoid", "tanh", "softplus", "erf", "abs", "square", "log1p"])
+def test_infinities_and_nan(name):
+    x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0])
+    with np.errstate(all="ignore"):
+        want = UNARY[name][0](x)
+    assert np.array_equal(getattr(tf.math, name)(tf.constant(x)).numpy(), want, equal_nan=True)
+
+
+def test_nan_is_kept_by_maximum_and_minimum():
+    x, y = tf.constant([1.0, np.nan, 2.0]), tf.constant([np.nan, 1.0, 1.0])
+    assert np.array_equal(tf.maximum(x, y).numpy(), np.float32([np.nan, np.nan, 2]), equal_nan=True)
+    assert np.array_equal(tf.minimum(x, y).numpy(), np.float32([np.nan, np.nan, 1]), equal_nan=True)
+
+
+def test_safe_functions_and_their_gradients_at_zero():
+    x, y = tf.constant([0.0, 2.0]), tf.constant([0.0, 0.0])
+    for f, want in ((tf.math.divide_no_nan, [0, 0]), (tf.math.xlogy, [0, -np.inf]), (tf.math.multiply_no_nan, [0, 0])):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            z = f(x, y)
+        assert np.array_equal(z.numpy(), np.float32(want))
+        assert not np.any(np.isnan(tape.gradient(z, x).numpy()))
+
+
+def test_where_with_sqrt_has_no_nan():
+    x = tf.constant([-1.0, 0.0, 4.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.where(x > 0, tf.sqrt(x), 0.0)
+    assert tape.gradient(y, x).numpy().tolist() == [0, 0, 0.25]
+
+
+def test_softsign_has_no_second_derivative():
+    x = tf.constant(0.5)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.math.softsign(x)
+        g = inner.gradient(y, x)
+    with pytest.raises(LookupError, match="gradient registry has no entry for: SoftsignGrad"):
+        outer.gradient(g, x)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: tf.sqrt([4]), tf.errors.InvalidArgumentError, "Value for attr 'T' of int32 is not in the list of allowed values"),
+    (lambda: tf.maximum(1, 2.5), TypeError, "Cannot convert 2.5 to EagerTensor of dtype int32"),
+    (lambda: tf.math.floordiv(1, 0), tf.errors.InvalidArgumentError, "Integer division by zero"),
+    (lambda: tf.pow(2, -1), tf.errors.InvalidArgumentError, "Integers to negative integer powers are not allowed"),
+    (lambda: tf.exp(), TypeError, "Missing required positional argument"),
+    (lambda: tf.sin(), TypeError, r"sin\(\) missing 1 required positional argument: 'x'"),
+    (lambda: tf.divide(1, 2.0), TypeError, "`x` and `y` must have the same dtype, got tf.int32 != tf.float32."),
+    (lambda: tf.math.conj("a"), TypeError, "Expected numeric or variant tensor, got dtype tf.string."),
+    (lambda: tf.math.polyval(1.0, 2.0), ValueError, "Argument coeffs must be list type"),
+    (lambda: tf.math.foo, AttributeError, "minitape has no 'tf.math.foo'"),
+])  # fmt: skip
+def test_errors(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_clipping():
+    x = tf.constant([3.0, 4.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        by_value = tf.clip_by_value(x, 0.0, 3.0)
+        by_norm = tf.clip_by_norm(x, 1.0)
+    assert tape.gradient(by_value, x).numpy().tolist() == [1.0, 0.0]
+    assert by_norm.numpy() == pytest.approx([0.6, 0.8])
+    clipped, norm = tf.clip_by_global_norm([x, None, tf.constant([0.0])], 1.0)
+    assert norm.numpy() == 5.0 and clipped[1] is None and clipped[0].numpy() == pytest.approx([0.6, 0.8])

@@ -1,0 +1,169 @@
+"""Neural network functions against plain references, and their gradients against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import correlate
+
+import minitape as tf
+from minitape.check import check_grads
+
+RNG = np.random.default_rng(11)
+X = RNG.normal(size=(3, 4))
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6), "elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "selu": lambda x: 1.0507009873554805 * np.where(x < 0, 1.6732632423543772 * np.expm1(x), x),
+    "gelu": lambda x: x * scipy.special.ndtr(x), "silu": lambda x: x * scipy.special.expit(x),
+    "leaky_relu": lambda x: np.where(x < 0, 0.2 * x, x), "crelu": lambda x: np.maximum(np.concatenate([x, -x], -1), 0),
+    "softmax": lambda x: scipy.special.softmax(x, -1), "log_softmax": lambda x: scipy.special.log_softmax(x, -1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name):
+    f = getattr(tf.nn, name)
+    for x in (X, X[0], 3 * X, np.zeros((0, 4))):
+        assert np.allclose(f(x).numpy(), ACTIVATIONS[name](x))
+        assert np.allclose(f(x.astype(np.float32)).numpy(), ACTIVATIONS[name](x), atol=1e-5)
+    check_grads(f, [X])
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, -2])
+def test_softmax_axes(axis):
+    assert np.allclose(tf.nn.softmax(X, axis).numpy(), scipy.special.softmax(X, axis))
+    check_grads(lambda x: tf.nn.log_softmax(x, axis), [X])
+
+
+def test_softmax_is_safe():
+    assert tf.nn.softmax([1000.0, 0.0, -1000.0]).numpy().tolist() == [1, 0, 0]
+    assert np.isfinite(tf.nn.sparse_softmax_cross_entropy_with_logits([0], [[-1000.0, 1000.0]]).numpy()).all()
+
+
+def test_cross_entropies():
+    labels, classes = RNG.dirichlet(np.ones(4), 3), np.array([0, 3, 1])
+    want = -np.sum(labels * scipy.special.log_softmax(X, -1), -1)
+    assert np.allclose(tf.nn.softmax_cross_entropy_with_logits(labels, X).numpy(), want)
+    sparse = tf.nn.sparse_softmax_cross_entropy_with_logits(classes, X).numpy()
+    assert np.allclose(sparse, -scipy.special.log_softmax(X, -1)[np.arange(3), classes])
+    check_grads(lambda x: tf.nn.softmax_cross_entropy_with_logits(labels, x), [X])
+    check_grads(lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits(classes, x), [X])
+    p = RNG.random((3, 4))
+    want = -p * np.log(scipy.special.expit(X)) - (1 - p) * np.log(scipy.special.expit(-X))
+    assert np.allclose(tf.nn.sigmoid_cross_entropy_with_logits(p, X).numpy(), want)
+    check_grads(lambda y, x: tf.nn.sigmoid_cross_entropy_with_logits(y, x), [p, X])
+    check_grads(lambda y, x: tf.nn.weighted_cross_entropy_with_logits(y, x, 2.0), [p, X])
+    check_grads(lambda y, x: tf.nn.log_poisson_loss(y, x), [p, X])
+
+
+def test_normalisation():
+    mean, variance = tf.nn.moments(tf.constant(X), [0])
+    assert np.allclose(mean.numpy(), X.mean(0)) and np.allclose(variance.numpy(), X.var(0))
+    y = tf.nn.batch_normalization(X, mean, variance, 1.0, 2.0, 0.0).numpy()
+    assert np.allclose(y, (X - X.mean(0)) / X.std(0) * 2 + 1)
+    check_grads(lambda x: tf.nn.moments(x, [0])[1], [X], order=1)
+    assert np.allclose(tf.nn.l2_normalize(X, 1).numpy(), X / np.linalg.norm(X, axis=1, keepdims=True))
+    check_grads(lambda x: tf.nn.l2_normalize(x, 1), [X])
+    check_grads(lambda x, b: tf.nn.bias_add(x, b) ** 2, [X, X[0]])
+
+
+def naive_conv(x, k, stride, padding):
+    """The definition, one channel pair at a time, by SciPy's correlation."""
+    kh, kw = k.shape[:2]
+    if padding == "SAME":
+        pads = [(0, 0)]
+        for n, size in zip(x.shape[1:3], (kh, kw), strict=True):
+            total = max(0, (-(-n // stride) - 1) * stride + size - n)
+            pads.append((total // 2, total - total // 2))
+        x = np.pad(x, [*pads, (0, 0)])
+    planes = [
+        sum(correlate(image[..., i], k[..., i, o], "valid") for i in range(k.shape[2]))[::stride, ::stride]
+        for image in x for o in range(k.shape[3])
+    ]  # fmt: skip
+    return np.moveaxis(np.reshape(planes, (x.shape[0], k.shape[3], *planes[0].shape)), 1, -1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(size=st.tuples(st.integers(3, 5), st.integers(3, 5)), window=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+       channels=st.tuples(st.integers(1, 2), st.integers(1, 3)), stride=st.integers(1, 2),
+       padding=st.sampled_from(["SAME", "VALID"]))  # fmt: skip
+def test_conv2d(size, window, channels, stride, padding):
+    x, k = RNG.normal(size=(2, *size, channels[0])), RNG.normal(size=(*window, *channels))
+    assert np.allclose(tf.nn.conv2d(x, k, stride, padding).numpy(), naive_conv(x, k, stride, padding))
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [[0, 0], [1, 0], [0, 2], [0, 0]]])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_of_convolution(padding, stride):
+    x, k = RNG.normal(size=(1, 4, 3, 2)), RNG.normal(size=(2, 2, 2, 2))
+    check_grads(lambda a, b: tf.nn.conv2d(a, b, stride, padding), [x, k])
+    if not isinstance(padding, list):
+        check_grads(lambda a, b: tf.nn.depthwise_conv2d(a, b, [1, stride, stride, 1], padding), [x, k])
+        check_grads(lambda a: tf.nn.avg_pool2d(a, 2, stride, padding), [x])
+        spread = RNG.permutation(24).reshape(1, 4, 3, 2).astype(float)
+        check_grads(lambda a: tf.nn.max_pool2d(a, 2, stride, padding), [spread])
+
+
+def test_transposed_convolution_is_the_adjoint():
+    x, k = RNG.normal(size=(1, 5, 5, 2)), RNG.normal(size=(3, 3, 2, 4))
+    y = tf.nn.conv2d(x, k, 2, "SAME")
+    g = RNG.normal(size=tuple(y.shape))
+    back = tf.nn.conv2d_transpose(g, k, [1, 5, 5, 2], 2, "SAME")
+    assert np.sum(y.numpy() * g) == pytest.approx(np.sum(x * back.numpy()))
+
+
+def test_grouped_and_one_dimensional_convolution():
+    x = RNG.normal(size=(1, 4, 4, 4))
+    k = RNG.normal(size=(2, 2, 2, 6))
+    parts = [tf.nn.conv2d(x[..., i : i + 2], k[..., 3 * i // 2 : 3 * i // 2 + 3], 1, "SAME") for i in (0, 2)]
+    assert np.allclose(tf.nn.conv2d(x, k, 1, "SAME").numpy(), np.concatenate([p.numpy() for p in parts], -1))
+    line, filters = RNG.normal(size=(2, 6, 3)), RNG.normal(size=(2, 3, 4))
+    wide = tf.nn.conv2d(line[:, None], filters[None], 1, "SAME").numpy()[:, 0]
+    assert np.allclose(tf.nn.conv1d(line, filters, 1, "SAME").numpy(), wide)
+
+
+def test_pooling():
+    x = RNG.normal(size=(1, 4, 4, 1))
+    blocks = x.reshape(2, 2, 2, 2).swapaxes(1, 2)
+    assert np.allclose(tf.nn.max_pool2d(x, 2, 2, "VALID").numpy().reshape(2, 2), blocks.max((2, 3)))
+    assert np.allclose(tf.nn.avg_pool2d(x, 2, 2, "VALID").numpy().reshape(2, 2), blocks.mean((2, 3)))
+    assert np.array_equal(tf.nn.depth_to_space(tf.nn.space_to_depth(x, 2), 2).numpy(), x)
+
+
+def test_embedding_gradient_is_sparse():
+    table = tf.Variable(np.eye(3, dtype=np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.nn.embedding_lookup(table, [2, 0, 2])
+    g = tape.gradient(y, table)
+    assert isinstance(g, tf.IndexedSlices) and tf.convert_to_tensor(g).numpy().sum(1).tolist() == [3, 0, 6]
+
+
+def test_dropout():
+    tf.random.set_seed(1)
+    x = tf.ones([200])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.dropout(x, 0.25)
+    assert set(np.unique(y.numpy())) == {np.float32(0), np.float32(1) / np.float32(0.75)}
+    assert np.array_equal(tape.gradient(y, x).numpy(), y.numpy()) and 20 < np.sum(y.numpy() == 0) < 80
+    assert tf.nn.dropout(x, 0.0) is x
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: tf.nn.softmax(3.0), tf.errors.InvalidArgumentError, "logits must have >= 1 dimension"),
+    (lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 3, 1]), 1, "SAME"), tf.errors.InvalidArgumentError,
+     "input depth must be evenly divisible by filter depth: 2 vs 3"),
+    (lambda: tf.nn.conv2d(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), 1, "FULL"), tf.errors.InvalidArgumentError,
+     "Value for attr 'padding' of \"FULL\" is not in the list of allowed values"),
+    (lambda: tf.nn.dropout([1.0], 1.5), ValueError, "`rate` must be a scalar tensor or a float in the range"),
+    (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([5], [[1.0, 2.0]]), tf.errors.InvalidArgumentError,
+     "Received a label value of 5 which is outside the valid range of"),
+    (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0, 2.0], [1.0]), ValueError, "must have the same shape"),
+    (lambda: tf.nn.bias_add([1.0], [1.0]), tf.errors.InvalidArgumentError, "Input tensor must be at least 2D"),
+])  # fmt: skip
+def test_errors(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

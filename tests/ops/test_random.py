@@ -1,0 +1,126 @@
+"""Random numbers: TensorFlow's streams (the numbers below are TensorFlow 2.21's), seeds, moments, gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape import philox
+
+
+def test_streams_of_the_global_seed():
+    tf.random.set_seed(1234)
+    assert tf.random.normal([5]).numpy() == pytest.approx([0.8369314, -0.73429775, 1.0402943, 0.040359918, -0.7218659], rel=1e-6)
+    assert tf.random.normal([3], dtype=tf.float64).numpy() == pytest.approx(
+        [0.9216964395366909, 0.40301903803248, -0.6797424745540562], rel=1e-12)  # fmt: skip
+    assert np.array_equal(tf.random.uniform([3]).numpy(), np.float32([0.59750986, 0.30313778, 0.99768174]))
+    assert np.array_equal(tf.random.uniform([2], dtype=tf.float64).numpy(), [0.2793403243043937, 0.5950914869614037])
+    assert tf.random.uniform([5], 0, 10, dtype=tf.int32).numpy().tolist() == [7, 7, 3, 4, 6]
+    assert tf.random.uniform([5], 0, 10, dtype=tf.int64).numpy().tolist() == [6, 4, 3, 7, 6]
+
+
+def test_streams_of_other_distributions():
+    tf.random.set_seed(1234)
+    for _ in range(9):
+        tf.random.normal([1])
+    assert tf.random.truncated_normal([4]).numpy() == pytest.approx([-0.19150431, 1.2460954, 0.00040446196, -0.27550116], rel=1e-6)
+    tf.random.truncated_normal([1])
+    assert tf.random.shuffle(tf.range(10)).numpy().tolist() == [2, 0, 4, 1, 7, 5, 8, 3, 6, 9]
+    tf.random.shuffle([1, 2])
+    assert tf.random.categorical([[0.0, 1.0, 2.0]], 8).numpy().tolist() == [[2, 1, 1, 1, 1, 2, 2, 2]]
+    tf.random.categorical([[0.0]], 1)
+    assert tf.random.gamma([3], 2.0).numpy() == pytest.approx([0.5047878, 2.1406927, 2.9410486], rel=1e-6)
+    assert tf.random.poisson([3], 2.0).numpy().tolist() == [1, 3, 2]
+
+
+def test_stateless_streams():
+    assert tf.random.stateless_uniform([3], [1, 2]).numpy() == pytest.approx([0.8440604, 0.19204533, 0.9962232])
+    assert tf.random.stateless_normal([2], [1, 2]).numpy() == pytest.approx([0.5441101, 0.20738031], rel=1e-6)
+    full = tf.random.stateless_uniform([2], [1, 2], None, None, tf.int32).numpy()
+    assert full.tolist() == [1105988140, 1738052849]
+    assert tf.random.split([1, 2], 1).numpy().tolist() == [full.tolist()]
+    assert tf.random.experimental.stateless_shuffle(tf.range(8), [1, 2]).numpy().tolist() == [4, 2, 1, 7, 3, 6, 0, 5]
+
+
+def test_generators():
+    g = tf.random.Generator.from_seed(1)
+    assert g.normal([3]).numpy() == pytest.approx([0.43842274, -0.53439844, -0.07710262], rel=1e-6)
+    assert g.state.numpy().tolist() == [769, 0, 0]
+    copy = tf.random.Generator(copy_from=g)
+    assert np.array_equal(g.uniform([3]).numpy(), copy.uniform([3]).numpy())
+    g.reset_from_seed(1)
+    assert g.state.numpy().tolist() == [1, 0, 0]
+    first, second = g.split(2)
+    assert not np.array_equal(first.normal([3]).numpy(), second.normal([3]).numpy())
+
+
+def test_operation_seeds_go_on_and_start_again():
+    tf.random.set_seed(5)
+    a, b = tf.random.uniform([3], seed=1), tf.random.uniform([3], seed=1)
+    tf.random.set_seed(5)
+    c = tf.random.uniform([3], seed=1)
+    assert np.array_equal(a.numpy(), c.numpy()) and not np.array_equal(a.numpy(), b.numpy())
+
+
+def test_without_a_seed_numbers_differ():
+    tf.random.set_seed(None)
+    assert not np.array_equal(tf.random.uniform([4]).numpy(), tf.random.uniform([4]).numpy())
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64])
+def test_moments(dtype):
+    tf.random.set_seed(3)
+    x = tf.random.normal([20000], 3.0, 0.5, dtype).numpy().astype(float)
+    assert abs(x.mean() - 3) < 0.02 and abs(x.std() - 0.5) < 0.02
+    u = tf.random.uniform([20000], -1.0, 1.0, dtype).numpy().astype(float)
+    assert abs(u.mean()) < 0.02 and abs(u.std() - 3**-0.5) < 0.02 and u.min() >= -1 and u.max() < 1
+    t = tf.random.truncated_normal([5000], dtype=dtype).numpy().astype(float)
+    assert np.abs(t).max() <= 2 and abs(t.std() - 0.88) < 0.03
+
+
+def test_distributions_of_counts():
+    tf.random.set_seed(4)
+    assert abs(tf.random.gamma([2000], 0.5).numpy().mean() - 0.5) < 0.06
+    assert abs(tf.random.gamma([2000], 3.0, 2.0).numpy().mean() - 1.5) < 0.1
+    assert abs(tf.random.poisson([2000], 20.0).numpy().mean() - 20) < 0.5
+    shares = np.bincount(tf.random.categorical([[0.0, np.log(3.0)]], 4000).numpy()[0]) / 4000
+    assert shares == pytest.approx([0.25, 0.75], abs=0.03)
+
+
+def test_gradient_through_the_parameters():
+    mean, deviation = tf.Variable(1.0), tf.Variable(2.0)
+    tf.random.set_seed(0)
+    with tf.GradientTape() as tape:
+        x = tf.random.normal([5], mean, deviation)
+        y = tf.reduce_sum(x)
+    down, up = tape.gradient(y, [mean, deviation])
+    assert down.numpy() == 5.0 and up.numpy() == pytest.approx(np.sum((x.numpy() - 1) / 2), rel=1e-5)
+
+
+def test_a_graph_draws_anew_in_each_run():
+    @tf.function
+    def f():
+        return tf.random.uniform([2])
+
+    assert not np.array_equal(f().numpy(), f().numpy())
+
+
+def test_blocks_count_over_64_bits():
+    both = philox.blocks(5, (1 << 64) - 1, 2)
+    assert np.array_equal(both[1], philox.blocks(5, 1 << 64, 1)[0])
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError, "Must specify maxval for integer dtype"),
+    (lambda: tf.random.uniform([2], dtype=tf.int8), ValueError, "Accepted dtypes are"),
+    (lambda: tf.random.uniform([2], 5, 5, tf.int32), tf.errors.InvalidArgumentError, "Need minval < maxval, got 5 >= 5"),
+    (lambda: tf.random.normal([-1]), tf.errors.InvalidArgumentError, "Dimension -1 must be >= 0"),
+    (lambda: tf.random.normal([2], dtype=tf.int32), TypeError, "Cannot convert 0.0 to EagerTensor of dtype int32"),
+    (lambda: tf.random.stateless_normal([3], 1), tf.errors.InvalidArgumentError, r"seed must have shape \[2\], not \[\]"),
+    (lambda: tf.random.categorical([0.0], 2), tf.errors.InvalidArgumentError, "logits should be a matrix"),
+    (lambda: tf.random.Generator.from_seed(1, alg="x"), ValueError, "Argument `alg` got unsupported value x"),
+])  # fmt: skip
+def test_errors(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -1,0 +1,173 @@
+"""Reductions, running totals, orderings and segments against NumPy, and their gradients against finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import minitape as tf
+from minitape.check import check_grads
+
+REDUCTIONS = {
+    "reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max, "reduce_min": np.min, "reduce_prod": np.prod,
+    "reduce_std": np.std, "reduce_variance": np.var, "reduce_logsumexp": lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),
+    "reduce_euclidean_norm": lambda x, axis, keepdims: np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims)),
+}  # fmt: skip
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=3)
+
+
+def array(shape, seed, dtype=np.float64):
+    return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+@st.composite
+def shape_and_axes(draw):
+    shape = draw(SHAPES)
+    rank = len(shape)
+    axes = draw(st.one_of(st.none(), st.lists(st.integers(0, rank - 1), unique=True, max_size=rank) if rank else st.none()))
+    negative = draw(st.booleans())
+    return shape, axes if axes is None or not negative else [a - rank for a in axes]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@settings(max_examples=20, deadline=None)
+@given(where=shape_and_axes(), keepdims=st.booleans(), seed=st.integers(0, 99), dtype=st.sampled_from([np.float32, np.float64]))
+def test_forward(name, where, keepdims, seed, dtype):
+    shape, axes = where
+    x = array(shape, seed, dtype)
+    got = getattr(tf.math, name)(tf.constant(x), axis=axes, keepdims=keepdims)
+    want = REDUCTIONS[name](x.astype(np.float64), axis=None if axes is None else tuple(axes), keepdims=keepdims)
+    assert got.dtype.as_numpy_dtype is dtype and tuple(got.shape) == np.shape(want)
+    assert got.numpy() == pytest.approx(want, rel=2e-5, abs=2e-5)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@settings(max_examples=5, deadline=None)
+@given(where=shape_and_axes(), seed=st.integers(0, 99))
+def test_gradient(name, where, seed):
+    shape, axes = where
+    x = array(shape, seed) + 2.0
+    if name in ("reduce_std", "reduce_variance") and np.any(np.var(x, None if axes is None else tuple(axes)) < 1e-2):
+        return  # the root has no derivative at 0
+    check_grads(lambda t: getattr(tf.math, name)(t, axis=axes), [x], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_integers_keep_their_dtype(name, dtype):
+    x = np.array([[1, 2, 3], [4, 5, 6]], dtype)
+    got = getattr(tf.math, name)(tf.constant(x), axis=1).numpy()
+    want = {"reduce_mean": np.array([2, 5])}.get(name)
+    want = REDUCTIONS[name](x, axis=1) if want is None else want
+    assert got.dtype == dtype and np.array_equal(got, want.astype(dtype))
+
+
+@pytest.mark.parametrize(("name", "want"), [("reduce_sum", 0.0), ("reduce_prod", 1.0), ("reduce_max", -np.inf),
+                                            ("reduce_min", np.inf), ("reduce_mean", np.nan)])  # fmt: skip
+def test_empty(name, want):
+    assert getattr(tf.math, name)(tf.zeros([0])).numpy() == pytest.approx(want, nan_ok=True)
+    assert tuple(getattr(tf.math, name)(tf.zeros([0, 3]), axis=1).shape) == (0,)
+
+
+def test_equal_extremes_share_the_gradient():
+    x = tf.constant([3.0, 1.0, 3.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_max(x)
+    assert tape.gradient(y, x).numpy().tolist() == [0.5, 0.0, 0.5]
+
+
+def test_product_with_zeros():
+    x = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    check_grads(lambda t: tf.reduce_prod(t, axis=1), [x], order=1)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_logsumexp"])
+@settings(max_examples=6, deadline=None)
+@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4), data=st.data())
+def test_running_totals(name, exclusive, reverse, shape, data):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    x = array(shape, 5) + 2.0
+    step = {"cumsum": np.cumsum, "cumprod": np.cumprod, "cumulative_logsumexp": np.logaddexp.accumulate}[name]
+    neutral = {"cumsum": 0.0, "cumprod": 1.0, "cumulative_logsumexp": -np.inf}[name]
+    rows = np.moveaxis(x, axis, -1)
+    rows = rows[..., ::-1] if reverse else rows
+    want = step(rows, -1)
+    if exclusive:
+        want = np.concatenate([np.full_like(want[..., :1], neutral), want[..., :-1]], -1)
+    want = np.moveaxis(want[..., ::-1] if reverse else want, -1, axis)
+    f = getattr(tf.math, name)
+    assert np.allclose(f(tf.constant(x), axis=axis, exclusive=exclusive, reverse=reverse).numpy(), want)
+    if not (exclusive and name == "cumulative_logsumexp"):
+        check_grads(lambda t: f(t, axis=axis, exclusive=exclusive, reverse=reverse), [x], rtol=1e-4, atol=1e-5)
+
+
+@settings(max_examples=25, deadline=None)
+@given(shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=5), data=st.data(),
+       dtype=st.sampled_from([np.float32, np.float64, np.int32, np.uint8]))  # fmt: skip
+def test_sorting(shape, data, dtype):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    x = np.random.default_rng(3).integers(0, 9, shape).astype(dtype)
+    assert np.array_equal(tf.sort(tf.constant(x), axis).numpy(), np.sort(x, axis))
+    assert np.array_equal(tf.sort(tf.constant(x), axis, "DESCENDING").numpy(), np.flip(np.sort(x, axis), axis))
+    order = tf.argsort(tf.constant(x), axis)
+    assert order.dtype == tf.int32 and np.array_equal(order.numpy(), np.argsort(x, axis, kind="stable"))
+    k = data.draw(st.integers(0, shape[-1]))
+    values, indices = tf.math.top_k(tf.constant(x), k)
+    assert np.array_equal(values.numpy(), np.flip(np.sort(x, -1), -1)[..., :k])
+    assert np.array_equal(np.take_along_axis(x, indices.numpy(), -1), values.numpy())
+
+
+def test_gradients_of_orders():
+    x = np.random.default_rng(1).permutation(12).reshape(3, 4).astype(float)
+    check_grads(lambda t: tf.sort(t, 0), [x])
+    check_grads(lambda t: tf.math.top_k(t, 2).values ** 2, [x])
+
+
+@settings(max_examples=25, deadline=None)
+@given(rows=st.lists(st.integers(-1, 3), min_size=1, max_size=6), seed=st.integers(0, 9))
+def test_segments(rows, seed):
+    x, ids = array((len(rows), 2), seed), np.array(rows)
+    got = tf.math.unsorted_segment_sum(tf.constant(x), ids, 4).numpy()
+    assert np.allclose(got, [x[ids == i].sum(0) for i in range(4)])
+    ordered = np.sort(np.abs(ids))
+    means = tf.math.segment_mean(tf.constant(x), ordered).numpy()
+    assert np.allclose(means, [x[ordered == i].mean(0) if (ordered == i).any() else 0 * x[0] for i in range(ordered[-1] + 1)])
+
+
+@pytest.mark.parametrize("name", ["segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"])
+def test_segment_gradients(name):
+    check_grads(lambda t: getattr(tf.math, name)(t, [0, 0, 1, 3]), [array((4, 2), 2)])
+
+
+def test_counting():
+    assert tf.math.bincount([1, 1, 3]).numpy().tolist() == [0, 2, 0, 1]
+    assert tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist() == [[1, 0], [1, 1]]
+    assert tf.histogram_fixed_width([0.0, 1.0, 9.0], [0.0, 5.0], 5).numpy().tolist() == [1, 1, 0, 0, 1]
+    x = tf.constant([1.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.histogram_fixed_width(x, [0.0, 5.0], 5)
+    with pytest.raises(LookupError, match="gradient registry has no entry for: HistogramFixedWidth"):
+        tape.gradient(y, x)
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: tf.reduce_sum(tf.zeros([2, 3]), 2), r"Invalid reduction dimension \(2 for input with 2 dimension\(s\)"),
+    (lambda: tf.reduce_sum(tf.zeros([2]), [0, -1]), "Axes contains duplicate dimension: 0"),
+    (lambda: tf.argmax(tf.zeros([0])), r"Reduction axis 0 is empty in shape \[0\]"),
+    (lambda: tf.cumsum(3.0), r"ScanOp: Expected scan axis in the range \[0, 0\), but got 0"),
+    (lambda: tf.math.top_k([1, 2], 3), "input must have at least k columns. Had 2, needed 3"),
+    (lambda: tf.math.segment_sum([1.0, 2.0], [1, 0]), "segment ids are not increasing"),
+    (lambda: tf.math.unsorted_segment_sum([1.0, 2.0], [0, 5], 2), r"segment_ids\[1\] = 5 is out of range \[0, 2\)"),
+    (lambda: tf.math.bincount([-1]), "Input arr must be non-negative!"),
+    (lambda: tf.math.invert_permutation([2, 2, 1]), "2 is duplicated in the input."),
+])  # fmt: skip
+def test_errors(call, words):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+        call()
