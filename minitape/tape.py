@@ -242,6 +242,13 @@ class GradientTape:
         """The variables that are watched, in the order of their creation."""
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """The picture that a notebook shows of a tape."""
+        from .picture import draw
+
+        picture = draw(self)
+        return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}
+
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def gradient(
@@ -416,8 +423,14 @@ class GradientTape:
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
         rows_of = self._rows_of
-        target_rows = [rows_of(t) for t in targets]
-        source_rows = [rows_of(s) for s in sources]
+        try:
+            target_rows = [rows_of(t) for t in targets]
+        except NoTensor:
+            raise _no_tensor(targets) from None
+        try:
+            source_rows = [rows_of(s) for s in sources]
+        except NoTensor:
+            raise _no_tensor(sources) from None
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
@@ -487,7 +500,7 @@ class GradientTape:
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
         for target, seed in zip(targets, seeds, strict=True):
-            if target is source and source.dtype.differentiable:
+            if target is source and source.dtype.kind != "s":
                 if seed is not None and not isinstance(seed, Tensor):
                     return wrap(seed.data)
                 return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
@@ -503,7 +516,7 @@ class GradientTape:
             return () if row is None else (row,)
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
-        raise _no_tensor(value)
+        raise NoTensor
 
     # -- which rows ---------------------------------------------------------------------------------------------------
 
@@ -605,20 +618,32 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     return False
 
 
-def _no_tensor(value: Any) -> Exception:
-    """The error for a target or source that is no tensor: TensorFlow takes it for a dtype first."""
+class NoTensor(Exception):
+    """Something that is no tensor was met among targets or sources."""
+
+
+def _no_tensor(values: Sequence[Any]) -> Exception:
+    """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
     from .dtypes import as_dtype
 
-    if getattr(value, "_composite", False):
-        return AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
-    try:
-        number = isinstance(value, float) and value.is_integer()
-        missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
-    except TypeError as error:
-        return error
-    kind = type(value)
-    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    return AttributeError(f"{name!r} object has no attribute {missing!r}")
+    first = None
+    for value in values:
+        if type(value) is EagerTensor or hasattr(value, "_tape_rows"):
+            continue
+        missing = "_id"
+        if not hasattr(value, "dtype"):
+            try:
+                number = isinstance(value, float) and value.is_integer()
+                missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
+            except TypeError as error:
+                return error
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        error = AttributeError(f"{name!r} object has no attribute {missing!r}")
+        if missing == "dtype":
+            return error
+        first = first or error
+    return first or AttributeError("no tensor")
 
 
 def wants_zeros(unconnected_gradients: Any) -> bool:
@@ -691,7 +716,8 @@ def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
     if state.graph is not None and isinstance(source, Tensor):
         return TABLE["zeros_like"](source)
-    return wrap(np.zeros(tuple(source.shape), source.dtype.as_numpy_dtype))
+    zero = b"" if source.dtype.kind == "s" else 0
+    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
 
 
 _logged: dict[str, int] = {}
