@@ -83,9 +83,11 @@ class Objects(Names):
         used = {k: n for k, n in self.ancestors().items() if n.record is self.record and n.record is not None}
         variables = {id(n.variable) for n in used.values() if n.variable is not None}
         variables |= {id(t) for t in self.targets if type(t) is not EagerTensor}
-        mine = self.trace.ancestors([node]).values()
-        if node.variable is not None:  # two variables may well start from the same value
+        if node.variable is not None:  # what it was created from; two variables may well start from the same constant
+            first = self.trace.of_origin(getattr(node.variable, "_born", None))
+            mine = self.trace.ancestors([first]).values()
             return [n for n in mine if n.variable is not node.variable and id(n.variable) in variables]
+        mine = self.trace.ancestors([node]).values()
         return [n for n in mine if n is not node and (n.key in used or id(n.variable) in variables)]
 
     def copied(self, source: Any) -> Finding | None:
@@ -94,9 +96,26 @@ class Objects(Names):
         related = self.relatives(node) or self.through_exits(source)
         if not related:
             return None
-        if self.watched(node) and self.trace.label(node) not in COPIES and not self.was_watched(node):
+        if type(source) is EagerTensor and not self.was_watched(node) and not self.is_copy(node):
             return None  # another result of the same computation, simply not used
         return Finding("wrong_object", self.use_or_birth(source, related[0]))
+
+    def is_copy(self, node: Node) -> bool:
+        """Whether a value is a copy or an item of another one, or equal to one that led to the target."""
+        origin = node.origin
+        label = origin.detail.name if origin is not None and origin.kind == "op" else self.trace.label(node)
+        if not label:
+            return True  # a constant made of what had left, a value that was read anew
+        if label in COPIES:
+            return True
+        mine = self.value(node)
+        return mine is not None and any(equal_arrays(mine, self.value(n)) for n in self.ancestors().values() if n is not node)
+
+    def value(self, node: Node) -> Any:
+        """The array of a value, None when it is gone."""
+        if node.tensor is not None:
+            return node.tensor.array
+        return None if node.record is None or node.caller is not None else node.record.value(node.row)
 
     def through_exits(self, source: Any) -> list[Node]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
@@ -181,5 +200,11 @@ class Objects(Names):
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two tensors or variables hold the same small value."""
-    x, y = (v.array if type(v) is EagerTensor else v._state.array for v in (a, b))
-    return x.shape == y.shape and x.dtype == y.dtype and x.size <= 4096 and bool(np.all(x == y))
+    return equal_arrays(*(v.array if type(v) is EagerTensor else v._state.array for v in (a, b)))
+
+
+def equal_arrays(x: Any, y: Any) -> bool:
+    """Whether two small arrays are the same in shape, dtype and values."""
+    if y is None or x.shape != y.shape or x.dtype != y.dtype or x.size > 4096:
+        return False
+    return bool(np.all(x == y))

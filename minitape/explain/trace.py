@@ -137,6 +137,10 @@ class Trace:
         key = ("origin", id(ref.origin)) if ref.origin is not None else ("gone", id(ref))
         return self._node(key, origin=ref.origin, variable=_variable(ref.origin))
 
+    def of_origin(self, origin: Origin | None) -> Node:
+        """The node of a value of which only the origin is known."""
+        return self._node(("origin", id(origin)), origin=origin, variable=_variable(origin))
+
     def _node(self, key: Any, **fields: Any) -> Node:
         node = self.nodes.get(key)
         if node is None:
