@@ -72,17 +72,21 @@ _OTHER = {
 }
 
 
-def source(real: str, disabled: bool) -> str:
-    """The text of the generated module for one float type, "float32" or "float64"."""
-    options = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())
+def header(real: str, disabled: bool) -> str:
+    """What every generated module begins with: the type T and the functions of the formulas."""
     inline = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items() if k != "cache")
     parts = [_HEADER.format(real=real, disabled=disabled)]
     for name, function in _MATH.items():
         parts.append(f"\n@njit({inline})\ndef {name}(x):\n    return T({function}(np.float64(x)))\n")
     for head, body in _OTHER.items():
         parts.append(f"\n@njit({inline})\ndef {head}:\n    return {body}\n")
-    parts += [_forward(options), _backward(options), _spread(options)]
     return "".join(parts)
+
+
+def source(real: str, disabled: bool) -> str:
+    """The text of the generated module for one float type, "float32" or "float64"."""
+    options = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())
+    return "".join([header(real, disabled), _forward(options), _backward(options), _spread(options)])
 
 
 def _branches(indent: str, bodies: list[str]) -> Iterator[str]:
@@ -163,8 +167,9 @@ def loaded() -> bool:
 def load(real: Any) -> ModuleType:
     """The kernels for ``numpy.float32`` or ``numpy.float64``: functions ``forward``, ``backward`` and ``spread``.
 
+    >>> from minitape.primitives import TABLE
     >>> kernels = load(np.float32)
-    >>> rows = np.array([[0, 0, 0, 0], [4, 0, 0, 0]], np.int32)  # a leaf, and its square: 4 is the code of multiply
+    >>> rows = np.array([[0, 0, 0, 0], [TABLE["multiply"].code, 0, 0, 0]], np.int32)  # a leaf, and its square
     >>> values = np.array([3, 0], np.float32)
     >>> kernels.forward(rows, 0, 0, 2, values)  # the row at which it stopped: the end
     2
@@ -174,14 +179,14 @@ def load(real: Any) -> ModuleType:
     name = np.dtype(real).name
     module = _loaded.get(name)
     if module is None:
-        module = _loaded[name] = _import(name)
+        module = _loaded[name] = module_of(source(name, not available()), name)
     return module
 
 
-def _import(real: str) -> ModuleType:
-    text = source(real, not available())
+def module_of(text: str, label: str) -> ModuleType:
+    """The module with this generated text, kept in a cache folder so that its machine code is kept, too."""
     digest = hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]
-    module_name = f"minitape_kernels_{real}_{digest}"
+    module_name = f"minitape_kernels_{label}_{digest}"
     for folder in _folders():
         try:
             folder.mkdir(parents=True, exist_ok=True)
