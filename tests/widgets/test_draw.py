@@ -61,6 +61,13 @@ def test_a_notebook_gets_an_image_with_words_beside_it():
     assert "of 0, 0 = 9.0" in unescape(image[2])
 
 
+def test_a_tape_as_the_last_expression_of_a_cell_shows_its_picture():
+    tape, y, x = square()
+    tape.gradient(y, x)
+    bundle = tape._repr_mimebundle_()
+    assert bundle == {"text/plain": "GradientTape(2 rows, 1 tape)", "text/html": tf.draw(tape).html()}
+
+
 def test_names_can_not_become_markup():
     v = tf.Variable(1.0, name=HOSTILE)
     with tf.GradientTape() as tape:

@@ -202,6 +202,26 @@ def test_twenty_views_share_one_bundle(notebook):
     assert book.page.evaluate("document.querySelectorAll('style[data-minitape]').length") == 1
 
 
+LOSE = """send = view.send
+lost = []
+def sometimes(content, buffers=None):
+    if content["kind"] == "rows" and len(lost) < 40 and content["sequence"] % 3 != 1:
+        lost.append(content)
+    else:
+        send(content, buffers)
+view.send = sometimes"""
+
+
+def test_messages_that_the_server_drops_are_asked_for_again(notebook):
+    book = notebook(SHOW + "\n", LOSE + "\n" + GROW + "\nprint('lost', len(lost) > 2)")
+    book.run(0)
+    book.until("document.querySelector('.mt-view')")
+    book.run(1)
+    assert "lost True" in book.output(1).inner_text()
+    book.shows("26 rows")
+    book.until("document.querySelector('.mt-slider').max > 26")
+
+
 def test_nothing_is_dropped_of_a_long_recording(notebook):
     cell = IMPORTS + "tape = tf.GradientTape()\nview = TapeView(tape)\nview"
     run = (

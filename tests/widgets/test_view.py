@@ -96,9 +96,11 @@ def test_what_is_asked_again_is_sent_again(sent):
     view = TapeView(tape, y, x)
     view._asked(view, {"kind": "need", "record": view._reader.name, "since": 1}, [])
     view._asked(view, {"kind": "need", "record": "another", "since": 7}, [])
-    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2}, [])
+    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 2}, [])
     view._asked(view, "nonsense", [])
     assert [(part["first"], len(part["rows"])) for part in decoded(sent)] == [(1, 1), (0, 2)]
+    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 1}, [])  # the last was lost
+    assert decoded(sent)[-1]["sweep"] is not None and decoded(sent)[-1]["rows"] == []
 
 
 def test_a_leaf_that_is_watched_late_is_told(sent):

@@ -54,12 +54,11 @@ class TapeView(anywidget.AnyWidget):
         self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
         self._lock = threading.RLock()
         self._rerun = _rerun
-        self._sent = 0
+        self._sequence = 0  # of the messages sent
         self._note()
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
         super().__init__(_engine=engine().model_id, _key=uuid4().hex, _knobs=knobs, _wire=encode(self._whole()))
-        self._sent = len(self._rows)
         self.on_msg(self._asked)
         watch(self)
 
@@ -110,7 +109,7 @@ class TapeView(anywidget.AnyWidget):
         before = self._reader.name
         rows = self._reader.read(limit)
         if self._reader.name != before:
-            self._rows, self._sweep, self._swept, self._sent = [], None, None, 0
+            self._rows, self._sweep, self._swept = [], None, None
         self._rows += rows
         changed = self._reader.changes() + self._names()
         for part in changed:
@@ -153,13 +152,16 @@ class TapeView(anywidget.AnyWidget):
         if content.get("kind") != "need":
             return
         with self._lock:
-            since = content.get("since", 0) if content.get("record") == self._reader.name else 0
-            if since < len(self._rows) or content.get("record") != self._reader.name:
+            same = content.get("record") == self._reader.name
+            since = content.get("since", 0) if same else 0
+            missed = content.get("sequence", 0) < self._sequence  # the last message never arrived
+            if since < len(self._rows) or not same or missed:
                 self._post(self._part(self._rows[since:], since, []))
 
     def _post(self, part: dict[str, Any], **extra: Any) -> None:
         if self.comm is not None:
-            self.send({"kind": "rows", **extra}, [encode(part)])
+            self._sequence += 1
+            self.send({"kind": "rows", "sequence": self._sequence, **extra}, [encode(part)])
 
     def _flow(self, limit: int | None) -> bool:
         """Sends what is new, at most ``limit`` rows; True when there was something."""

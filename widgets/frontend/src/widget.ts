@@ -54,36 +54,53 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   };
 }
 
+const QUIET = 1200; // milliseconds without news after which the view asks whether it has everything
+
 /** Takes the data that came with the model, then deltas in order; asks again where one is missing. */
 export function listen(model: Model): Shared {
   const store = new Store();
-  let queue = Promise.resolve();
-  let asked = -1;
-  const ask = (): void => {
-    if (asked === store.rows.length) return; // already asked from here
-    asked = store.rows.length;
-    model.send({ kind: "need", record: store.record, since: store.rows.length });
-  };
   const sliders = new Set<Sliders>();
-  const take = async (message: { kind: string; replace?: boolean; error?: string }, buffers: Bytes[]): Promise<void> => {
+  let sequence = 0;
+  let asked = -1;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const need = (): void => model.send({ kind: "need", record: store.record, since: store.rows.length, sequence });
+  const ask = (): void => {
+    if (asked !== store.rows.length) need(); // else already asked from here
+    asked = store.rows.length;
+  };
+  const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
     if (message.kind !== "rows") return;
+    clearTimeout(timer);
+    timer = setTimeout(need, QUIET); // the server drops messages silently, also the last one
+    sequence = message.sequence;
     const part = await decode(buffers[0]);
     if (message.replace) store.replace(part);
     else if (!store.take(part)) ask();
     else asked = -1;
   };
-  model.on("msg:custom", ((message: { kind: string }, buffers: Bytes[]) => {
-    queue = queue.then(() => take(message, buffers)).catch((error) => console.error("minitape view:", error));
-  }) as never);
   const first = model.get("_wire") as DataView | null;
   const ready = (async () => {
     if (first && first.byteLength > 0) store.take(await decode(first));
-    model.send({ kind: "need", record: store.record, since: store.rows.length });
-  })().catch((error) => console.error("minitape view:", error));
-  queue = ready;
+    need();
+  })().catch(report);
+  let queue = ready;
+  model.on("msg:custom", ((message: Message, buffers: Bytes[]) => {
+    queue = queue.then(() => take(message, buffers)).catch(report);
+  }) as never);
   const knobs = JSON.parse((model.get("_knobs") as string) || "[]") as Knob[];
   return { store, ready, knobs, sliders, run: (values) => model.send({ kind: "run", values }) };
+}
+
+interface Message {
+  kind: string;
+  sequence: number;
+  replace?: boolean;
+  error?: string;
+}
+
+function report(error: unknown): void {
+  console.error("minitape view:", error);
 }
 
 function style(el: HTMLElement): void {
