@@ -13,7 +13,7 @@ from .convert import convert_to_tensor, to_array
 from .errors import invalid
 from .evidence import born
 from .primitives import TABLE
-from .record import Leaf, state
+from .record import Leaf, Record, state
 from .shape import TensorShape
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
 from .updates import Updates, deprecated
@@ -141,9 +141,19 @@ class ResourceVariable(Variable):
 
             warn_not_watchable(self.dtype)
             return
+        if tape._record is None:
+            raise AttributeError("'NoneType' object has no attribute '_tape'")
+        if not tape._recording:
+            return  # as in TensorFlow: outside the block and inside stop_recording() the call is lost
         tape._watch_variable(self)
-        if tape._recording:
-            tape._watch_row(self._row_in(tape._record))
+        record = tape._record
+        if type(record) is Record:
+            row = record.find(self._state)
+            if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
+                old = self._state
+                self._set(old.array)
+                self._state._made = old._made
+        tape._watch_row(self._row_in(record))
 
     def _tape_rows(self, tape: Any) -> list[int]:
         known = None if tape._record is None else tape._record.variables.get(id(self))
