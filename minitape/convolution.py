@@ -21,14 +21,18 @@ def _spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
     numbers = static(value)
     numbers = [1 if value is None else numbers] if not isinstance(numbers, (list, tuple)) else list(numbers)
     if len(numbers) not in (1, n, n + 2):
-        raise ValueError(f"{name} should be of length 1, {n} or {n + 2}. Received: {name}={value} of length {len(numbers)}")
+        raise ValueError(
+            f"{name} should be of length 1, {n} or {n + 2}. Received: {name}={value} of length {len(numbers)}"
+        )
     if len(numbers) == n + 2:
         return [int(v) for v in numbers]
     numbers = [int(v) for v in (numbers * n if len(numbers) == 1 else numbers)]
     return [1, *numbers, 1] if channel == n + 1 else [1, 1, *numbers]
 
 
-def _pads(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+def _pads(
+    padding: Any, size: Any, window: Any, strides: Any, dilations: Any
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """Zeros before and after height and width."""
     if not isinstance(padding, str):
         return tuple(tuple(int(v) for v in pair) for pair in list(padding)[1:3])  # type: ignore[return-value]
@@ -54,25 +58,31 @@ def _check_texts(op: str, padding: Any, data_format: str) -> None:
             raise invalid("Default AvgPoolingOp only supports NHWC on device type CPU", op)
         if op == "MaxPool":
             raise invalid("Default MaxPoolingOp only supports NHWC on device type CPU", op)
-        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given the "
+        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was "
+                             f"given the "
                              f"format: {data_format}", op)  # fmt: skip
 
 
 def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
     """The attributes of a convolution primitive, after TensorFlow's checks."""
     if strides[0] != 1 or strides[3] != 1:
-        raise _unimplemented("Current implementation does not yet support strides in the batch and depth dimensions.", op)
+        raise _unimplemented(
+            "Current implementation does not yet support strides in the batch and depth dimensions.", op
+        )
     if min(strides) <= 0:
         raise invalid("Row and column strides should be larger than 0.", op)
     if dilations[0] != 1 or dilations[3] != 1:
-        raise _unimplemented("Current implementation does not yet support dilations in the batch and depth dimensions.", op)
+        raise _unimplemented(
+            "Current implementation does not yet support dilations in the batch and depth dimensions.", op
+        )
     pads = _pads(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
 def _same_dtype(x: Any, k: Any, op: str) -> None:
     if x.dtype is not k.dtype:
-        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor but is a "
+        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
+                      f"but is a "
                       f"{k.dtype.kernel_name} tensor", op)  # fmt: skip
 
 
@@ -91,10 +101,10 @@ def conv2d(
 ) -> Any:  # fmt: skip
     """The 2-D convolution (cross-correlation) of images with filters.
 
-    ``input`` is batch x height x width x channels, ``filters`` height x width x channels in x channels out. ``strides`` and
-    ``dilations`` are an int or a list; ``padding`` is "SAME", "VALID" or a list of pairs. The number of input channels may
-    be a multiple of the filters' (grouped convolution). Differentiable in both. Raises InvalidArgumentError for shapes that
-    do not fit, UnimplementedError for the format "NCHW".
+    ``input`` is batch x height x width x channels, ``filters`` height x width x channels in x channels out.
+    ``strides`` and ``dilations`` are an int or a list; ``padding`` is "SAME", "VALID" or a list of pairs. The number
+    of input channels may be a multiple of the filters' (grouped convolution). Differentiable in both. Raises
+    InvalidArgumentError for shapes that do not fit, UnimplementedError for the format "NCHW".
 
     >>> import minitape as tf
     >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
@@ -150,7 +160,7 @@ def conv1d(
     input: Any, filters: Any, stride: Any, padding: Any, data_format: str = "NWC", dilations: Any = None,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The 1-D convolution of sequences: batch x width x channels with width x channels in x channels out. Differentiable.
+    """The convolution of sequences: batch x width x channels with width x channels in x out. Differentiable.
 
     >>> import minitape as tf
     >>> x = tf.reshape(tf.range(4.0), [1, 4, 1])
@@ -162,7 +172,9 @@ def conv1d(
                          f"Received: data_format={data_format}")  # fmt: skip
     x, k = together(input, filters)
     steps, holes = _spatial(stride, 1, "stride", 2), _spatial(dilations, 1, "dilations", 2)
-    out = conv2d(_with_height(x, x.ndim - 2), _with_height(k, 0), [1, 1, *steps[1:]], padding, "NHWC", [1, 1, *holes[1:]])
+    out = conv2d(
+        _with_height(x, x.ndim - 2), _with_height(k, 0), [1, 1, *steps[1:]], padding, "NHWC", [1, 1, *holes[1:]]
+    )
     return _without_height(out)
 
 
@@ -184,7 +196,9 @@ def convolution(
         return conv1d(input, k, 1 if strides is None else strides, padding, data_format or "NWC", dilations)
     if k.ndim == 4:
         return conv2d(input, k, 1 if strides is None else strides, padding, data_format or "NHWC", dilations)
-    raise NotImplementedError(f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {k.ndim}.")
+    raise NotImplementedError(
+        f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {k.ndim}."
+    )
 
 
 @strict
@@ -220,8 +234,10 @@ def conv2d_transpose(
         reach = (k.shape[i - 1] - 1) * holes[i] + 1
         computed = (shape[i] + sum(pads[i - 1]) - reach) // steps[i] + 1
         if computed != g.shape[i]:
-            raise invalid(f"Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = {g.shape[i]}, computed "
-                          f"= {computed} spatial_dim: {i} input: {shape[i]} filter: {k.shape[i - 1]} output: {g.shape[i]} stride: "
+            raise invalid(f"Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = "
+                          f"{g.shape[i]}, computed "
+                          f"= {computed} spatial_dim: {i} input: {shape[i]} filter: {k.shape[i - 1]} output: "
+                          f"{g.shape[i]} stride: "
                           f"{steps[i]} dilation: {holes[i]}", "Conv2DBackpropInput")  # fmt: skip
     return call("conv2d_input", g, k, shape=shape, strides=tuple(steps[1:3]), pads=pads, dilations=tuple(holes[1:3]))
 
@@ -256,9 +272,15 @@ def depthwise_conv2d(
 
 @strict
 def separable_conv2d(
-    input: Any, depthwise_filter: Any, pointwise_filter: Any, strides: Any, padding: Any, data_format: str | None = None,
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
+    input: Any,
+    depthwise_filter: Any,
+    pointwise_filter: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
     """A depthwise convolution followed by a 1 x 1 convolution that mixes the channels. Differentiable in all three.
 
     >>> import minitape as tf
@@ -270,7 +292,7 @@ def separable_conv2d(
     return conv2d(deep, pointwise_filter, 1, "VALID")
 
 
-# -- pooling ------------------------------------------------------------------------------------------------------------
+# -- pooling ----------------------------------------------------------------------------------------------------------
 
 
 def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str) -> Any:
@@ -282,7 +304,10 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
     if x.ndim != 4:
         raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {x.ndim} {0 if x.ndim < 4 else x.ndim - 2}", op)
     if min(window) <= 0:
-        raise invalid(f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}", op)
+        raise invalid(
+            f"Sliding window ksize must be positive. The specified or inferred ksize is: {','.join(map(str, window))}",
+            op,
+        )
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
         raise _unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
     pads = _pads(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
@@ -360,7 +385,9 @@ def avg_pool1d(
 
 def _only_nwc(data_format: str) -> None:
     if data_format != "NWC":
-        raise ValueError(f"`data_format` must be 'NWC': the other formats have no kernel on the CPU. Received: {data_format}")
+        raise ValueError(
+            f"`data_format` must be 'NWC': the other formats have no kernel on the CPU. Received: {data_format}"
+        )
 
 
 def _any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None) -> Any:
@@ -421,7 +448,7 @@ def pool(
     return _any_rank(kind, input, list(window_shape), 1 if strides is None else strides, padding, data_format)
 
 
-# -- blocks of pixels as channels ---------------------------------------------------------------------------------------
+# -- blocks of pixels as channels -------------------------------------------------------------------------------------
 
 
 def _blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> None:
@@ -432,7 +459,9 @@ def _blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> None:
     if deep and x.shape[3] % (block * block):
         raise invalid(f"Input depth dimension {x.shape[3]} should be divisible by: {block * block}", op)
     if not deep and (x.shape[1] % block or x.shape[2] % block):
-        raise invalid(f"Image width {x.shape[2]} and height {x.shape[1]} should be divisible by block_size: {block}", op)
+        raise invalid(
+            f"Image width {x.shape[2]} and height {x.shape[1]} should be divisible by block_size: {block}", op
+        )
 
 
 @strict
@@ -463,4 +492,3 @@ def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name:
     n, h, w, c = x.shape
     parts = call("reshape", x, shape=(n, h, w, b, b, c // (b * b)))
     return call("reshape", call("transpose", parts, perm=(0, 1, 3, 2, 4, 5)), shape=(n, h * b, w * b, c // (b * b)))
-

@@ -15,7 +15,9 @@ from .tensor import apply, wrap
 
 def _both(name: str, labels: Any, logits: Any) -> None:
     if labels is None or logits is None:
-        raise ValueError(f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}")
+        raise ValueError(
+            f"Both `labels` and `logits` must be provided for {name}Received: labels={labels} and logits={logits}"
+        )
 
 
 def _wide(x: Any) -> Any:
@@ -73,8 +75,10 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     if x.ndim == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
     if y.ndim != x.ndim - 1:
-        raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
-                         f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}")  # fmt: skip
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
+            f"labels.shape={y.shape} of rank {y.ndim} and logits.shape={x.shape} of rank {x.ndim}"
+        )
     if not y.shape.is_compatible_with(x.shape[:-1]):
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
@@ -122,9 +126,7 @@ def weighted_cross_entropy_with_logits(labels: Any, logits: Any, pos_weight: Any
 
 
 @strict
-def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
-) -> Any:
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Any:
     """The loss of a Poisson distribution with rate exp(log_input), up to a constant unless ``compute_full_loss``.
 
     Differentiable in both. Raises ValueError when the shapes differ.

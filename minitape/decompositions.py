@@ -101,9 +101,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
 
 
 @strict
-def triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
-) -> Any:
+def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None) -> Any:
     """The x with ``matrix @ x = rhs`` for a triangular matrix; the other triangle is not read. Differentiable in both.
 
     Raises InvalidArgumentError when the shapes do not fit. A zero on the diagonal gives infinities.
@@ -143,7 +141,7 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Any:
 
 @generated("qr")
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
-    """The factors ``q`` (orthonormal columns) and ``r`` (upper triangular) of matrices. Differentiable if rows >= columns.
+    """The factors ``q`` (orthonormal columns) and ``r`` (upper triangular). Differentiable if rows >= columns.
 
     >>> import minitape as tf
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -218,9 +216,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
 
 
 @strict
-def lstsq(
-    matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
-) -> Any:
+def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None) -> Any:
     """The x that minimises the squared error of ``matrix @ x = rhs`` plus ``l2_regularizer`` times its square.
 
     ``fast`` solves the normal equations by cholesky and is differentiable; otherwise singular values are used, without
@@ -297,7 +293,7 @@ def expm(input: Any, name: str | None = None) -> Any:
     return out
 
 
-# -- diagonals and triangles --------------------------------------------------------------------------------------------
+# -- diagonals and triangles ------------------------------------------------------------------------------------------
 
 
 def _band(k: Any) -> tuple[int, int]:
@@ -328,7 +324,9 @@ def diag(
     [[1, 0], [0, 2]] [[0, 5], [0, 0]]
     """
     x = tensor_of(diagonal)
-    return call("diag", x, k=_band(k), rows=int(num_rows), columns=int(num_cols), align=_align(align), padding=padding_value)
+    return call(
+        "diag", x, k=_band(k), rows=int(num_rows), columns=int(num_cols), align=_align(align), padding=padding_value
+    )
 
 
 @strict
@@ -386,7 +384,7 @@ def trace(x: Any, name: str | None = None) -> Any:
 
 @generated("diag")
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
-    """A tensor of twice the rank that is zero but for ``out[i, j, ..., i, j, ...] = diagonal[i, j, ...]``. Differentiable.
+    """A tensor of twice the rank that is zero but for ``out[i, j, i, j] = diagonal[i, j]``. Differentiable.
 
     >>> import minitape as tf
     >>> print(tf.linalg.tensor_diag([1, 2]).numpy().tolist())
@@ -410,11 +408,14 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     x = tensor_of(input)
     sizes, half = list(x.shape), x.ndim // 2
     if x.ndim % 2 or not x.ndim:
-        raise invalid("The rank of the tensor should be                                          even and positive, got shape "
+        raise invalid("The rank of the tensor should be                                          even and positive, "
+                      "got shape "
                       f"[{','.join(map(str, sizes))}]", "DiagPart")  # fmt: skip
     for i in range(half):
         if sizes[i] != sizes[i + half]:
-            raise invalid(f"Invalid shape [{','.join(map(str, sizes))}]: dimensions {i} and {i + half} do not match.", "DiagPart")
+            raise invalid(
+                f"Invalid shape [{','.join(map(str, sizes))}]: dimensions {i} and {i + half} do not match.", "DiagPart"
+            )
     n = int(np.prod(sizes[:half]))
     return call("reshape", diag_part(call("reshape", x, shape=(n, n))), shape=tuple(sizes[:half]))
 
@@ -429,7 +430,9 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     """
     x = tensor_of(a)
     if x.ndim < 2:
-        raise ValueError(f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x.array} with shape: {x.shape}")
+        raise ValueError(
+            f"Argument `a` should be a (batch) matrix with rank >= 2.  Received `a` = {x.array} with shape: {x.shape}"
+        )
     return swapped(x, conjugate)
 
 

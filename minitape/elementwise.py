@@ -143,7 +143,7 @@ def _make(name: str, primitive: Any, arguments: str, generated: str) -> Any:
         count=3 if last else 2, arguments=", ".join(filter(None, (first, last))),
     )  # fmt: skip
     space = {"run": pairwise if last else unary, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
-    exec(compile(text, "<tf.math>", "exec"), space)  # noqa: S102 - the names of arguments are TensorFlow's
+    exec(compile(text, "<tf.math>", "exec"), space)
     return space[generated or name]
 
 
@@ -164,7 +164,7 @@ def _make_all() -> None:
 _make_all()
 
 
-# -- functions that prepare their arguments -----------------------------------------------------------------------------
+# -- functions that prepare their arguments ---------------------------------------------------------------------------
 
 
 @strict
@@ -416,7 +416,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
     return total
 
 
-# -- logic --------------------------------------------------------------------------------------------------------------
+# -- logic ------------------------------------------------------------------------------------------------------------
 
 
 def _truths(*values: Any) -> list[Any]:
@@ -429,7 +429,7 @@ def _truths(*values: Any) -> list[Any]:
 
 @generated("logical_and")
 def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
-    """x and y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
+    """x and y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
     >>> import minitape as tf
     >>> print(tf.logical_and([True, False], True).numpy())
@@ -440,7 +440,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
 
 @generated("logical_or")
 def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
-    """x or y, elementwise for bools with broadcasting; not differentiable. TypeError or InvalidArgumentError for others.
+    """x or y, elementwise for bools, with broadcasting; other dtypes raise. Not differentiable.
 
     >>> import minitape as tf
     >>> print(tf.logical_or([True, False], False).numpy())
@@ -474,7 +474,7 @@ def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Any:
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)))
 
 
-# -- complex numbers ----------------------------------------------------------------------------------------------------
+# -- complex numbers --------------------------------------------------------------------------------------------------
 
 
 @strict
@@ -489,7 +489,8 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     """
     x, y = tensor_of(real), tensor_of(imag)
     if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
-        raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They must be "
+        raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
+                        f"must be "
                         "consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
     return binary(TABLE["complex"], x, y)
 

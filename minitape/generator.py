@@ -28,7 +28,8 @@ class Algorithm(enum.Enum):
 def _algorithm(alg: Any) -> int:
     name = alg.name.lower() if isinstance(alg, Algorithm) else alg
     if isinstance(name, str) and name not in ("philox", "threefry", "auto_select"):
-        raise ValueError(f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox algorithm, "
+        raise ValueError(f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox "
+                         f"algorithm, "
                          "threefry for the ThreeFry algorithm, and auto_select for auto-selection.")  # fmt: skip
     if name in ("philox", "auto_select", 1, 3) or (hasattr(name, "numpy") and int(name.numpy()) == 1):
         return 1
@@ -78,7 +79,9 @@ class Generator:
                              f"copy_from={copy_from}, state={state}, alg={alg}")  # fmt: skip
         self._alg = _algorithm(alg)
         if not isinstance(state, Variable):  # a variable is shared, as in TensorFlow
-            state = Variable(convert_to_tensor(state, dtypes.int64), trainable=False, name="StateVar", dtype=dtypes.int64)
+            state = Variable(
+                convert_to_tensor(state, dtypes.int64), trainable=False, name="StateVar", dtype=dtypes.int64
+            )
         self._state = state
 
     @classmethod
@@ -166,7 +169,9 @@ class Generator:
 
         return draw(fill, sizes, dtype)
 
-    def normal(self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None) -> Any:
+    def normal(
+        self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
+    ) -> Any:
         """Normal numbers. Differentiable in ``mean`` and ``stddev``."""
         return _scaled(self._draw(philox.normal, shape, dtypes.as_dtype(dtype)), mean, stddev)
 
@@ -186,7 +191,8 @@ class Generator:
             plain = maxval is None and type(minval) in (int, float) and minval == 0
             return numbers if plain else _float_range(numbers, minval, 1 if maxval is None else maxval)
         if (minval is None) != (maxval is None):
-            raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; got "
+            raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
+                             f"got "
                              f"minval={minval} and maxval={maxval}")  # fmt: skip
         if minval is None:
             return self._draw(philox.bits, shape, dtype)

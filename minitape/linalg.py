@@ -1,4 +1,4 @@
-"""``tf.linalg``: products, norms, decompositions, diagonals. The functions live in other modules; here is who holds which."""
+"""``tf.linalg``: products, norms, decompositions, diagonals. Here is which module holds which function."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from .namespace import lazy
 
 HOMES = {
     "products": "einsum global_norm l2_normalize matmul matvec norm normalize tensordot",
-    "decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm inv logdet lstsq "
-                      "matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd tensor_diag tensor_diag_part trace "
-                      "triangular_solve",
+    "decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm inv "
+                      "logdet lstsq matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd tensor_diag "
+                      "tensor_diag_part trace triangular_solve",
     "filling": "eye",
 }  # fmt: skip
 

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 
-def lazy(namespace: str, homes: dict[str, str], space: dict[str, Any]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy(
+    namespace: str, homes: dict[str, str], space: dict[str, Any]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that stands for ``namespace``.
 
-    ``homes`` maps modules of minitape to the names they give; ``space`` is the module's globals, where found names stay.
-    A name that is not there raises AttributeError with the nearest one that is.
+    ``homes`` maps modules of minitape to the names they give; ``space`` is the module's globals, where found names
+    stay. A name that is not there raises AttributeError with the nearest one that is.
 
     >>> import minitape as tf
     >>> try:

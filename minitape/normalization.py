@@ -66,7 +66,7 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
 def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
 ) -> Any:
-    """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``; scale and offset may be None. Differentiable.
+    """``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``; either may be None. Differentiable.
 
     ``variance`` and ``mean`` must be tensors that broadcast with x.
 
@@ -85,7 +85,7 @@ def batch_normalization(
 
 @strict
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Any:
-    """Adds a vector along the last axis (or the second one for a ``data_format`` that begins with "NC"). Differentiable.
+    """Adds a vector along the last axis (the second one for a ``data_format`` like "NCHW"). Differentiable.
 
     Raises InvalidArgumentError when the vector has another length, or ``value`` fewer than two axes.
 
@@ -98,7 +98,9 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         if data_format.startswith("NC"):
             axis = 1
         elif not (data_format.startswith("N") and data_format.endswith("C")):
-            raise ValueError(f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}")
+            raise ValueError(
+                f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
+            )
     x = tensor_of(value)
     return call("bias_add", x, tensor_of(bias, x.dtype), axis=axis)
 
@@ -110,9 +112,13 @@ def _check_rate(x: Any, rate: Any) -> None:
     elif not is_tensor_like(rate) and not isinstance(rate, (np.ndarray, np.generic)):
         raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
     if not x.dtype.is_floating:
-        raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
+        raise ValueError(
+            f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}"
+        )
     if is_tensor_like(rate) and rate.dtype != x.dtype:
-        raise ValueError(f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}")
+        raise ValueError(
+            f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}"
+        )
 
 
 @strict
@@ -172,9 +178,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
 
 
 @strict
-def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
-) -> Any:
+def normalize_moments(counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None) -> Any:
     """Mean and variance from the number of elements, their sum and the sum of their squares (both less ``shift``).
 
     >>> import minitape as tf

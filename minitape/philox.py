@@ -33,7 +33,12 @@ def blocks(key: int, counter: int, count: int) -> Any:
     k0, k1 = key & 0xFFFFFFFF, key >> 32 & 0xFFFFFFFF
     for _ in range(10):
         first, second = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(second >> _HALF) ^ c[1] ^ np.uint64(k0), second & _LOW, (first >> _HALF) ^ c[3] ^ np.uint64(k1), first & _LOW]
+        c = [
+            (second >> _HALF) ^ c[1] ^ np.uint64(k0),
+            second & _LOW,
+            (first >> _HALF) ^ c[3] ^ np.uint64(k1),
+            first & _LOW,
+        ]
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
     return np.stack(c, axis=1).astype(np.uint32)
 
@@ -45,7 +50,7 @@ def scrambled(seed: tuple[int, int]) -> tuple[int, int]:
     return a | b << 32, (c | d << 32) << 64
 
 
-# -- from blocks to numbers ---------------------------------------------------------------------------------------------
+# -- from blocks to numbers -------------------------------------------------------------------------------------------
 
 
 def _double_words(words: Any) -> Any:
@@ -165,7 +170,7 @@ def permutation(key: int, counter: int, count: int) -> Any:
 
 def categories(key: int, counter: int, logits: Any, count: int) -> Any:
     """For each row of log probabilities ``count`` samples, found in the row's cumulative distribution."""
-    rows, classes = logits.shape
+    rows = len(logits)
     words = blocks(key, counter, -(-rows * count * 2 // 4)).reshape(-1)
     units = _unit64(words)[: rows * count].reshape(rows, count)
     out = np.empty((rows, count), np.int64)

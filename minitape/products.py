@@ -9,7 +9,8 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .elementwise import abs as absolute, conj
+from .elementwise import abs as absolute
+from .elementwise import conj
 from .errors import invalid
 from .opdefs import accept
 from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
@@ -38,17 +39,21 @@ def matmul(
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
     dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
     ``transpose_a`` together with ``adjoint_a``.
-    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints that change
-    nothing.
+    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints that
+    change nothing.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
     [[11]]
     """
     if transpose_a and adjoint_a:
-        raise ValueError("Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True.")
+        raise ValueError(
+            "Only one of `transpose_a` and `adjoint_a` can be True. Received `transpose_a`=True, `adjoint_a`=True."
+        )
     if transpose_b and adjoint_b:
-        raise ValueError("Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True.")
+        raise ValueError(
+            "Only one of `transpose_b` and `adjoint_b` can be True. Received `transpose_b`=True, `adjoint_b`=True."
+        )
     if output_type is not None:
         wide = dtypes.as_dtype(output_type)
         a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
@@ -63,7 +68,8 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
-        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is "
+        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor "
+                      f"but is "
                       f"a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)
     a = swapped(a) if turn_a else a
@@ -110,7 +116,7 @@ def matvec(
     return call("reshape", out, shape=tuple(out.shape)[:-1])
 
 
-# -- tensordot ----------------------------------------------------------------------------------------------------------
+# -- tensordot --------------------------------------------------------------------------------------------------------
 
 
 def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
@@ -120,7 +126,8 @@ def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > a.ndim:
-            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a.array}.  Received {axes}, vs "
+            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a.array}.  Received "
+                             f"{axes}, vs "
                              f"tensor dimensions {a.ndim}.")  # fmt: skip
         return list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(axes) != 2:
@@ -163,7 +170,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
     return call("reshape", out, shape=(*free_left, *free_right))
 
 
-# -- einsum -------------------------------------------------------------------------------------------------------------
+# -- einsum -----------------------------------------------------------------------------------------------------------
 
 
 @generated("einsum")
@@ -172,8 +179,8 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
 
     Repeated labels of one tensor take its diagonal, labels missing in the output are summed, ``...`` stands for axes
     that broadcast; without ``->`` the labels that occur once come out in alphabetical order. The inputs must be tensors
-    or arrays. Differentiable. Raises ValueError for a malformed equation, InvalidArgumentError for sizes that do not fit.
-    The options ``optimize`` and ``name`` of TensorFlow are accepted.
+    or arrays. Differentiable. Raises ValueError for a malformed equation, InvalidArgumentError for sizes that do not
+    fit. The options ``optimize`` and ``name`` of TensorFlow are accepted.
 
     >>> import minitape as tf
     >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
@@ -188,8 +195,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Any:
     tensors = [tensor_of(x) for x in inputs]
     for i, t in enumerate(tensors):
         if t.dtype is not tensors[0].dtype:
-            raise invalid(f"cannot compute Einsum as input #{i}(zero-based) was expected to be a "
-                          f"{tensors[0].dtype.kernel_name} tensor but is a {t.dtype.kernel_name} tensor", "Einsum")  # fmt: skip
+            raise invalid(
+                f"cannot compute Einsum as input #{i}(zero-based) was expected to be a "
+                f"{tensors[0].dtype.kernel_name} tensor but is a {t.dtype.kernel_name} tensor",
+                "Einsum",
+            )
     return apply(TABLE["einsum"], tuple(tensors), {"left": left, "right": right})
 
 
@@ -226,7 +236,8 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
     for i, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
         named_axes = len(term.replace("...", ""))
         if ("..." in term and rank < named_axes) or ("..." not in term and rank != named_axes):
-            raise invalid(f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but got: {rank}",
+            raise invalid(f"Expected input {i} to have rank {'at least ' if '...' in term else ''}{named_axes} but "
+                          f"got: {rank}",
                           "Einsum")  # fmt: skip
         extra.append(rank - named_axes)
     most = max(extra, default=0)
@@ -238,13 +249,11 @@ def _without_ellipsis(terms: list[str], output: str, ranks: Sequence[int]) -> tu
     return left, output.replace("...", greek)
 
 
-# -- norms and clipping -------------------------------------------------------------------------------------------------
+# -- norms and clipping -----------------------------------------------------------------------------------------------
 
 
 @strict
-def norm(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None
-) -> Any:
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
     """The norm of vectors or matrices.
 
     ``axis=None`` takes all elements as one vector, an int the vectors along that axis, a pair of ints the matrices on
@@ -269,7 +278,9 @@ def norm(
         if is_matrix and ord in (2, 2.0):
             return _spectral(x, axis, keepdims)
         squares = x * conj(x)
-        return apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}) if keepdims else _squeezed_root(squares, axis)
+        return (
+            apply(TABLE["sqrt"], (reduce_sum(squares, axis, True),), {}) if keepdims else _squeezed_root(squares, axis)
+        )
     size = absolute(x)
     if ord == 1:
         total = reduce_sum(size, None if axis is None else axis[0] if is_matrix else axis, True)
@@ -317,7 +328,9 @@ def _spectral(x: Any, axis: Any, keepdims: bool) -> Any:
     rest = [i for i in range(rank) if i not in places]
     moved = call("transpose", x, perm=(*rest, *places))
     out = reduce_max(svd(moved, compute_uv=False), -1)
-    return call("reshape", out, shape=tuple(1 if i in places else n for i, n in enumerate(x.shape))) if keepdims else out
+    return (
+        call("reshape", out, shape=tuple(1 if i in places else n for i, n in enumerate(x.shape))) if keepdims else out
+    )
 
 
 @strict
@@ -335,9 +348,7 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
 
 
 @strict
-def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
-) -> Any:
+def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Any:
     """x divided by its euclidean norm along ``axis`` (at least sqrt(epsilon)). Differentiable.
 
     >>> import minitape as tf
@@ -426,7 +437,8 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
 def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:
     """A pair: the tensors scaled so that their common norm is at most ``clip_norm``, and that norm (or ``use_norm``).
 
-    None entries stay None. An infinite norm gives NaN. Differentiable. Raises TypeError unless ``t_list`` is a sequence.
+    None entries stay None. An infinite norm gives NaN. Differentiable. Raises TypeError unless ``t_list`` is a
+    sequence.
 
     >>> import minitape as tf
     >>> clipped, size = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)
@@ -467,10 +479,13 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
         raise TypeError("Cannot iterate over a scalar tensor.")
     values = [tensor_of(x) for x in inputs]
     if not values:
-        raise ValueError("Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape.")
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
+        )
     for i, v in enumerate(values):
         if v.dtype is not values[0].dtype:
-            raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a {values[0].dtype.kernel_name} "
+            raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a "
+                          f"{values[0].dtype.kernel_name} "
                           f"tensor but is a {v.dtype.kernel_name} tensor", "AddN")  # fmt: skip
     if len(values) == 1:
         return apply(TABLE["identity"], (values[0],), {})
@@ -481,7 +496,8 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
     """The sum of a list of tensors of one shape and dtype; the old name of ``add_n``.
 
-    Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another dtype.
+    Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another
+    dtype.
 
     >>> import minitape as tf
     >>> print(tf.math.accumulate_n([[1.0], [2.0]]).numpy())
@@ -498,5 +514,3 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != values[0].dtype:
         raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {values[0].dtype}")
     return add_n(values)
-
-

@@ -70,7 +70,7 @@ def set_seed(seed: Any) -> None:
     _seeds.plant(seed)
 
 
-# -- shapes, dtypes, running --------------------------------------------------------------------------------------------
+# -- shapes, dtypes, running ------------------------------------------------------------------------------------------
 
 
 def _shape(shape: Any, op: str) -> tuple[int, ...]:
@@ -115,12 +115,17 @@ def _checked(values: Any, dtype: Any) -> None:
         convert_to_tensor(v, dtype)
 
 
-# -- with the global seed -----------------------------------------------------------------------------------------------
+# -- with the global seed ---------------------------------------------------------------------------------------------
 
 
 @strict
 def normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Normal numbers of a float dtype. Differentiable in ``mean`` and ``stddev``, which broadcast to ``shape``.
 
@@ -139,7 +144,12 @@ def normal(
 
 @strict
 def truncated_normal(
-    shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Normal numbers, drawn again where they are more than two standard deviations off. Differentiable as ``normal``.
 
@@ -171,7 +181,12 @@ def _float_range(numbers: Any, minval: Any, maxval: Any) -> Any:
 
 @strict
 def uniform(
-    shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Numbers spread evenly over [minval, maxval): floats (up to 1 by default), int32 or int64.
 
@@ -184,7 +199,8 @@ def uniform(
     """
     dtype = dtypes.as_dtype(dtype)
     if dtype.name not in ("float16", "bfloat16", "float32", "float64", "int32", "int64"):
-        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are (tf.float16, tf.bfloat16, tf.float32, "
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are (tf.float16, tf.bfloat16, "
+                         f"tf.float32, "
                          "tf.float64, tf.int32, tf.int64).")  # fmt: skip
     if dtype.is_integer:
         if maxval is None:
@@ -272,7 +288,8 @@ def gamma(
 ) -> Any:
     """``shape`` numbers of the Gamma distribution for each ``alpha`` (and inverse scale ``beta``, default 1).
 
-    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta``; ``alpha`` passes no gradient.
+    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta``; ``alpha`` passes no
+    gradient.
 
     >>> import minitape as tf
     >>> tf.random.gamma([4], alpha=[1.0, 2.0]).shape
@@ -302,7 +319,7 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     return _one_by_one("RandomPoissonV2", philox.poisson, tuple(sizes), rates, seed, dtypes.as_dtype(dtype))
 
 
-# -- stateless ----------------------------------------------------------------------------------------------------------
+# -- stateless --------------------------------------------------------------------------------------------------------
 
 
 def _start(seed: Any) -> tuple[int, int]:
@@ -310,7 +327,9 @@ def _start(seed: Any) -> tuple[int, int]:
     numbers = tensor_of(seed)
     accept_attr("StatelessRandomGetKeyCounter", "Tseed", numbers.dtype)
     if numbers.shape.as_list() != [2]:
-        raise invalid(f"seed must have shape [2], not [{','.join(map(str, numbers.shape))}]", "StatelessRandomGetKeyCounter")
+        raise invalid(
+            f"seed must have shape [2], not [{','.join(map(str, numbers.shape))}]", "StatelessRandomGetKeyCounter"
+        )
     first, second = (int(n) for n in numbers.array)
     return philox.scrambled((first, second))
 
@@ -323,7 +342,8 @@ def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str, *limits
 
 def _check_alg(alg: str) -> None:
     if alg not in ("auto_select", "philox"):
-        raise ValueError(f"Argument `alg` got unsupported value {alg}. minitape has 'philox', which is also what 'auto_select' "
+        raise ValueError(f"Argument `alg` got unsupported value {alg}. minitape has 'philox', which is also what "
+                         f"'auto_select' "
                          "means on CPUs.")  # fmt: skip
 
 
@@ -381,7 +401,8 @@ def stateless_uniform(
         plain = maxval is None and type(minval) in (int, float) and minval == 0
         return numbers if plain else _float_range(numbers, minval, 1 if maxval is None else maxval)
     if (minval is None) != (maxval is None):
-        raise ValueError(f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be both None or not None. "
+        raise ValueError(f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be both None or "
+                         f"not None. "
                          f"Got `minval`={minval} and `maxval`={maxval}.")  # fmt: skip
     if minval is None:
         return _stateless(philox.bits, shape, seed, dtype, "StatelessRandomUniformFullIntV2")

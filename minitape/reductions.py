@@ -37,7 +37,11 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         if getattr(input_tensor, "_composite", False) and hasattr(input_tensor, "_reduce"):
             return input_tensor._reduce(primitive.name, axis, bool(keepdims))
         x = tensor_of(input_tensor, dtype)
-        return apply(primitive, (x,), {"axis": _axes(axis, primitive.op, x, is_tensor_like(input_tensor)), "keepdims": bool(keepdims)})
+        return apply(
+            primitive,
+            (x,),
+            {"axis": _axes(axis, primitive.op, x, is_tensor_like(input_tensor)), "keepdims": bool(keepdims)},
+        )
 
     differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
     argument, _, result = example.partition(" -> ")
@@ -61,7 +65,9 @@ reduce_min = _reduction("reduce_min", "The smallest element; its gradient is sha
 reduce_prod = _reduction("reduce_prod", "The product", "[2, 3, 4] -> 24")
 reduce_all = _reduction("reduce_all", "Whether all are true", "[True, False] -> False", dtypes.bool)
 reduce_any = _reduction("reduce_any", "Whether any is true", "[True, False] -> True", dtypes.bool)
-reduce_euclidean_norm = _reduction("reduce_euclidean_norm", "The square root of the sum of squares", "[3.0, 4.0] -> 5.0")
+reduce_euclidean_norm = _reduction(
+    "reduce_euclidean_norm", "The square root of the sum of squares", "[3.0, 4.0] -> 5.0"
+)
 
 
 @strict
@@ -115,7 +121,9 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 @strict
-def count_nonzero(input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None) -> Any:
+def count_nonzero(
+    input: Any, axis: Any = None, keepdims: Any = None, dtype: Any = dtypes.int64, name: str | None = None
+) -> Any:
     """How many elements are not zero (not empty, for strings) along the axes in ``axis``. Not differentiable.
 
     >>> import minitape as tf
@@ -171,7 +179,7 @@ argmax = _position("argmax", "largest", 1)
 argmin = _position("argmin", "smallest", 2)
 
 
-# -- running totals -----------------------------------------------------------------------------------------------------
+# -- running totals ---------------------------------------------------------------------------------------------------
 
 
 def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
@@ -226,5 +234,3 @@ def cumulative_logsumexp(
     [0.        0.6931472]
     """
     return _scan("cumulative_logsumexp", x, axis, exclusive, reverse)
-
-

@@ -22,9 +22,7 @@ class TopKV2(NamedTuple):
 
 
 @strict
-def top_k(
-    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
-) -> Any:
+def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The k largest elements along the last axis and their positions (int32): a pair ``values, indices``.
 
     Equal elements come in the order of their positions. ``values`` is differentiable. Raises InvalidArgumentError when
@@ -43,12 +41,16 @@ def top_k(
     accept_attr("TopKV2", "index_type", index_type)
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
-    return TopKV2(*apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type}))
+    return TopKV2(
+        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type})
+    )
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}")
+        raise ValueError(
+            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
+        )
     place = tensor_of(axis)
     if place.ndim:
         raise ValueError(f"Argument `axis` must be a constant scalar. Received: axis={axis}.")
@@ -122,7 +124,9 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     if wanted.ndim != 1:
         raise invalid("targets must be 1-dimensional", "InTopKV2")
     if len(rows) != len(wanted):
-        raise invalid(f"First dimension of predictions {len(rows)} must match length of targets {len(wanted)}", "InTopKV2")
+        raise invalid(
+            f"First dimension of predictions {len(rows)} must match length of targets {len(wanted)}", "InTopKV2"
+        )
     inside = (wanted >= 0) & (wanted < rows.shape[1])
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
@@ -157,7 +161,7 @@ def searchsorted(
     return call("searchsorted", rows, wanted, side=side, dtype=dtype)
 
 
-# -- segments -----------------------------------------------------------------------------------------------------------
+# -- segments ---------------------------------------------------------------------------------------------------------
 
 
 def _segments(name: str, sentence: str, result: str) -> Any:
@@ -167,10 +171,10 @@ def _segments(name: str, sentence: str, result: str) -> Any:
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Any:
         return apply(primitive, (tensor_of(data), tensor_of(segment_ids)), {})
 
-    doc = f"""The {sentence} of the rows of ``data`` that share an id; ``segment_ids`` is a sorted vector, one id per row.
+    doc = f"""The {sentence} of the rows of ``data`` that share an id; ``segment_ids`` are sorted, one per row.
 
-    Row i of the result belongs to id i; ids without rows get {"1" if "product" in sentence else "0"}. Differentiable in ``data``.
-    Raises InvalidArgumentError for ids that are not sorted or do not fit.
+    Row i of the result belongs to id i; ids without rows get {"1" if "product" in sentence else "0"}. Differentiable
+    in ``data``. Raises InvalidArgumentError for ids that are not sorted or do not fit.
 
     >>> import minitape as tf
     >>> print(tf.math.{name}([1.0, 2.0, 4.0], [0, 0, 1]).numpy())
@@ -252,7 +256,7 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
     return unsorted_segment_sum(data, ids, num_segments) / apply(TABLE["sqrt"], (_sizes(data, ids, num_segments),), {})
 
 
-# -- counting -----------------------------------------------------------------------------------------------------------
+# -- counting ---------------------------------------------------------------------------------------------------------
 
 
 @strict
@@ -279,7 +283,8 @@ def bincount(
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     w = None if weights is None else tensor_of(weights)
     if w is not None and w.shape != x.shape:
-        raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all weights "
+        raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
+                      "weights "
                       f"equal to 1. Received {w.shape.as_list()}", "DenseBincount")  # fmt: skip
     size = int(x.array.max()) + 1 if x.array.size else 0
     size = max(size, 0 if minlength is None else int(static(minlength)))
@@ -317,7 +322,8 @@ def confusion_matrix(
         classes = int(static(num_classes))
         for values, what in ((true, "labels"), (guessed, "predictions")):
             if values.size and values.max() >= classes:
-                raise invalid(f"`{what}` out of bound\nCondition x < y did not hold.\nFirst {min(3, values.size)} elements of "
+                raise invalid(f"`{what}` out of bound\nCondition x < y did not hold.\nFirst {min(3, values.size)} "
+                              f"elements of "
                               f"x:\n{values[:3]}\nFirst 1 elements of y:\n[{classes}]")  # fmt: skip
     if true.shape != guessed.shape:
         raise invalid(f"Shapes of all inputs must match: values[0].shape = {list(true.shape)} != values[1].shape = "

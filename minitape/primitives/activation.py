@@ -20,7 +20,7 @@ def _sizes(shape: Any) -> str:
     return f"[{','.join(map(str, shape))}]"
 
 
-# -- softmax ------------------------------------------------------------------------------------------------------------
+# -- softmax ----------------------------------------------------------------------------------------------------------
 
 
 def _shifted(x: Any, axis: int, op: str) -> Any:
@@ -51,11 +51,17 @@ def _rows(rng: Any) -> Any:
 
 declare("softmax", _softmax, [lambda g, z, x, *, axis=-1: (g - _total(g * z, axis)) * z], op="Softmax", keep="z",
         example=_rows)  # fmt: skip
-declare("log_softmax", _log_softmax, [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)], op="LogSoftmax",
-        keep="z", example=_rows)  # fmt: skip
+declare(
+    "log_softmax",
+    _log_softmax,
+    [lambda g, z, x, *, axis=-1: g - _total(g, axis) * TABLE["exp"](z)],
+    op="LogSoftmax",
+    keep="z",
+    example=_rows,
+)
 
 
-# -- cross entropies ----------------------------------------------------------------------------------------------------
+# -- cross entropies --------------------------------------------------------------------------------------------------
 
 
 def _column(g: Any) -> Any:
@@ -68,7 +74,8 @@ def _cross_entropy(x: Any, y: Any) -> Any:
         shape = np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         flat = [(int(np.prod(s[:-1])), s[-1]) for s in (x.shape, y.shape)]
-        raise _refuse(f"logits and labels must be broadcastable: logits_size={_sizes(flat[0])} labels_size={_sizes(flat[1])}",
+        raise _refuse(f"logits and labels must be broadcastable: logits_size={_sizes(flat[0])} "
+                      f"labels_size={_sizes(flat[1])}",
                       "SoftmaxCrossEntropyWithLogits") from None  # fmt: skip
     away = np.broadcast_to(_shifted(x, -1, "SoftmaxCrossEntropyWithLogits"), shape)
     rest = ARRAY["log"](np.sum(ARRAY["exp"](away), axis=-1, keepdims=True)) - away
@@ -94,7 +101,8 @@ def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
     wrong = (labels < 0) | (labels >= x.shape[-1])
     if np.any(wrong):
         shown = " ".join(map(str, labels.reshape(-1)))
-        raise _refuse(f"Received a label value of {np.asarray(labels)[wrong].reshape(-1)[0]} which is outside the valid range of "
+        raise _refuse(f"Received a label value of {np.asarray(labels)[wrong].reshape(-1)[0]} which is outside the "
+                      f"valid range of "
                       f"[0, {x.shape[-1]}).  Label values: {shown}", op)  # fmt: skip
     away = _shifted(x, -1, op)
     total = ARRAY["log"](np.sum(ARRAY["exp"](away), axis=-1))
@@ -109,11 +117,18 @@ def _sparse_rule(g: Any, z: Any, x: Any, labels: Any) -> Any:
     return _column(g) * (TABLE["softmax"](x, axis=-1) - true)
 
 
-declare("sparse_softmax_cross_entropy", _sparse_cross_entropy, [_sparse_rule, None], op="SparseSoftmaxCrossEntropyWithLogits",
-        label="xent", keep="xy", example=lambda rng: ((rng.normal(size=(2, 3)), np.array([2, 0])), {}))  # fmt: skip
+declare(
+    "sparse_softmax_cross_entropy",
+    _sparse_cross_entropy,
+    [_sparse_rule, None],
+    op="SparseSoftmaxCrossEntropyWithLogits",
+    label="xent",
+    keep="xy",
+    example=lambda rng: ((rng.normal(size=(2, 3)), np.array([2, 0])), {}),
+)
 
 
-# -- leaky relu and bias ------------------------------------------------------------------------------------------------
+# -- leaky relu and bias ----------------------------------------------------------------------------------------------
 
 
 def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
@@ -123,9 +138,15 @@ def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
 declare("leaky_relu", lambda x, *, alpha: np.where(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype),
         [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x",
         example=lambda rng: ((rng.normal(size=5),), {"alpha": 0.2}))  # fmt: skip
-declare("leaky_gate", _leaky_gate, [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
-        op="LeakyReluGrad", label="gate", keep="y",
-        example=lambda rng: ((rng.normal(size=5), rng.normal(size=5)), {"alpha": 0.2}))  # fmt: skip
+declare(
+    "leaky_gate",
+    _leaky_gate,
+    [lambda g, z, y, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha), lambda g, z, y, x, *, alpha: 0 * g],
+    op="LeakyReluGrad",
+    label="gate",
+    keep="y",
+    example=lambda rng: ((rng.normal(size=5), rng.normal(size=5)), {"alpha": 0.2}),
+)
 
 
 def _bias_add(x: Any, b: Any, *, axis: int = -1) -> Any:

@@ -55,7 +55,7 @@ def _padded_shape(shape: Any, pads: Pads) -> tuple[int, ...]:
     return (shape[0], shape[1] + sum(pads[0]), shape[2] + sum(pads[1]), shape[3])
 
 
-# -- convolution --------------------------------------------------------------------------------------------------------
+# -- convolution ------------------------------------------------------------------------------------------------------
 
 
 def _conv2d(x: Any, k: Any, *, strides: Pair, pads: Pads, dilations: Pair) -> Any:
@@ -132,7 +132,7 @@ _declare_convolution("conv2d", "Conv2D", _conv2d, _conv2d_input, _conv2d_filter)
 _declare_convolution("depthwise", "DepthwiseConv2dNative", _depthwise, _depthwise_input, _depthwise_filter)
 
 
-# -- pooling ------------------------------------------------------------------------------------------------------------
+# -- pooling ----------------------------------------------------------------------------------------------------------
 
 
 def _lowest(x: Any) -> Any:
@@ -196,13 +196,41 @@ def _spread_out(rng: Any, *shape: int) -> Any:
 
 declare("max_pool", _max_pool, [lambda g, z, x, **attrs: TABLE["max_unpool"](g, x, **attrs)], op="MaxPool", keep="x",
         example=lambda rng: ((_spread_out(rng, 1, 3, 3, 2),), _POOLING))  # fmt: skip
-declare("max_unpool", _max_unpool, [lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs), lambda g, z, y, x, **attrs: TABLE["zeros_like"](x)],
-        op="MaxPoolGrad_",
-        keep="y", example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING))  # fmt: skip
-declare("max_repool", _max_repool, [lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs), lambda g, z, y, x, **attrs: TABLE["zeros_like"](x)],
-        op="MaxPoolGradGrad_", keep="y",
-        example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING))  # fmt: skip
-declare("avg_pool", _avg_pool, [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)], op="AvgPool",
-        keep="", example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)),), _POOLING))  # fmt: skip
-declare("avg_unpool", _avg_unpool, [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)], op="AvgPoolGrad_",
-        keep="", example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)),), _POOLING | {"shape": (1, 3, 3, 2)}))  # fmt: skip
+declare(
+    "max_unpool",
+    _max_unpool,
+    [
+        lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs),
+        lambda g, z, y, x, **attrs: TABLE["zeros_like"](x),
+    ],
+    op="MaxPoolGrad_",
+    keep="y",
+    example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING),
+)
+declare(
+    "max_repool",
+    _max_repool,
+    [
+        lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs),
+        lambda g, z, y, x, **attrs: TABLE["zeros_like"](x),
+    ],
+    op="MaxPoolGradGrad_",
+    keep="y",
+    example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING),
+)
+declare(
+    "avg_pool",
+    _avg_pool,
+    [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)],
+    op="AvgPool",
+    keep="",
+    example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)),), _POOLING),
+)
+declare(
+    "avg_unpool",
+    _avg_unpool,
+    [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)],
+    op="AvgPoolGrad_",
+    keep="",
+    example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)),), _POOLING | {"shape": (1, 3, 3, 2)}),
+)

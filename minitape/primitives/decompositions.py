@@ -57,7 +57,7 @@ def _swap(x: Any) -> Any:
     return np.swapaxes(x, -1, -2)
 
 
-# -- determinants and inverses ------------------------------------------------------------------------------------------
+# -- determinants and inverses ----------------------------------------------------------------------------------------
 
 
 def _inv(x: Any, *, adjoint: bool = False) -> Any:
@@ -91,14 +91,26 @@ def _square(rng: Any) -> Any:
     return (rng.normal(size=(2, 3, 3)) + 3 * np.eye(3),), {}
 
 
-declare("det", lambda x: np.asarray(np.linalg.det(_matrix(x, "MatrixDeterminant"))), [_det_rule], op="MatrixDeterminant",
-        keep="xz", example=_square)  # fmt: skip
-declare("slogdet", _slogdet, [lambda g, z, x: _columns(g[1]) * TABLE["inv"](x, adjoint=True)], op="LogMatrixDeterminant",
-        keep="x", example=_square)  # fmt: skip
+declare(
+    "det",
+    lambda x: np.asarray(np.linalg.det(_matrix(x, "MatrixDeterminant"))),
+    [_det_rule],
+    op="MatrixDeterminant",
+    keep="xz",
+    example=_square,
+)
+declare(
+    "slogdet",
+    _slogdet,
+    [lambda g, z, x: _columns(g[1]) * TABLE["inv"](x, adjoint=True)],
+    op="LogMatrixDeterminant",
+    keep="x",
+    example=_square,
+)
 declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z", example=_square)
 
 
-# -- linear equations ---------------------------------------------------------------------------------------------------
+# -- linear equations -------------------------------------------------------------------------------------------------
 
 
 def _check_equations(a: Any, b: Any, op: str) -> None:
@@ -178,7 +190,7 @@ def _least_squares(a: Any, b: Any, *, regularizer: float) -> Any:
 declare("least_squares", _least_squares, None, op="MatrixSolveLs", missing="unregistered", keep="")
 
 
-# -- factors ------------------------------------------------------------------------------------------------------------
+# -- factors ----------------------------------------------------------------------------------------------------------
 
 
 def _cholesky(x: Any) -> Any:
@@ -258,7 +270,8 @@ def _svd(x: Any, *, full: bool = False) -> Any:
 def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     (ds, du, dv), (s, u, v) = g, z
     if full and x.shape[-1] != x.shape[-2]:
-        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are not "
+        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that "
+                                  "are not "
                                   "square; use full_matrices=False.")  # fmt: skip
     gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
     ut, vt = adjoint_of(u), adjoint_of(v)
@@ -289,9 +302,18 @@ def _tall(rng: Any) -> Any:
 
 
 _FIRST = {"order": 1}
-declare("cholesky", _cholesky, [_cholesky_rule], op="Cholesky", keep="z",
-        example=lambda rng: (((lambda a: np.tril(a @ a.T + 3 * np.eye(3)) + np.tril(a @ a.T, -1).T)(rng.normal(size=(3, 3))),),
-                             {}, {"symmetric": True}))  # fmt: skip
+declare(
+    "cholesky",
+    _cholesky,
+    [_cholesky_rule],
+    op="Cholesky",
+    keep="z",
+    example=lambda rng: (
+        ((lambda a: np.tril(a @ a.T + 3 * np.eye(3)) + np.tril(a @ a.T, -1).T)(rng.normal(size=(3, 3))),),
+        {},
+        {"symmetric": True},
+    ),
+)
 declare("qr", _qr, [_qr_rule], op="Qr", keep="z", example=_tall)
 declare("eigh", _eigh, [_eigh_rule], op="SelfAdjointEigV2", keep="z", example=_positive)
 declare("eigvalsh", lambda x: np.linalg.eigvalsh(_matrix(x, "SelfAdjointEigV2")).astype(x.dtype), [_eigvalsh_rule],
@@ -307,7 +329,9 @@ def _cross(x: Any, y: Any) -> Any:
         shapes = [f"[{','.join(map(str, s.shape))}]" for s in (x, y)]
         raise _refuse(f"Both inputs must be of same shape: {shapes[0]} vs. {shapes[1]}", "Cross")
     if not x.ndim or x.shape[-1] != 3:
-        raise FailedPreconditionError(None, None, "Cross-products are only defined for 3-element vectors. [Op:Cross] name: ")
+        raise FailedPreconditionError(
+            None, None, "Cross-products are only defined for 3-element vectors. [Op:Cross] name: "
+        )
     return np.cross(x, y)
 
 

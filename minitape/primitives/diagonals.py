@@ -67,7 +67,9 @@ def _diag(x: Any, *, k: Band, rows: int, columns: int, align: str, padding: Any)
     rows, columns = _size(x.shape[-1], k, rows, columns)
     longest = max(_length(d, rows, columns) for d in range(k[0], k[1] + 1))
     if longest != x.shape[-1]:
-        raise _refuse("The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal.", op)
+        raise _refuse(
+            "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal.", op
+        )
     band = x[..., None, :] if k[0] == k[1] else x
     i, j, at, position = _places(k, rows, columns, align)
     out = np.full((*band.shape[:-2], rows, columns), padding, x.dtype)
@@ -93,7 +95,8 @@ def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
     expected = [*x.shape[:-2], *([] if k[0] == k[1] else [k[1] - k[0] + 1]), longest]
     if list(d.shape) != expected:
         shown = [f"[{','.join(map(str, s))}]" for s in (x.shape, d.shape, expected)]
-        raise _refuse("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to "
+        raise _refuse("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is "
+                      "not equal to "
                       f"the longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {shown[0]}\n"
                       f"Diagonal shape: {shown[1]}\nExpected diagonal shape: {shown[2]}", op)  # fmt: skip
     i, j, at, position = _places(k, rows, columns, align)
@@ -141,5 +144,12 @@ declare("diag", _diag, [_diag_rule], op="MatrixDiagV3", keep="",
                                                           "padding": 0}))  # fmt: skip
 declare("set_diag", _set_diag, _set_diag_rule, op="MatrixSetDiagV3", keep="",
         example=lambda rng: ((rng.normal(size=(3, 3)), rng.normal(size=(3, 3))), _band_of(rng)))  # fmt: skip
-declare("band_part", _band_part, [lambda g, z, x, *, lower, upper: TABLE["band_part"](g, lower=lower, upper=upper)],
-        op="MatrixBandPart", label="band", keep="", example=lambda rng: ((rng.normal(size=(3, 4)),), {"lower": 1, "upper": 0}))  # fmt: skip
+declare(
+    "band_part",
+    _band_part,
+    [lambda g, z, x, *, lower, upper: TABLE["band_part"](g, lower=lower, upper=upper)],
+    op="MatrixBandPart",
+    label="band",
+    keep="",
+    example=lambda rng: ((rng.normal(size=(3, 4)),), {"lower": 1, "upper": 0}),
+)

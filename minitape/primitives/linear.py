@@ -39,7 +39,7 @@ declare(
 )  # fmt: skip
 
 
-# -- einsum -------------------------------------------------------------------------------------------------------------
+# -- einsum -----------------------------------------------------------------------------------------------------------
 
 
 def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
@@ -54,7 +54,8 @@ def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
                 sizes[label] = max(known, n)
             elif known != n:
                 shape = ",".join(map(str, x.shape))
-                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped [{shape}] but got dimension {n}",
+                raise invalid(f"Expected dimension {known} at axis {axis} of the input shaped [{shape}] but got "
+                              f"dimension {n}",
                               "Einsum")  # fmt: skip
 
 
@@ -110,11 +111,17 @@ def _constant(array: Any, x: Any, g: Any) -> Any:
     return wrap(array) if isinstance(g, Tensor) else array
 
 
-declare("einsum", _einsum, _einsum_rule, op="Einsum", keep="all",
-        example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 4))), {"left": ("ij", "jk"), "right": "i"}))  # fmt: skip
+declare(
+    "einsum",
+    _einsum,
+    _einsum_rule,
+    op="Einsum",
+    keep="all",
+    example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 4))), {"left": ("ij", "jk"), "right": "i"}),
+)
 
 
-# -- sums of tensors ----------------------------------------------------------------------------------------------------
+# -- sums of tensors --------------------------------------------------------------------------------------------------
 
 
 def _add_n(*xs: Any) -> Any:
@@ -132,6 +139,12 @@ def _add_n(*xs: Any) -> Any:
 
 declare("add_n", _add_n, lambda g, z, *xs: [g] * len(xs), op="AddN", label="Σ", keep="",
         example=lambda rng: ((rng.normal(size=3), rng.normal(size=3)), {}))  # fmt: skip
-declare("l2_loss", lambda x: (np.sum(np.square(x.astype(np.float32) if x.dtype.itemsize == 2 else x)) / 2).astype(x.dtype),
-        [lambda g, z, x: x * g], op="L2Loss", label="½Σx²", keep="x",
-        example=lambda rng: ((rng.normal(size=3),), {}))  # fmt: skip
+declare(
+    "l2_loss",
+    lambda x: (np.sum(np.square(x.astype(np.float32) if x.dtype.itemsize == 2 else x)) / 2).astype(x.dtype),
+    [lambda g, z, x: x * g],
+    op="L2Loss",
+    label="½Σx²",
+    keep="x",
+    example=lambda rng: ((rng.normal(size=3),), {}),
+)

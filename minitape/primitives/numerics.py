@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,9 @@ def _erfc_large(x: Any) -> Any:
 def _erfc_positive(a: Any) -> Any:
     """erfc of |x|, given a = |x|."""
     middle = _erfc_middle(np.clip(a, 0.4, 4.0))
-    return np.where(a <= 0.46875, 1 - _erf_small(np.minimum(a, 0.5)), np.where(a <= 4, middle, _erfc_large(np.maximum(a, 4.0))))
+    return np.where(
+        a <= 0.46875, 1 - _erf_small(np.minimum(a, 0.5)), np.where(a <= 4, middle, _erfc_large(np.maximum(a, 4.0)))
+    )
 
 
 @in_double
@@ -359,8 +362,11 @@ def dawsn(x: Any) -> Any:
 def igamma_slope(a: Any, x: Any) -> Any:
     """The derivative of P(a, x) by a: central differences of Richardson's kind, accurate to about 1e-9."""
     h = 1e-2 * np.minimum(a, 1.0)
-    estimates = [(_incomplete(a + s * h, x, False) - _incomplete(a - s * h, x, False)) / (2 * s * h) for s in (1, 0.5, 0.25, 0.125)]
+    estimates = [
+        (_incomplete(a + s * h, x, False) - _incomplete(a - s * h, x, False)) / (2 * s * h)
+        for s in (1, 0.5, 0.25, 0.125)
+    ]
     for order in range(1, 4):
         factor = 4.0**order
-        estimates = [(factor * fine - coarse) / (factor - 1) for coarse, fine in zip(estimates, estimates[1:], strict=False)]
+        estimates = [(factor * fine - coarse) / (factor - 1) for coarse, fine in pairwise(estimates)]
     return estimates[0]

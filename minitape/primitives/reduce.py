@@ -11,7 +11,7 @@ from . import TABLE, declare
 Axes = tuple[int, ...] | None
 
 
-# -- axes ---------------------------------------------------------------------------------------------------------------
+# -- axes -------------------------------------------------------------------------------------------------------------
 
 
 def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
@@ -69,7 +69,7 @@ def _reducer(op: str, function: Any) -> Any:
     return forward
 
 
-# -- forward ------------------------------------------------------------------------------------------------------------
+# -- forward ----------------------------------------------------------------------------------------------------------
 
 
 def _narrow(x: Any) -> bool:
@@ -123,12 +123,14 @@ def _reduced_shape(x: Any, axis: Axes, keepdims: bool) -> tuple[int, ...]:
 
 
 def _euclidean(x: Any, axis: Axes, keepdims: bool) -> Any:
-    squares = (x * np.conj(x)) if x.dtype.kind == "c" else x.astype(np.float64 if x.dtype.kind in "iu" else x.dtype) ** 2
+    squares = (
+        (x * np.conj(x)) if x.dtype.kind == "c" else x.astype(np.float64 if x.dtype.kind in "iu" else x.dtype) ** 2
+    )
     wide = np.float32 if _narrow(squares) else squares.dtype
     return np.sqrt(np.sum(squares, axis=axis, keepdims=keepdims, dtype=wide)).astype(x.dtype)
 
 
-# -- rules --------------------------------------------------------------------------------------------------------------
+# -- rules ------------------------------------------------------------------------------------------------------------
 
 
 def _sum_rule(g: Any, z: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
@@ -186,8 +188,16 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_all", "All", "all", lambda x, axis, keepdims: np.all(x, axis=axis, keepdims=keepdims), None, ""),
     ("reduce_any", "Any", "any", lambda x, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims), None, ""),
 ):  # fmt: skip
-    declare(_name, _reducer(_kernel, _forward), None if _rule is None else [_rule], op=_kernel, label=_label, keep=_keep,
-            example=_matrix if _rule else None, missing="none" if _rule else "unregistered")  # fmt: skip
+    declare(
+        _name,
+        _reducer(_kernel, _forward),
+        None if _rule is None else [_rule],
+        op=_kernel,
+        label=_label,
+        keep=_keep,
+        example=_matrix if _rule else None,
+        missing="none" if _rule else "unregistered",
+    )
 
 
 def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
@@ -201,7 +211,7 @@ declare("broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
         example=lambda rng: ((rng.normal(size=(2, 1)),), {"shape": (3, 2, 4)}))  # fmt: skip
 
 
-# -- positions of extremes ----------------------------------------------------------------------------------------------
+# -- positions of extremes --------------------------------------------------------------------------------------------
 
 
 def _position(op: str, best: Any, worst: int) -> Any:
@@ -224,7 +234,7 @@ declare("argmax", _position("ArgMax", np.argmax, -1), None, op="ArgMax", keep=""
 declare("argmin", _position("ArgMin", np.argmin, 1), None, op="ArgMin", keep="")
 
 
-# -- running totals -----------------------------------------------------------------------------------------------------
+# -- running totals ---------------------------------------------------------------------------------------------------
 
 
 def _scan(function: Any, empty: float) -> Any:

@@ -29,7 +29,9 @@ def _checked(x: Any, ids: Any, op: str) -> None:
         raise _refuse("segment_ids should be the same size as dimension 0 of input.", op)
     if ids.size and ids[0] < 0:
         count = int(ids[-1]) + 1
-        raise _refuse(f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op)
+        raise _refuse(
+            f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op
+        )
     if np.any(np.diff(ids) < 0):
         raise _refuse("segment ids are not increasing", op)
 
@@ -92,7 +94,7 @@ def _unsorted(name: str, op: str) -> Any:
     return forward
 
 
-# -- rules --------------------------------------------------------------------------------------------------------------
+# -- rules ------------------------------------------------------------------------------------------------------------
 
 
 def _back(g: Any, ids: Any) -> Any:
@@ -141,7 +143,11 @@ def _prod_rule(total: str, product: str) -> Any:
 
 
 def _gather_rows(x: Any, ids: Any) -> Any:
-    rows = np.take(x, np.maximum(ids, 0), axis=0, mode="clip") if x.shape[0] else np.zeros(ids.shape + x.shape[1:], x.dtype)
+    rows = (
+        np.take(x, np.maximum(ids, 0), axis=0, mode="clip")
+        if x.shape[0]
+        else np.zeros(ids.shape + x.shape[1:], x.dtype)
+    )
     return rows * (ids >= 0).reshape(*ids.shape, *[1] * (x.ndim - 1)).astype(x.dtype) if np.any(ids < 0) else rows
 
 

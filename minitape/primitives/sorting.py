@@ -69,9 +69,15 @@ def _put_along(g: Any, positions: Any, *, size: int) -> Any:
     return out
 
 
-declare("take_along", lambda x, i: np.take_along_axis(x, i, -1),
-        [lambda g, z, x, i: TABLE["put_along"](g, i, size=x.shape[-1]), None], op="GatherAlongLast", label="gather", keep="y",
-        example=lambda rng: ((rng.normal(size=(2, 3)), np.array([[2, 0], [1, 1]])), {}))  # fmt: skip
+declare(
+    "take_along",
+    lambda x, i: np.take_along_axis(x, i, -1),
+    [lambda g, z, x, i: TABLE["put_along"](g, i, size=x.shape[-1]), None],
+    op="GatherAlongLast",
+    label="gather",
+    keep="y",
+    example=lambda rng: ((rng.normal(size=(2, 3)), np.array([[2, 0], [1, 1]])), {}),
+)
 declare("put_along", _put_along, [lambda g, z, x, i, *, size: TABLE["take_along"](g, i), None],
         op="ScatterAlongLast", label="scatter", keep="y",
         example=lambda rng: ((rng.normal(size=(2, 2)), np.array([[2, 0], [1, 1]])), {"size": 3}))  # fmt: skip
@@ -81,7 +87,7 @@ declare("top_k", _top_k,
         example=lambda rng: ((rng.permutation(6.0 * np.arange(6)).reshape(2, 3),), {"k": 2}))  # fmt: skip
 
 
-# -- counting: TensorFlow registers no gradient for these ---------------------------------------------------------------
+# -- counting: TensorFlow registers no gradient for these -------------------------------------------------------------
 
 
 def _bincount(x: Any, size: Any, weights: Any, *, rows: bool, binary: bool) -> Any:
@@ -114,8 +120,14 @@ def _invert(x: Any) -> Any:
 
 
 declare("bincount", _bincount, None, op="DenseBincount", missing="unregistered", keep="")
-declare("histogram", lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype),
-        None, op="HistogramFixedWidth", missing="unregistered", keep="")  # fmt: skip
+declare(
+    "histogram",
+    lambda x, *, place, size, dtype: np.bincount(place.reshape(-1), minlength=size).astype(dtype.as_numpy_dtype),
+    None,
+    op="HistogramFixedWidth",
+    missing="unregistered",
+    keep="",
+)
 declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 
 

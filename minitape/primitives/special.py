@@ -24,7 +24,7 @@ ndtri           Ndtri     Φ⁻¹     | g * (2.5066282746310002 * exp(square(z) 
 bessel_i0       BesselI0  I₀      | g * bessel_i1(x)
 bessel_i1       BesselI1  I₁      | g * select(equal(x, 0), ones_like(x), bessel_i0(x) - z / x)
 bessel_i0e      BesselI0e I₀e     | g * (bessel_i1e(x) - sign(x) * z)
-bessel_i1e      BesselI1e I₁e     | g * select(equal(x, 0), 0.5 * ones_like(x), bessel_i0e(x) - z * (sign(x) + reciprocal(x)))
+bessel_i1e      BesselI1e I₁e     | g * select(equal(x, 0), 0.5 + 0 * x, bessel_i0e(x) - z * (sign(x) + 1 / x))
 dawsn           Dawsn     D       | g * (1 - 2 * x * z)
 xlogy           Xlogy     x·lny   | g * xlogy(nonzero(x), y)       | g * xdivy(x, y)
 xlog1py         Xlog1py   x·ln(1+y) | g * xlog1py(nonzero(x), y)   | g * xdivy(x, y + 1)
@@ -124,7 +124,10 @@ def _declare_rule(line: str) -> tuple[Any, list[str]]:
 
 
 # TensorFlow registers no gradient for this kernel, so softsign has no second derivative
-declare("softsign_gate", lambda g, x: g / np.square(1 + np.abs(x)), None, op="SoftsignGrad", missing="unregistered", keep="")
+declare(
+    "softsign_gate", lambda g, x: g / np.square(1 + np.abs(x)), None, op="SoftsignGrad", missing="unregistered", keep=""
+)
+
 
 def _analytic(rule: Any) -> Any:
     """The rule for complex numbers too: d/dz of an analytic function passes g * conj(f'(z))."""
@@ -146,7 +149,7 @@ for _primitive, _texts in _declared:
         _primitive.rules = None
 
 
-# -- incomplete Gamma and beta functions --------------------------------------------------------------------------------
+# -- incomplete Gamma and beta functions ------------------------------------------------------------------------------
 
 
 def _igamma_rule(sign: int) -> Any:
@@ -177,7 +180,7 @@ declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", 
         example=lambda rng: ((rng.uniform(1, 3, 4), rng.uniform(1, 3, 4), rng.uniform(0.2, 0.8, 4)), {}))  # fmt: skip
 
 
-# -- complex numbers ----------------------------------------------------------------------------------------------------
+# -- complex numbers --------------------------------------------------------------------------------------------------
 
 
 def _complex_abs_rule(g: Any, z: Any, x: Any) -> Any:
@@ -209,7 +212,13 @@ declare("real", lambda x: np.real(x).copy(), [lambda g, z, x: TABLE["complex"](g
 declare("imag", lambda x: np.imag(x).copy(), [lambda g, z, x: TABLE["complex"](TABLE["zeros_like"](g), g)],
         op="Imag", label="Im", keep="")  # fmt: skip
 declare("complex_abs", lambda x: np.abs(x), [_complex_abs_rule], op="ComplexAbs", label="abs", keep="xz")
-declare("squared_distance", lambda x, y: np.conj(x - y) * (x - y),
-        [lambda g, z, x, y: 2 * g * (x - y), lambda g, z, x, y: -2 * g * (x - y)], op="SquaredDifference", label="|x-y|²",
-        keep="xy", example=lambda rng: ((rng.normal(size=3), rng.normal(size=3)), {}))  # fmt: skip
+declare(
+    "squared_distance",
+    lambda x, y: np.conj(x - y) * (x - y),
+    [lambda g, z, x, y: 2 * g * (x - y), lambda g, z, x, y: -2 * g * (x - y)],
+    op="SquaredDifference",
+    label="|x-y|²",
+    keep="xy",
+    example=lambda rng: ((rng.normal(size=3), rng.normal(size=3)), {}),
+)
 declare("angle", lambda x: np.angle(x), [_angle_rule], op="Angle", label="arg", keep="x")

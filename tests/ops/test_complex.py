@@ -21,7 +21,9 @@ def test_parts():
     assert tf.complex(tf.constant(1.0), tf.constant(2.0)).dtype == tf.complex64
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "reciprocal", "sigmoid", "sinh", "atan"])
+@pytest.mark.parametrize(
+    "name", ["exp", "log", "sin", "cos", "tanh", "sqrt", "square", "reciprocal", "sigmoid", "sinh", "atan"]
+)
 def test_analytic_functions_through_their_parts(name):
     """Written over the two real parts, every function has real derivatives that finite differences can check."""
     function = getattr(tf.math, name)
@@ -29,7 +31,9 @@ def test_analytic_functions_through_their_parts(name):
     check_grads(lambda x, y: tf.math.imag(function(tf.complex(x, y))), [X, Y])
 
 
-@pytest.mark.parametrize("function", [tf.abs, tf.math.angle, lambda z: tf.math.real(tf.math.conj(z) * z)], ids=["abs", "angle", "norm"])
+@pytest.mark.parametrize(
+    "function", [tf.abs, tf.math.angle, lambda z: tf.math.real(tf.math.conj(z) * z)], ids=["abs", "angle", "norm"]
+)
 def test_real_functions_of_complex_numbers(function):
     check_grads(lambda x, y: function(tf.complex(x, y)), [X, Y])
 

@@ -15,12 +15,28 @@ RNG = np.random.default_rng(7)
 SQUARE = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)
 POSITIVE = SQUARE @ np.swapaxes(SQUARE, -1, -2)
 SIZES = st.integers(0, 3)
+DTYPES = [np.float32, np.float64, np.int32]
+EQUATIONS = (
+    "ij,jk->ik ij,ij-> ij->ji ii->i ii ij,j i,j->ij ...ij,...jk->...ik bij,jk ijk->j ij,jk,kl->il iij->ij i-> ...i->..."
+)
+NORMS = [
+    ("euclidean", None),
+    (1, None),
+    (np.inf, 0),
+    (3, 1),
+    (1, [0, 1]),
+    (np.inf, [0, 1]),
+    ("fro", [0, 1]),
+    (2, [0, 1]),
+]
+BATCHES = [((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]
 
 
 @settings(max_examples=30, deadline=None)
-@given(m=SIZES, k=SIZES, n=SIZES, batch=st.sampled_from([((), ()), ((2,), (2,)), ((2, 1), (3,)), ((), (2,))]),
-       turn_a=st.booleans(), turn_b=st.booleans(), dtype=st.sampled_from([np.float32, np.float64, np.int32]))  # fmt: skip
-def test_matmul(m, k, n, batch, turn_a, turn_b, dtype):
+@given(m=SIZES, k=SIZES, n=SIZES, batch=st.sampled_from(BATCHES),
+       flags=st.tuples(st.booleans(), st.booleans()), dtype=st.sampled_from(DTYPES))  # fmt: skip
+def test_matmul(m, k, n, batch, flags, dtype):
+    turn_a, turn_b = flags
     a = RNG.integers(-3, 4, (*batch[0], *((k, m) if turn_a else (m, k)))).astype(dtype)
     b = RNG.integers(-3, 4, (*batch[1], *((n, k) if turn_b else (k, n)))).astype(dtype)
     got = tf.matmul(tf.constant(a), tf.constant(b), transpose_a=turn_a, transpose_b=turn_b)
@@ -28,13 +44,14 @@ def test_matmul(m, k, n, batch, turn_a, turn_b, dtype):
     assert got.dtype.as_numpy_dtype is dtype and np.array_equal(got.numpy(), want)
 
 
-@pytest.mark.parametrize("flags", [{}, {"transpose_a": True}, {"transpose_b": True}, {"adjoint_a": True, "transpose_b": True}])
+@pytest.mark.parametrize(
+    "flags", [{}, {"transpose_a": True}, {"transpose_b": True}, {"adjoint_a": True, "transpose_b": True}]
+)
 def test_matmul_gradient(flags):
     check_grads(lambda a, b: tf.matmul(a, b, **flags), [RNG.normal(size=(2, 3, 3)), RNG.normal(size=(3, 3))])
 
 
-@pytest.mark.parametrize("equation", ["ij,jk->ik", "ij,ij->", "ij->ji", "ii->i", "ii", "ij,j", "i,j->ij", "...ij,...jk->...ik",
-                                      "bij,jk", "ijk->j", "ij,jk,kl->il", "iij->ij", "i->", "...i->..."])  # fmt: skip
+@pytest.mark.parametrize("equation", EQUATIONS.split())
 def test_einsum(equation):
     sizes = dict(zip("ijklb", (3, 3, 2, 2, 2), strict=True))
     shapes = [tuple(sizes[c] for c in term.replace("...", "")) for term in equation.split("->")[0].split(",")]
@@ -51,12 +68,13 @@ def test_tensordot(axes):
     check_grads(lambda x, y: tf.tensordot(x, y, axes), [a, b])
 
 
-@pytest.mark.parametrize(("ord", "axis"), [("euclidean", None), (1, None), (np.inf, 0), (3, 1), (1, [0, 1]), (np.inf, [0, 1]),
-                                           ("fro", [0, 1]), (2, [0, 1]), (2, 1)])  # fmt: skip
+@pytest.mark.parametrize(("ord", "axis"), NORMS)
 def test_norm(ord, axis):
     x = RNG.normal(size=(3, 4))
     numpy_ord = None if ord == "euclidean" else ord
-    want = np.linalg.norm(x.reshape(-1) if axis is None else x, numpy_ord, tuple(axis) if isinstance(axis, list) else axis)
+    want = np.linalg.norm(
+        x.reshape(-1) if axis is None else x, numpy_ord, tuple(axis) if isinstance(axis, list) else axis
+    )
     assert np.allclose(tf.norm(x, ord=ord, axis=axis).numpy(), want)
     check_grads(lambda t: tf.norm(t, ord=ord, axis=axis), [x])
 
@@ -101,7 +119,9 @@ def test_linear_equations(adjoint):
 def test_least_squares(shape):
     a, b = RNG.normal(size=shape), RNG.normal(size=(shape[0], 1))
     want = np.linalg.lstsq(a, b, rcond=None)[0]
-    assert np.allclose(tf.linalg.lstsq(a, b).numpy(), want) and np.allclose(tf.linalg.lstsq(a, b, fast=False).numpy(), want)
+    assert np.allclose(tf.linalg.lstsq(a, b).numpy(), want) and np.allclose(
+        tf.linalg.lstsq(a, b, fast=False).numpy(), want
+    )
     check_grads(lambda x, y: tf.linalg.lstsq(x, y, l2_regularizer=0.1), [a, b], rtol=1e-4)
 
 
@@ -139,11 +159,13 @@ def test_bands():
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: tf.matmul([[1.0, 2.0]], [[1.0, 2.0]]), r"Matrix size-incompatible: In\[0\]: \[1,2\], In\[1\]: \[1,2\]"),
     (lambda: tf.matmul([1.0, 2.0], [3.0, 4.0]), r"In\[0\] and In\[1\] ndims must be == 2: 1"),
-    (lambda: tf.matmul([[1.0]], tf.constant([[1.0]], tf.float64)), "expected to be a float tensor but is a double tensor"),
+    (lambda: tf.matmul([[1.0]], tf.constant([[1.0]], tf.float64)), "expected to be a float tensor but is a double "
+                                                                   "tensor"),
     (lambda: tf.linalg.inv([[1.0, 2.0], [2.0, 4.0]]), "Input is not invertible."),
     (lambda: tf.linalg.det([[1.0, 2.0]]), "Input matrix must be square."),
     (lambda: tf.linalg.solve([[1.0, 2.0], [2.0, 4.0]], [[1.0], [2.0]]), "Input matrix is not invertible."),
-    (lambda: tf.linalg.band_part([[1.0]], 5, 0), r"num_lower must be negative or less or equal to number of rows \(1\) got: 5"),
+    (lambda: tf.linalg.band_part([[1.0]], 5, 0), r"num_lower must be negative or less or equal to number of rows "
+                                                 r"\(1\) got: 5"),
 ])  # fmt: skip
 def test_errors(call, words):
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):

@@ -15,12 +15,17 @@ from minitape.check import check_grads
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(3, 4))
 ACTIVATIONS = {
-    "relu": lambda x: np.maximum(x, 0), "relu6": lambda x: np.clip(x, 0, 6), "elu": lambda x: np.where(x < 0, np.expm1(x), x),
+    "relu": lambda x: np.maximum(x, 0),
+    "relu6": lambda x: np.clip(x, 0, 6),
+    "elu": lambda x: np.where(x < 0, np.expm1(x), x),
     "selu": lambda x: 1.0507009873554805 * np.where(x < 0, 1.6732632423543772 * np.expm1(x), x),
-    "gelu": lambda x: x * scipy.special.ndtr(x), "silu": lambda x: x * scipy.special.expit(x),
-    "leaky_relu": lambda x: np.where(x < 0, 0.2 * x, x), "crelu": lambda x: np.maximum(np.concatenate([x, -x], -1), 0),
-    "softmax": lambda x: scipy.special.softmax(x, -1), "log_softmax": lambda x: scipy.special.log_softmax(x, -1),
-}  # fmt: skip
+    "gelu": lambda x: x * scipy.special.ndtr(x),
+    "silu": lambda x: x * scipy.special.expit(x),
+    "leaky_relu": lambda x: np.where(x < 0, 0.2 * x, x),
+    "crelu": lambda x: np.maximum(np.concatenate([x, -x], -1), 0),
+    "softmax": lambda x: scipy.special.softmax(x, -1),
+    "log_softmax": lambda x: scipy.special.log_softmax(x, -1),
+}
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)

@@ -11,7 +11,9 @@ from minitape import philox
 
 def test_streams_of_the_global_seed():
     tf.random.set_seed(1234)
-    assert tf.random.normal([5]).numpy() == pytest.approx([0.8369314, -0.73429775, 1.0402943, 0.040359918, -0.7218659], rel=1e-6)
+    assert tf.random.normal([5]).numpy() == pytest.approx(
+        [0.8369314, -0.73429775, 1.0402943, 0.040359918, -0.7218659], rel=1e-6
+    )
     assert tf.random.normal([3], dtype=tf.float64).numpy() == pytest.approx(
         [0.9216964395366909, 0.40301903803248, -0.6797424745540562], rel=1e-12)  # fmt: skip
     assert np.array_equal(tf.random.uniform([3]).numpy(), np.float32([0.59750986, 0.30313778, 0.99768174]))
@@ -24,7 +26,9 @@ def test_streams_of_other_distributions():
     tf.random.set_seed(1234)
     for _ in range(9):
         tf.random.normal([1])
-    assert tf.random.truncated_normal([4]).numpy() == pytest.approx([-0.19150431, 1.2460954, 0.00040446196, -0.27550116], rel=1e-6)
+    assert tf.random.truncated_normal([4]).numpy() == pytest.approx(
+        [-0.19150431, 1.2460954, 0.00040446196, -0.27550116], rel=1e-6
+    )
     tf.random.truncated_normal([1])
     assert tf.random.shuffle(tf.range(10)).numpy().tolist() == [2, 0, 4, 1, 7, 5, 8, 3, 6, 9]
     tf.random.shuffle([1, 2])
@@ -114,10 +118,12 @@ def test_blocks_count_over_64_bits():
 @pytest.mark.parametrize(("call", "error", "words"), [
     (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError, "Must specify maxval for integer dtype"),
     (lambda: tf.random.uniform([2], dtype=tf.int8), ValueError, "Accepted dtypes are"),
-    (lambda: tf.random.uniform([2], 5, 5, tf.int32), tf.errors.InvalidArgumentError, "Need minval < maxval, got 5 >= 5"),
+    (lambda: tf.random.uniform([2], 5, 5, tf.int32), tf.errors.InvalidArgumentError, "Need minval < maxval, got 5 >= "
+                                                                                     "5"),
     (lambda: tf.random.normal([-1]), tf.errors.InvalidArgumentError, "Dimension -1 must be >= 0"),
     (lambda: tf.random.normal([2], dtype=tf.int32), TypeError, "Cannot convert 0.0 to EagerTensor of dtype int32"),
-    (lambda: tf.random.stateless_normal([3], 1), tf.errors.InvalidArgumentError, r"seed must have shape \[2\], not \[\]"),
+    (lambda: tf.random.stateless_normal([3], 1), tf.errors.InvalidArgumentError, r"seed must have shape \[2\], not "
+                                                                                 r"\[\]"),
     (lambda: tf.random.categorical([0.0], 2), tf.errors.InvalidArgumentError, "logits should be a matrix"),
     (lambda: tf.random.Generator.from_seed(1, alg="x"), ValueError, "Argument `alg` got unsupported value x"),
 ])  # fmt: skip

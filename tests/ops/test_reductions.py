@@ -12,10 +12,16 @@ import minitape as tf
 from minitape.check import check_grads
 
 REDUCTIONS = {
-    "reduce_sum": np.sum, "reduce_mean": np.mean, "reduce_max": np.max, "reduce_min": np.min, "reduce_prod": np.prod,
-    "reduce_std": np.std, "reduce_variance": np.var, "reduce_logsumexp": lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),
+    "reduce_sum": np.sum,
+    "reduce_mean": np.mean,
+    "reduce_max": np.max,
+    "reduce_min": np.min,
+    "reduce_prod": np.prod,
+    "reduce_std": np.std,
+    "reduce_variance": np.var,
+    "reduce_logsumexp": lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),
     "reduce_euclidean_norm": lambda x, axis, keepdims: np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims)),
-}  # fmt: skip
+}
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=1, max_side=3)
 
 
@@ -27,14 +33,21 @@ def array(shape, seed, dtype=np.float64):
 def shape_and_axes(draw):
     shape = draw(SHAPES)
     rank = len(shape)
-    axes = draw(st.one_of(st.none(), st.lists(st.integers(0, rank - 1), unique=True, max_size=rank) if rank else st.none()))
+    axes = draw(
+        st.one_of(st.none(), st.lists(st.integers(0, rank - 1), unique=True, max_size=rank) if rank else st.none())
+    )
     negative = draw(st.booleans())
     return shape, axes if axes is None or not negative else [a - rank for a in axes]
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 @settings(max_examples=20, deadline=None)
-@given(where=shape_and_axes(), keepdims=st.booleans(), seed=st.integers(0, 99), dtype=st.sampled_from([np.float32, np.float64]))
+@given(
+    where=shape_and_axes(),
+    keepdims=st.booleans(),
+    seed=st.integers(0, 99),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
 def test_forward(name, where, keepdims, seed, dtype):
     shape, axes = where
     x = array(shape, seed, dtype)
@@ -137,7 +150,9 @@ def test_segments(rows, seed):
     assert np.allclose(got, [x[ids == i].sum(0) for i in range(4)])
     ordered = np.sort(np.abs(ids))
     means = tf.math.segment_mean(tf.constant(x), ordered).numpy()
-    assert np.allclose(means, [x[ordered == i].mean(0) if (ordered == i).any() else 0 * x[0] for i in range(ordered[-1] + 1)])
+    assert np.allclose(
+        means, [x[ordered == i].mean(0) if (ordered == i).any() else 0 * x[0] for i in range(ordered[-1] + 1)]
+    )
 
 
 @pytest.mark.parametrize("name", ["segment_sum", "segment_mean", "segment_max", "segment_min", "segment_prod"])
