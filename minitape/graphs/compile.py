@@ -16,6 +16,7 @@ import numpy as np
 from .. import errors
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
+from .fuse import LEAST, Fused, compiled, fusable
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -29,7 +30,8 @@ class Writer:
     """Writes the program of some calls in order."""
 
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
-                 feeds: Sequence[int]) -> None:  # fmt: skip
+                 feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
+        self.fuse, self.fused, self.fused_any = fuse, _Segment(), False
         self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
         self.names = {row: f"v{row}" for row in [*feeds, *constants]}
         self.constants = constants
@@ -51,16 +53,23 @@ class Writer:
             if same is not None:
                 self.names[call.row] = self.names[same]
                 self.shared.add(int(self.names[same][1:]))
-            elif wanted and real is not None and self.segment.takes(real):
-                self.segment.calls.append(call)
-                self.segment.rows.add(call.row)
-                self.segment.real = real
+                continue
+            sources = self._sources(call)
+            kind = fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
+            if any(r in self.segment.rows for r in sources) and not (wanted and real is self.segment.real):
+                self._flush()
+            if any(r in self.fused.rows for r in sources) and (kind is None or kind is not self.fused.real):
+                self._flush_fused()
+            if wanted and real is not None and self.segment.takes(real):
+                self.segment.add(call, real)
+                self.names[call.row] = f"v{call.row}"
+            elif kind is not None and self.fused.takes(kind):
+                self.fused.add(call, kind)
                 self.names[call.row] = f"v{call.row}"
             else:
-                if any(r in self.segment.rows for r in self._sources(call)):
-                    self._flush()
                 self._line(number, call)
         self._flush()
+        self._flush_fused()
         names = "".join(f"{self.names[r]}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
@@ -103,6 +112,8 @@ class Writer:
             self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
+        if self.fused.calls:
+            return
         dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
         if dead and not self.segment.calls:
             self.lines.append(f"    {' = '.join(dead)} = None\n")
@@ -132,6 +143,22 @@ class Writer:
             return False
         count = self.graph.tensors[row].shape.num_elements() if row in self.graph.tensors else 0
         return count is None or count >= BIG
+
+    def _flush_fused(self) -> None:
+        """Writes the waiting array calls: as one fused function, or line by line when they are few."""
+        fused, self.fused = self.fused, _Segment()
+        if sum(self.graph.meta[c.row][0] != () for c in fused.calls) < LEAST:
+            for call in fused.calls:
+                self._line(-1, call)
+            return
+        writer = Fused(self.graph, fused.calls, self.constants, lambda r: int(self.names[r][1:]), self.readers())
+        text, inputs, outputs = writer.text()
+        number, self.segments = self.segments, self.segments + 1
+        self.scope |= {f"k{number}": compiled(text, fused.real), "T": fused.real}
+        arguments = ", ".join(f"v{r}" for r in inputs)
+        self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
+        self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
+        self.fused_any = True
 
     # -- runs of single numbers -----------------------------------------------------------------------------------------
 
@@ -206,6 +233,11 @@ class _Segment:
 
     def takes(self, real: Any) -> bool:
         return self.real is None or self.real is real
+
+    def add(self, call: Any, real: Any) -> None:
+        self.calls.append(call)
+        self.rows.add(call.row)
+        self.real = real
 
 
 def _same_shape(graph: Any, a: int, b: int) -> bool:

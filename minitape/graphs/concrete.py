@@ -73,6 +73,9 @@ class ConcreteFunction:
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)]
         self._composite = has_parts(body.result)
+        self._single = len(body.flat) == 1 and not nest.is_nested(body.result)
+        plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
+        self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
         self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 
@@ -117,11 +120,16 @@ class ConcreteFunction:
             if found is not None:
                 return self._pack(found)
         outputs = [bare(a) for a in self._forward.run([t.array for t in tensors])]
-        if outputs:  # a note for `explain`: under a tape a row that nothing watches
+        if state.record is not None or any(t._lane or t._home for t in tensors) or self.variables:
+            self._note(tensors, outputs)
+        return self._pack(outputs)
+
+    def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Notes for `explain`: what came out of which inputs, where no tape watches them."""
+        if outputs:
             inputs = [*tensors, *(v._state for v in self.variables)]
             finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
         self._note_assigns(tensors)
-        return self._pack(outputs)
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
@@ -142,8 +150,10 @@ class ConcreteFunction:
 
     def _pack(self, found: Sequence[Any]) -> Any:
         body = self.body
-        if len(body.flat) == 1 and not nest.is_nested(body.result):
+        if self._single:
             return found[0] if body.outputs else None
+        if self._row is not None:
+            return self._row(found)
         values = iter(found)
         packed = nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
         return put_together(body.result, packed) if self._composite else packed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,10 @@ from ..quiet import hush, restore
 from ..record import CALL
 from ..tensor import apply
 from .compile import Writer
+from .fuse import LEAST, fusable
+
+OFTEN = 64  # runs after which a program is fused when numba is loaded already
+ONCE_MORE = 512  # ... and when it must be loaded for it
 
 
 class Program:
@@ -26,14 +31,28 @@ class Program:
             check_fed(graph, row)
         self.constants = {row: constant_array(graph, row) for row in leaves}
         self.function = Writer(graph, self.calls, self.constants, self.fetches, self.feeds).write()
+        self.runs = 0
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Computes the fetches."""
+        self.runs += 1
+        if self.runs == OFTEN or self.runs == ONCE_MORE:
+            self._fuse()
         before = hush()
         try:
             return self.function(*arrays)
         finally:
             restore(before)
+
+    def _fuse(self) -> None:
+        """A program that runs often earns compiled loops, where numba is at hand (or after many more runs)."""
+        from .. import kernels
+
+        worth = sum(fusable(self.graph, c) is not None for c in self.calls) >= LEAST
+        if not worth or not kernels.available() or (self.runs == OFTEN and "numba" not in sys.modules):
+            return
+        self.function = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse=True).write()
+        self.runs = ONCE_MORE
 
 
 def needed(

@@ -1,0 +1,211 @@
+"""Runs of elementwise calls fused into one compiled loop.
+
+NumPy walks over the arrays once for each operation; the generated function walks over them once for all. It takes calls
+of the textbook table on arrays of one shape, and what commonly stands between them: slices and their adjoints, sums over
+all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..primitives.formula import kernel_text
+
+LEAST = 6  # array operations from which on a loop of their own is worth compiling
+SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
+_CHEAP = {"add", "subtract", "multiply", "divide", "negative", "square", "maximum", "minimum", "squared_difference", "abs",
+          "relu", "relu_gate", "reciprocal", "sqrt", "rsqrt", "mul_no_nan", "pow"}  # fmt: skip
+
+
+def fusable(graph: Any, call: Any) -> Any:
+    """The float type of a call that can be part of a fused loop; None for others."""
+    primitive, name = call.primitive, call.primitive.name
+    if call.outputs > 1 or not (primitive.code or name in ("slice", "unslice", "reduce_sum")):
+        return None
+    kind = None
+    for row in (*call.inputs, call.row):
+        shape, dtype = graph.meta[row]
+        if shape is None or None in shape or len(shape) > 3 or dtype.char not in "fd":
+            return None
+        if kind is not None and dtype.type is not kind:
+            return None
+        kind = dtype.type
+    return kind if _fits(graph, call, name) else None
+
+
+def _fits(graph: Any, call: Any, name: str) -> bool:
+    shape = graph.meta[call.row][0]
+    if call.primitive.code:
+        inputs = [graph.meta[r][0] for r in call.inputs]
+        if any(s not in ((), shape) for s in inputs) or "-" in call.primitive.texts[0] and name == "stop_gradient":
+            return False
+        short = int(np.prod(shape)) <= SHORT
+        if name == "pow" and not short:
+            return graph.folded.get(call.inputs[1]) is not None and _number(graph.folded[call.inputs[1]]) in (1, 2)
+        return short or name in _CHEAP
+    if name == "reduce_sum":
+        axis = call.attrs.get("axis")
+        rank = len(graph.meta[call.inputs[0]][0])
+        return not call.attrs.get("keepdims") and (axis is None or len(axis) == rank) and rank > 0
+    spec = call.attrs["spec"]
+    return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
+
+
+def _number(value: Any) -> float | None:
+    """The number that all elements of a constant are; None when they differ."""
+    flat = np.reshape(value, -1)
+    return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
+
+
+class _Names(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.parse(self.names[node.id], mode="eval").body if node.id in self.names else node
+
+
+class Fused:
+    """Writes the fused function of some calls. ``outside(row)`` says whether a row is read by other calls, too."""
+
+    def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, set[int]]) -> None:
+        self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
+        self.rows = {c.row for c in calls}
+        self.lines: list[str] = []
+        self.inputs: list[int] = []
+        self.shape: tuple[int, ...] | None = None  # of the open loop
+        self.body: list[str] = []
+        self.loop: set[int] = set()  # rows that the open loop computes
+        self.sums: list[tuple[int, str]] = []
+        self.after: list[str] = []  # statements that wait for the end of the open loop
+        self.waiting: set[int] = set()  # rows that are there after the open loop
+
+    def text(self) -> tuple[str, list[int], list[int]]:
+        """(the function's source, the rows that it takes, the rows that it returns)."""
+        for call in self.calls:
+            self._write(call)
+        self._close()
+        outputs = [r for r in sorted(self.rows) if self._leaves(r, self.rows)]
+        values = "".join(f"v{r}, " for r in outputs)
+        arguments = ", ".join(f"v{r}" for r in self.inputs)
+        return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n", self.inputs, outputs
+
+    def _leaves(self, row: int, inside: set[int]) -> bool:
+        return any(r not in inside for r in self.readers.get(row, ()))
+
+    # -- calls ----------------------------------------------------------------------------------------------------------
+
+    def _write(self, call: Any) -> None:
+        name, shape = call.primitive.name, self.graph.meta[call.row][0]
+        sources = [self.alias(r) for r in call.inputs]
+        if any(r in self.waiting for r in sources):
+            self._close()
+        if name == "slice":
+            if sources[0] in self.loop:
+                self._close()
+            self.lines.append(f"    v{call.row} = {self._array(sources[0])}{_spec(call.attrs['spec'])}\n")
+        elif name == "unslice":
+            inside = sources[0] in self.loop
+            put = self.after if inside else self.lines
+            array = f"v{sources[0]}" if inside else self._array(sources[0])
+            put.append(f"    v{call.row} = np.zeros({call.attrs['shape']!r}, T)\n")
+            put.append(f"    v{call.row}{_spec(call.attrs['spec'])} = {array}\n")
+            if inside:
+                self.waiting.add(call.row)
+        elif name == "reduce_sum":
+            value = self._element(sources[0], self.graph.meta[sources[0]][0])
+            self.body.append(f"s{call.row} += {value}")
+            self.sums.append((call.row, f"s{call.row}"))
+            self.waiting.add(call.row)
+        elif shape == ():
+            self.lines.append(f"    v{call.row} = {self._formula(call, [self._scalar(r) for r in sources])}\n")
+        else:
+            elements = [self._element(r, shape) for r in sources]
+            self.body.append(f"t{call.row} = {self._formula(call, elements)}")
+            self.loop.add(call.row)
+
+    def _formula(self, call: Any, operands: list[str]) -> str:
+        text = call.primitive.texts[0]
+        if call.primitive.name == "pow":
+            exponent = self.constants.get(self.alias(call.inputs[1]))
+            number = None if exponent is None else _number(exponent)
+            text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
+        tree = ast.parse(kernel_text(text), mode="eval")
+        return ast.unparse(_Names(dict(zip("xy", operands, strict=False))).visit(tree))
+
+    # -- operands -------------------------------------------------------------------------------------------------------
+
+    def _scalar(self, row: int) -> str:
+        if row in self.constants:
+            return f"T({float(self.constants[row])!r})" if np.isfinite(self.constants[row]) else self._array(row)
+        return self._array(row)
+
+    def _array(self, row: int) -> str:
+        """A value that is there before the open loop: computed here, or an argument."""
+        if row not in self.rows and row not in self.inputs:
+            self.inputs.append(row)
+        return f"v{row}"
+
+    def _element(self, row: int, shape: tuple[int, ...]) -> str:
+        """A row's element inside the loop over ``shape``, which is opened if it is not open yet."""
+        if self.shape is not None and self.shape != shape:
+            self._close()
+        self.shape = shape
+        if row in self.loop:
+            return f"t{row}"
+        if row in self.constants:
+            number = _number(self.constants[row])
+            if number is not None and np.isfinite(number):
+                return f"T({number!r})"
+        if self.graph.meta[row][0] == ():
+            return self._scalar(row)
+        return f"{self._array(row)}[{', '.join('ijk'[: len(shape)])}]"
+
+    # -- loops ----------------------------------------------------------------------------------------------------------
+
+    def _close(self) -> None:
+        """Writes the open loop; what other statements read of it is stored in arrays."""
+        if self.shape is None:
+            return
+        shape, indent = self.shape, "    "
+        used = {int(w[1:].split("[")[0]) for line in self.after for w in line.split() if w.startswith("v") and w[1:].isdigit()}
+        stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self._summed(r)) or r in used]
+        self.lines += [f"    v{r} = np.empty({shape!r}, T)\n" for r in stored]
+        self.lines += [f"    {name} = 0.0\n" for _, name in self.sums]
+        for axis, size in enumerate(shape):
+            self.lines.append(f"{indent}for {'ijk'[axis]} in range({size}):\n")
+            indent += "    "
+        index = ", ".join("ijk"[: len(shape)])
+        for line in self.body:
+            self.lines.append(f"{indent}{line}\n")
+            row = int(line.split(" ", 1)[0][1:])
+            if row in stored:
+                self.lines.append(f"{indent}v{row}[{index}] = t{row}\n")
+        self.lines += [f"    v{row} = T({name})\n" for row, name in self.sums]
+        self.lines += self.after
+        self.shape, self.body, self.loop, self.sums, self.after, self.waiting = None, [], set(), [], [], set()
+
+    def _summed(self, row: int) -> set[int]:
+        """The sums of this loop: they read its rows without an array."""
+        return {r for r, _ in self.sums}
+
+
+def _spec(spec: tuple[slice, ...]) -> str:
+    def end(value: Any) -> str:
+        return "" if value is None else str(int(value))
+
+    parts = [f"{end(s.start)}:{end(s.stop)}" + ("" if s.step is None else f":{int(s.step)}") for s in spec]
+    return f"[{', '.join(parts)}]"
+
+
+def compiled(text: str, real: Any) -> Any:
+    """The fused function as machine code."""
+    from .. import kernels
+
+    options = ", ".join(f"{k}={v!r}" for k, v in kernels.JIT_OPTIONS.items())
+    name = np.dtype(real).name
+    return kernels.module_of(f"{kernels.header(name, False)}\n@njit({options})\n{text}", f"fused_{name}").fused
