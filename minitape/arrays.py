@@ -82,6 +82,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return x if x.dtype == dtype else x._map_values(lambda v: cast(v, dtype))
     if isinstance(x, IndexedSlices):
         return x.with_values(cast(x.values, dtype))
+    if hasattr(x, "_read") and x.dtype == dtype:
+        return x  # a variable itself, as in TensorFlow
     x = tensor_of(x)
     if x.dtype == dtype:
         return x
@@ -355,9 +357,12 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """
     from .filling import fill_sizes
 
-    if np.ndim(static(shape)) == 0:
-        raise invalid("shape must be a vector of {int32,int64}, got shape []", "BroadcastTo")
-    x, sizes = tensor_of(input), fill_sizes(shape)
+    x = tensor_of(input)
+    given = tensor_of(shape) if isinstance(shape, TensorShape) else shape
+    given = integers(given, "BroadcastTo", "Tidx")
+    if given.ndim != 1:
+        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shown(given.shape)}", "BroadcastTo")
+    sizes = fill_sizes(given.tolist())
     if x.ndim > len(sizes):
         raise invalid(
             f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
@@ -446,10 +451,10 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     array([3, 2, 1], dtype=int32)
     """
     x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
+    if not x.ndim or x.shape.num_elements() == 0:
+        return identity(x)
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
-    if not x.ndim:
-        return identity(x)
     places: list[int] = []
     for i, a in enumerate(axes.tolist()):
         if not -x.ndim <= a < x.ndim:

@@ -60,7 +60,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
         return value._to_tensor(wanted)
     if isinstance(value, TensorShape):
-        return wrap(_shape_array(value, wanted))
+        hint = dtypes.as_dtype(dtype_hint) if dtype_hint is not None and wanted is None else wanted
+        return wrap(_shape_array(value, hint if hint is dtypes.int64 else wanted))
     if wanted is None and dtype_hint is not None:
         try:
             return convert_to_tensor(value, dtype_hint)
@@ -122,13 +123,13 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array([[0, 0],
            [0, 0]], dtype=int32)>
     """
-    wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
-        if wanted is not None and wanted != value.dtype:
+        if dtype is not None and value.dtype != dtype:
             shown = value._numpy() if isinstance(value, EagerTensor) else value
-            raise TypeError(f"Expected tensor {shown} with dtype {wanted!r}, but got dtype {value.dtype!r}.")
-        tensor = value
-    elif hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
+            raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+        return value if shape is None else _in_shape(value, value, TensorShape(shape))
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if hasattr(value, "_to_tensor") and not hasattr(value, "_composite"):
         array = value.numpy()
         tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:

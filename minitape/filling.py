@@ -8,13 +8,13 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import invalid
+from .errors import UnimplementedError, invalid
 from .evidence import decided
 from .joining import shown
 from .opdefs import accept, accept_attr
-from .operands import static, strict, tensor_of, together
+from .operands import integers, static, strict, tensor_of
 from .primitives import TABLE
-from .shape import static_sizes
+from .shape import TensorShape, static_sizes
 from .tensor import Tensor, apply, wrap
 
 
@@ -114,8 +114,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Any:
            [9, 9]], dtype=int32)
     """
     if not isinstance(dims, (list, tuple)) or not all(type(d) is int for d in dims):
-        given = tensor_of(dims)
-        accept_attr("Fill", "index_type", given.dtype)
+        given = integers(tensor_of(dims) if isinstance(dims, TensorShape) else dims, "Fill", "index_type")
         if given.ndim > 1:
             raise invalid(f"dims must represent a vector, got shape {shown(given.shape)}", "Fill")
     x = tensor_of(value)
@@ -228,7 +227,13 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
     from .arrays import cast, expand_dims
     from .joining import concat
 
-    first, last = together(start, stop)
+    first = tensor_of(start)
+    if first.dtype.kind == "s":
+        raise UnimplementedError(None, None, "Cast int32 to string is not supported [Op:Cast] name: ")
+    try:
+        last = convert_to_tensor(stop, first.dtype)
+    except ValueError as error:
+        raise ValueError(f"stop: {error}") from None
     count = _count(num)
     if first.dtype.is_integer:
         first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
@@ -277,6 +282,8 @@ def one_hot(
     array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
+    if isinstance(indices, (np.ndarray, np.generic)) and indices.dtype.kind in "fb":
+        indices = indices.astype(np.int64)
     places = tensor_of(indices)
     accept_attr("OneHot", "TI", places.dtype)
     if on_value is None and off_value is None and dtype is None:
@@ -326,13 +333,14 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[A
     from .arrays import reshape
 
     vectors = [reshape(tensor_of(a), [-1]) for a in args]
-    for v in vectors[:-1]:
-        if v.dtype is not vectors[-1].dtype:
-            accept("Mul", vectors[-1].dtype, v.dtype)
+    if any(v.dtype.kind == "s" for v in vectors):
+        raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
     n = len(vectors)
     order = [1, 0, *_indices(n)[2:]] if indexing == "xy" and n > 1 else _indices(n)
     shape = [0] * n
     for i, v in enumerate(vectors):
         shape[order[i]] = v.shape[0]
     shaped = [reshape(v, [-1 if order[i] == k else 1 for k in _indices(n)]) for i, v in enumerate(vectors)]
-    return [apply(TABLE["broadcast_to"], (v,), {"shape": tuple(shape)}) for v in shaped]
+    grids = [apply(TABLE["broadcast_to"], (v,), {"shape": tuple(shape)}) for v in shaped]
+    like = vectors[0].dtype if vectors else None  # TensorFlow multiplies each by ones of the first one's dtype
+    return [g if g.dtype is like else g * ones([], like) for g in grids]

@@ -69,14 +69,14 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
 
 
 def _concat_axis(axis: int, rank: int) -> None:
-    if rank and not -rank <= axis < rank:
+    if not -rank <= axis < rank:
         raise invalid(
             f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}", "ConcatV2"
         )
 
 
 def _concat_shapes(shapes: list[Any], axis: int, rank: int) -> None:
-    if not rank:
+    if not rank and axis == 0:
         raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     _concat_axis(axis, rank)
     for i, shape in enumerate(shapes):
@@ -110,7 +110,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    if isinstance(values, (int, float, bool, complex, str, bytes)):
+    if isinstance(values, (int, float, bool, complex, str, bytes)) or getattr(values, "shape", None) == ():
         return convert_to_tensor(values)
     if isinstance(values, dict):
         raise KeyError(0)
@@ -139,6 +139,8 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     x = tensor_of(value)
     rank = x.ndim
     if not -rank <= axis < rank:
+        if num is not None:
+            raise invalid(f"axis = {axis} not in [{-rank}, {rank})", "Unpack")
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
     if num is not None and num != x.shape[axis]:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shown(x.shape)}", "Unpack")
@@ -245,9 +247,11 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
     axis = int(static(axis))
+    if not x.ndim:
+        x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
-    given = tensor_of(repeats)
+    given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
     if not given.dtype.is_integer:
         raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
                         f"{repeats} of dtype: {given.dtype}")  # fmt: skip

@@ -113,6 +113,12 @@ def _summary(op: str, found: OpDef) -> str:
     return f"Op<name={op}; signature={text}>"
 
 
+def has_default(op: str, attr: str) -> bool:
+    """Whether a type attribute has a default: NumPy arrays given for it are then cast to it, whatever they hold."""
+    found = definition(op)
+    return found is not None and f"attr={attr}:type,default=" in found.text
+
+
 def _attr_of(found: OpDef, position: int) -> str | None:
     """The type attribute of an input; a list among the inputs takes all that follow."""
     for place, (attr, is_list) in enumerate(found.inputs):

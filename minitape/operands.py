@@ -75,8 +75,10 @@ def integers(value: Any, op: str, attr: str) -> Any:
     """An argument of sizes, axes or places as a NumPy array; InvalidArgumentError when the kernel takes no such dtype."""
     if type(value) is int or (isinstance(value, (list, tuple)) and all(type(v) is int for v in value)):
         return np.asarray(value, np.int32 if value == [] or value == () else None)
-    from .opdefs import accept_attr
+    from .opdefs import accept_attr, has_default
 
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fb" and has_default(op, attr):
+        return value.astype(np.int32)
     tensor = tensor_of(value)
     accept_attr(op, attr, tensor.dtype)
     return np.asarray(tensor.array)

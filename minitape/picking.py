@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import invalid
+from .errors import UnimplementedError, invalid
 from .evidence import born
 from .joining import shown
 from .opdefs import accept, accept_attr
@@ -186,13 +186,19 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None and y is None:
         condition = tensor_of(condition)
         accept("Where", condition.dtype)
+        if condition.dtype.name in ("float16", "bfloat16"):
+            raise UnimplementedError(None, None, "No WhereOp available for float16/half type on CPU; dying in CPU "
+                                                 "WhereOp to avoid silently creating costly copies from device. "
+                                                 "[Op:Where]")  # fmt: skip
         if condition.shape.rank == 0:
             raise invalid("WhereOp : Unhandled input dimensions: 0", "Where")
         return apply(TABLE["where"], (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    condition = convert_to_tensor(condition, dtypes.bool)
+    if not isinstance(condition, Tensor) or isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
+        condition = convert_to_tensor(condition, dtypes.bool)
     x, y = together(x, y)
+    accept("SelectV2", condition.dtype, x.dtype, y.dtype)
     sizes = {s for s in (_known(t.shape) for t in (condition, x, y)) if s}
     try:
         if len(sizes) > 1:
@@ -255,6 +261,8 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
            [ True,  True,  True]])
     """
     counts = tensor_of(lengths).array
+    if maxlen is not None:  # lengths are compared as numbers of its dtype
+        counts = np.asarray(counts).astype(np.asarray(tensor_of(maxlen).array).dtype)
     size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
     if np.ndim(size):
         raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape "

@@ -51,6 +51,8 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
     places, op = tensor_of(indices), TABLE[primitive].op
     accept_attr(op, "Tindices", places.dtype)
     outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
+    if not values.ndim:
+        raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", op)
     if tuple(values.shape)[: len(outer)] != outer:
         raise invalid("Outer dimensions of indices and update must match. Indices shape: "
                       f"{shown(places.shape)}, updates shape:{shown(values.shape)}", op)  # fmt: skip

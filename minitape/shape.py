@@ -309,12 +309,19 @@ def static_sizes(shape: Any) -> Sequence[int]:
     from .dtypes import int32
     from .opdefs import accept_attr
 
-    settled = hasattr(shape, "dtype") or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))
-    given = convert_to_tensor(shape, None if settled or isinstance(shape, TensorShape) else int32)
-    if not given.dtype.is_integer and (given.array.size or given.dtype.kind != "f"):
+    settled = isinstance(shape, TensorShape) or _has_tensors(shape)
+    given = convert_to_tensor(shape, None if settled else int32)
+    if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
         accept_attr("Fill", "index_type", given.dtype)
     if given.ndim > 1:
         from .errors import invalid
 
         raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
+
+
+def _has_tensors(shape: Any) -> bool:
+    """Whether the dtype of a shape argument is settled: it is a tensor, or a list with one in it."""
+    from .tensor import Tensor
+
+    return isinstance(shape, Tensor) or (isinstance(shape, (list, tuple)) and any(hasattr(s, "dtype") for s in shape))

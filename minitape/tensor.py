@@ -441,6 +441,9 @@ def check_broadcast(op: str, x: Any, y: Any) -> None:
     a, b = x.shape.as_list(), y.shape.as_list()
     for m, n in zip(reversed(a), reversed(b), strict=False):
         if m != n and m != 1 and n != 1:
+            from .opdefs import accept
+
+            accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
             show = [",".join(map(str, s)) for s in (a, b)]
             raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
 
@@ -567,11 +570,25 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
         setattr(EagerTensor, label, function)
 
 
-def _slow_pair(primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
+def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
+    """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
+    method = getattr(b, f"__r{name}__", None)
+    if method is None and name != "or":
+        raise error
+    out = getattr(b, f"__r{name}__")(a)  # "or" does not ask whether there is one
+    if out is NotImplemented:
+        raise error
+    return out
+
+
+def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
     from .convert import convert_to_tensor
 
     def slow(a: Any, b: Any) -> Any:
-        b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
+        try:
+            b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
+        except (TypeError, ValueError) as error:
+            return _left_to_other(name, a, b, error)
         if b is NotImplemented:
             return b
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
@@ -630,7 +647,7 @@ def _install_operators() -> None:
         ("mod", "mod", None, True),
     ):  # fmt: skip
         primitive = TABLE[primitive_name]
-        slow, slow_reversed = _slow_pair(primitive, prepare, strict)
+        slow, slow_reversed = _slow_pair(name, primitive, prepare, strict)
         _fast_operator(name, primitive, slow, slow_reversed)
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
@@ -638,7 +655,7 @@ def _install_operators() -> None:
         ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),
     ):  # fmt: skip
-        slow, slow_reversed = _slow_pair(TABLE[primitive_name], prepare)
+        slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare)
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]

@@ -192,7 +192,7 @@ def _slices(delta: Any) -> IndexedSlices:
 
 
 def _check_prefix(rows: Any, values: Any) -> None:
-    if tuple(values.shape)[: rows.ndim] != tuple(rows.shape):
+    if values.ndim and tuple(values.shape)[: rows.ndim] != tuple(rows.shape):
         raise invalid(f"The shape of indices ({shown(rows.shape)}) must be a prefix of the shape of updates "
                       f"({shown(values.shape)})", "ResourceScatterAdd")  # fmt: skip
 

@@ -233,6 +233,6 @@ def _first_places(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     return x[first[order]], rank[inverse].astype(kind), count[order].astype(kind)
 
 
-declare("where", _where, [None], op="Where", keep="")
+declare("where", _where, None, op="Where", missing="unregistered", keep="")
 declare("unique", lambda x, *, out_idx: _first_places(x, out_idx)[:2], None, missing="unregistered", keep="")
 declare("unique_with_counts", lambda x, *, out_idx: _first_places(x, out_idx), None, missing="unregistered", keep="")

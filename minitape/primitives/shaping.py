@@ -180,7 +180,7 @@ def _bitcast(x: Any, *, dtype: Any) -> Any:
     return x.view(wanted)[..., 0]
 
 
-declare("bitcast", _bitcast, [None], op="Bitcast", keep="")
+declare("bitcast", _bitcast, None, op="Bitcast", missing="unregistered", keep="")
 declare("shape", lambda x, *, dtype: np.array(np.shape(x), dtype.as_numpy_dtype), [None], op="Shape", keep="")
 declare("size", lambda x, *, dtype: dtype.as_numpy_dtype(np.size(x)), [None], op="Size", keep="")
 declare("rank", lambda x: np.int32(np.ndim(x)), [None], op="Rank", keep="")
