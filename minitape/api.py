@@ -23,14 +23,16 @@ ROOT: dict[str, str] = {
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
-    "elementwise": "abs acos acosh add asin asinh atan atan2 atanh complex cos cosh divide equal exp floor greater "
+    "elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor greater "
                    "greater_equal less less_equal logical_and logical_not logical_or maximum minimum multiply negative "
                    "not_equal pow realdiv round scalar_mul sigmoid sign sin sinh sqrt square subtract tan tanh truediv "
                    "truncatediv truncatemod",
+    "complexes": "complex",
     "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
                   "reduce_sum",
     "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
-    "products": "add_n clip_by_global_norm clip_by_norm clip_by_value einsum matmul norm tensordot",
+    "clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
+    "products": "einsum matmul norm tensordot",
     "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
               "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
               "stop_gradient transpose",
@@ -63,15 +65,14 @@ ROOT: dict[str, str] = {
     "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "experimental test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "train experimental test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 _ONE_MACHINE = "minitape runs in one process on one CPU"
-_NO_FILES = "minitape does not save models; keep arrays with numpy.savez(path, *[v.numpy() for v in variables])"
+_NO_FILES = "minitape saves no graphs; tf.train.Checkpoint keeps the values of variables"
 OUT_OF_SCOPE: dict[str, str] = {
     "distribute": _ONE_MACHINE, "tpu": _ONE_MACHINE, "xla": "numba compiles minitape's kernels, there is no XLA",
-    "saved_model": _NO_FILES, "train": "use tf.compat.v1.train for the optimizers of TensorFlow 1; " + _NO_FILES,
-    "lite": _NO_FILES, "quantization": "minitape has no quantized types", "estimator": "gone from TensorFlow as well",
+    "saved_model": _NO_FILES,     "lite": _NO_FILES, "quantization": "minitape has no quantized types", "estimator": "gone from TensorFlow as well",
     "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
     "profiler": "use Python's own profilers", "raw_ops": "call the "
     "function itself, e.g. tf.add instead of tf.raw_ops.AddV2", "signal": "use numpy.fft; it is not differentiable there",
