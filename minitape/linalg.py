@@ -5,7 +5,8 @@ from __future__ import annotations
 from .namespace import lazy
 
 HOMES = {
-    "products": "einsum global_norm l2_normalize matmul matvec norm normalize tensordot",
+    "clipping": "global_norm",
+    "products": "einsum l2_normalize matmul matvec norm normalize tensordot",
     "decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm inv "
                       "logdet lstsq matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd tensor_diag "
                       "tensor_diag_part trace triangular_solve",

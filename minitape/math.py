@@ -11,14 +11,15 @@ from .namespace import Namespace, lazy
 from .operands import axes_of, together  # noqa: F401
 
 HOMES = {
-    "elementwise": "abs acos acosh add angle asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e "
-                   "betainc ceil conj cos cosh digamma divide divide_no_nan equal erf erfc erfcinv erfinv exp expm1 "
-                   "floor floordiv floormod greater greater_equal igamma igammac imag is_finite is_inf is_nan lbeta "
+    "elementwise": "abs acos acosh add asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e "
+                   "betainc ceil cos cosh digamma divide divide_no_nan equal erf erfc erfcinv erfinv exp expm1 "
+                   "floor floordiv floormod greater greater_equal igamma igammac is_finite is_inf is_nan lbeta "
                    "less less_equal lgamma log log1p log_sigmoid logical_and logical_not logical_or logical_xor "
                    "maximum minimum mod multiply multiply_no_nan ndtri negative nextafter not_equal polygamma "
-                   "polyval pow real reciprocal reciprocal_no_nan rint round rsqrt scalar_mul sigmoid sign sin sinh "
+                   "polyval pow reciprocal reciprocal_no_nan rint round rsqrt scalar_mul sigmoid sign sin sinh "
                    "softplus softsign sqrt square squared_difference subtract tan tanh truediv xdivy xlog1py xlogy "
                    "zeta",
+    "complexes": "angle conj imag real",
     "reductions": "argmax argmin count_nonzero cumprod cumsum cumulative_logsumexp reduce_all reduce_any "
                   "reduce_euclidean_norm reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod reduce_std "
                   "reduce_sum reduce_variance zero_fraction",
@@ -26,7 +27,8 @@ HOMES = {
                "segment_max segment_mean segment_min segment_prod segment_sum top_k unsorted_segment_max "
                "unsorted_segment_mean unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n "
                "unsorted_segment_sum",
-    "products": "accumulate_n add_n l2_normalize",
+    "clipping": "accumulate_n add_n",
+    "products": "l2_normalize",
     "activations": "log_softmax softmax",
 }  # fmt: skip
 

@@ -161,8 +161,8 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
     [[3.0, 4.0], [1.0, 2.0]]
     """
+    from .clipping import clip_by_norm
     from .picking import gather
-    from .products import clip_by_norm
 
     if params is None:
         raise ValueError("params must be specified")

@@ -1,0 +1,167 @@
+"""Limits for values and norms, and sums of lists of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .convert import convert_to_tensor
+from .errors import invalid
+from .operands import call, pairwise, strict, tensor_of
+from .primitives import TABLE
+from .reductions import reduce_sum
+from .slices import IndexedSlices
+from .tensor import apply, wrap
+
+
+def _slices_or_tensor(t: Any) -> Any:
+    return tensor_of(t.values if isinstance(t, IndexedSlices) else t)
+
+
+def _like_input(values: Any, t: Any) -> Any:
+    return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
+
+
+@strict
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+    """The elements, limited to a range: min(t, clip_value_max), then max with clip_value_min.
+
+    The limits broadcast to the shape of t (ValueError if t would have to grow). Differentiable: 1 inside the range and
+    at its ends, 0 outside.
+
+    >>> import minitape as tf
+    >>> print(tf.clip_by_value([-2.0, 0.5, 3.0], -1.0, 1.0).numpy())
+    [-1.   0.5  1. ]
+    """
+    values = _slices_or_tensor(t)
+    low = pairwise(TABLE["minimum"], values, clip_value_max)
+    values.shape.assert_is_compatible_with(low.shape)
+    out = pairwise(TABLE["maximum"], low, clip_value_min)
+    values.shape.assert_is_compatible_with(out.shape)
+    return _like_input(out, t)
+
+
+@strict
+def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+    """t scaled down so that its euclidean norm, over ``axes``, is at most ``clip_norm``. Differentiable; floats only.
+
+    >>> import minitape as tf
+    >>> print(tf.clip_by_norm([3.0, 4.0], 1.0).numpy())
+    [0.6 0.8]
+    """
+    values = _slices_or_tensor(t)
+    total = reduce_sum(values * values, axes, True)
+    positive = total > 0
+    safe = apply(TABLE["select"], (positive, total, TABLE["ones_like"](total)), {})
+    size = apply(TABLE["select"], (positive, apply(TABLE["sqrt"], (safe,), {}), total), {})
+    clip_norm = pairwise(TABLE["maximum"], tensor_of(clip_norm, values.dtype), 0)
+    scaled = values * clip_norm
+    values.shape.assert_is_compatible_with(scaled.shape)
+    return _like_input(apply(TABLE["identity"], (scaled / pairwise(TABLE["maximum"], size, clip_norm),), {}), t)
+
+
+def _check_list(t_list: Any) -> None:
+    if not isinstance(t_list, Sequence) or isinstance(t_list, str):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+
+
+@strict
+def global_norm(t_list: Any, name: str | None = None) -> Any:
+    """The euclidean norm of all elements of all tensors of a list together; None entries are left out. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant([4.0])]).numpy())
+    5.0
+    """
+    _check_list(t_list)
+    halves = [apply(TABLE["l2_loss"], (_slices_or_tensor(t),), {}) for t in t_list if t is not None]
+    if not halves:
+        return apply(TABLE["sqrt"], (wrap(np.float32(0)),), {})
+    total = reduce_sum(call("stack", *halves, axis=0))
+    return apply(TABLE["sqrt"], (total * 2.0,), {})
+
+
+@strict
+def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None) -> Any:
+    """A pair: the tensors scaled so that their common norm is at most ``clip_norm``, and that norm (or ``use_norm``).
+
+    None entries stay None. An infinite norm gives NaN. Differentiable. Raises TypeError unless ``t_list`` is a
+    sequence.
+
+    >>> import minitape as tf
+    >>> clipped, size = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)
+    >>> print([c.numpy().tolist() for c in clipped], size.numpy())
+    [[0.6000000238418579], [0.800000011920929]] 5.0
+    """
+    _check_list(t_list)
+    if use_norm is None:
+        use_norm = global_norm(t_list)
+    one = convert_to_tensor(1.0, use_norm.dtype)
+    scale = clip_norm * pairwise(TABLE["minimum"], 1.0 / use_norm, one / clip_norm)
+    scale = scale + (use_norm - use_norm)  # NaN where the norm is not finite
+    clipped = []
+    for t in t_list:
+        if t is None:
+            clipped.append(None)
+            continue
+        values = apply(TABLE["identity"], (_slices_or_tensor(t) * scale,), {})
+        clipped.append(_like_input(values, t))
+    return clipped, use_norm
+
+
+@strict
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of a list of tensors of one shape and dtype. Differentiable.
+
+    Raises ValueError for an empty list, InvalidArgumentError for unlike shapes or dtypes.
+
+    >>> import minitape as tf
+    >>> print(tf.add_n([[1.0, 2.0], [3.0, 4.0]]).numpy())
+    [4. 6.]
+    """
+    if isinstance(inputs, IndexedSlices):
+        return inputs._to_tensor()
+    if not hasattr(inputs, "dtype"):
+        inputs = list(inputs)
+    elif inputs.ndim == 0:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    values = [tensor_of(x) for x in inputs]
+    if not values:
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
+        )
+    for i, v in enumerate(values):
+        if v.dtype is not values[0].dtype:
+            raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a "
+                          f"{values[0].dtype.kernel_name} "
+                          f"tensor but is a {v.dtype.kernel_name} tensor", "AddN")  # fmt: skip
+    if len(values) == 1:
+        return apply(TABLE["identity"], (values[0],), {})
+    return apply(TABLE["add_n"], tuple(values), {})
+
+
+@strict
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Any:
+    """The sum of a list of tensors of one shape and dtype; the old name of ``add_n``.
+
+    Raises ValueError for an empty list, unlike shapes, or another ``shape`` than asked for, TypeError for another
+    dtype.
+
+    >>> import minitape as tf
+    >>> print(tf.math.accumulate_n([[1.0], [2.0]]).numpy())
+    [3.]
+    """
+    values = [tensor_of(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
+    if not values or any(v.dtype is not values[0].dtype for v in values):
+        raise ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
+    merged = values[0].shape
+    for v in values[1:]:
+        merged = merged.merge_with(v.shape)
+    if shape is not None and not merged.is_compatible_with(shape):
+        raise ValueError(f"Shapes {merged} and {shape} are not compatible")
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != values[0].dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {values[0].dtype}")
+    return add_n(values)
