@@ -39,10 +39,12 @@ def source_of(filename: str) -> Source | None:
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    __slots__ = ("node", "function", "around", "source")
+    __slots__ = ("node", "function", "around", "source", "_targets", "_binds")
 
     def __init__(self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
+        self._targets: list[ast.expr] | None = None
+        self._binds: list[str] | None = None
 
     @property
     def line(self) -> int:
@@ -86,6 +88,11 @@ class Statement:
 
     def targets(self) -> list[ast.expr]:
         """What it binds, tuples taken apart."""
+        if self._targets is None:
+            self._targets = self._find_targets()
+        return self._targets
+
+    def _find_targets(self) -> list[ast.expr]:
         node = self.node
         found: list[Any] = []
         if isinstance(node, ast.Assign):
@@ -106,7 +113,9 @@ class Statement:
 
     def binds(self) -> list[str]:
         """The texts of what it binds: names, attributes, items."""
-        return [ast.unparse(t) for t in self.targets()]
+        if self._binds is None:
+            self._binds = [ast.unparse(t) for t in self.targets()]
+        return self._binds
 
     def name_at(self, line: int, column: int) -> str:
         """What is bound to the part of the value that stands at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
