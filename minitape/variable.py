@@ -175,7 +175,9 @@ class ResourceVariable(Variable):
         return self.value()
 
     def numpy(self) -> Any:
-        """The current state as a NumPy array or scalar."""
+        """The current state as a NumPy array or scalar; NotImplementedError while a graph is being built."""
+        if state.graph is not None:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._state.numpy()
 
     # -- assignment ---------------------------------------------------------------------------------------------------

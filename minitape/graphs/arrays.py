@@ -38,7 +38,7 @@ def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any
     else:
         new = np.zeros((max(size, at + 1), *buffer.shape[1:]), buffer.dtype)
         new[:size] = buffer
-    new[at] = value
+    new[at] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     return (new,)
 
 
@@ -91,7 +91,7 @@ _CLEARED.eager = lambda tensors, attrs: [apply(_CLEARED, tuple(tensors), attrs)[
 def _read(buffer: Any, index: Any, *, cleared: bool) -> tuple[Any, ...]:
     at = int(index)
     if not 0 <= at < buffer.shape[0]:
-        raise OutOfRangeError(None, None, f"Tried to read from index {at} but array size is: {buffer.shape[0]}")
+        raise OutOfRangeError(None, None, f"Tried to read from index {at} but array size is: {buffer.shape[0]} ")
     found = buffer[at]
     return (found if isinstance(found, np.ndarray) else found,)
 
@@ -205,6 +205,8 @@ class TensorArray(TensorArrayBase):
         index = convert_to_tensor(index)
         if type(index).__name__ == "EagerTensor" and type(self._buffer).__name__ == "EagerTensor":
             at = int(index.array)
+            if not self._shape.is_fully_defined():
+                raise ValueError(f"Cannot convert a partially known TensorShape {self._shape} to a Tensor.")
             if at in self._cleared:
                 raise invalid(f"Could not read index {at} twice because it was cleared after a previous read (perhaps try "
                               "setting clear_after_read = false?)")  # fmt: skip

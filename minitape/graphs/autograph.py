@@ -732,7 +732,7 @@ def _in_user_code(error: Exception) -> Exception | None:
         if own_file(frame.filename) or frame.name.startswith("_ag_"):
             continue
         lines += [f'    File "{frame.filename}", line {frame.lineno}, in {frame.name}  *', f"        {frame.line}"]
-    message = str(error).replace("\n", "\n    ") if False else str(error)
+    message = str(error).replace("\n", "\n    ")
     lines += ["", f"    {kind.__name__}: {message}", ""]
     made = kind("\n".join(lines))
     made._in_user_code = True  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import invalid
+from ..errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
@@ -81,16 +81,15 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     >>> print(tf.cond(x > 2.0, lambda: x * x, lambda: -x).numpy())
     9.0
     """
-    if not callable(true_fn):
-        raise TypeError("'true_fn' must be callable.")
-    if not callable(false_fn):
-        raise TypeError("'false_fn' must be callable.")
-    if isinstance(pred, bool) or (
-        not isinstance(pred, Tensor) and not hasattr(pred, "_read") and state.graph is not None
-    ):
-        raise TypeError("pred must not be a Python bool")
+    for label, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if function is None:
+            raise TypeError(f"cond(): '{label}' argument required")
+        if not callable(function):
+            raise TypeError(f"'{label}' must be callable.")
     if hasattr(pred, "_read"):
         pred = pred._read()
+    if state.graph is not None and not isinstance(pred, Tensor):
+        raise TypeError("pred must not be a Python bool", pred)
     if not is_symbolic_value(pred):
         return true_fn() if bool(pred) else false_fn()
     return cond_graph(pred, true_fn, false_fn)
@@ -117,7 +116,8 @@ def _same_dtypes(bodies: list[Body]) -> None:
         for a, b in zip(first.flat, other.flat, strict=True):
             if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
                 raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
-                                f"structure of return values.\n\ntrue_fn output:  {a}\nfalse_fn output: {b}")  # fmt: skip
+                                f"structure of return values.\n\ntrue_fn output: {a}\nfalse_fn output: {b}\n\n"
+                                f"Error details:\n{a} and {b} have different types")  # fmt: skip
 
 
 def _not(pred: Any) -> Any:
@@ -141,9 +141,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     https://www.tensorflow.org/api_docs/python/tf/switch_case.
 
     >>> import minitape as tf
-    >>> tf.switch_case(1, [lambda: "a", lambda: "b"])
+    >>> tf.switch_case(tf.constant(1), [lambda: "a", lambda: "b"])
     'b'
     """
+    if isinstance(branch_index, int):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     pairs = sorted(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if pairs and isinstance(pairs[0], tuple):
         pairs = sorted(pairs)
@@ -153,7 +155,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
         raise ValueError("Must provide at least one item in branch_fns")
     for _, function in pairs:
         if not callable(function):
-            raise TypeError(f"Elements of `branch_fns` must be callable, but got {function}.")
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {function}.")
     functions = dict(pairs)
     default = default or pairs[-1][1]
     index = convert_to_tensor(branch_index)
@@ -169,7 +171,7 @@ def case(
 ) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    With ``exclusive`` more than one true predicate raises InvalidArgumentError. See
+    ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. See
     https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf
@@ -184,12 +186,12 @@ def case(
             raise TypeError(f"Each entry in `pred_fn_pairs` must be a 2-tuple. Received {pair}.")
     if not any(is_symbolic_value(p) for p, _ in pairs):
         true = [f for p, f in pairs if bool(p)]
-        if exclusive and len(true) > 1:
-            raise invalid("assertion failed: [Multiple predicates are true.]", "Assert")
         if true:
             return true[0]()
         if default is None:
-            raise invalid("assertion failed: [None of conditions evaluated as True]", "Assert")
+            shown = pairs[-1][0] if pairs else None
+            raise invalid(f"Expected '{shown!s}' to be true. Summarized data: b'Input error: None of conditions evaluated as "
+                          f"True:'\n{bool(shown)}")  # fmt: skip
         return default()
     if exclusive:
         raise NotImplementedError("minitape's tf.case does not support `exclusive` inside a graph.")
@@ -255,38 +257,45 @@ def while_loop(
     >>> [t.numpy() for t in tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])]
     [np.int32(4), np.int32(6)]
     """
-    if not loop_vars and not isinstance(loop_vars, Tensor):
+    if isinstance(loop_vars, SymbolicTensor):
+        loop_vars = [loop_vars]
+    if not loop_vars:
         raise ValueError("'loop_vars' must be provided.")
     for label, function in (("cond", cond), ("body", body)):
         if not callable(function):
             raise TypeError(f"'{label}' must be callable.")
     limit = None if maximum_iterations is None else int(convert_to_tensor(maximum_iterations).array)
-    several = isinstance(loop_vars, (list, tuple))
-    variables = list(loop_vars) if several else [loop_vars]
+    loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else list(loop_vars)
     if state.graph is not None:
-        found = while_graph(cond, body, variables, shape_invariants, limit, several)
+        found = while_graph(cond, body, list(loop_vars), shape_invariants, limit)
+        found = tuple(found) if type(loop_vars) is tuple else found
     else:
-        found = _eager_loop(cond, body, loop_vars if several else variables, limit)
+        found = _eager_loop(cond, body, loop_vars, limit)
     if not back_prop:
         from ..primitives import TABLE
 
         found = nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
-    return found if several else found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
+    return found
 
 
 def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:
-    kind, turns = type(values), 0
-    values = nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), values)
-    while (limit is None or turns < limit) and bool(test(*values)):
-        new = body(*values)
-        new = new if isinstance(new, (list, tuple)) and (len(values) > 1 or isinstance(new, kind)) else (new,)
-        if len(new) != len(values):
-            nest.assert_same_structure(list(values), list(new))
-        values = nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), list(new))
+    structure, turns = nest.map_structure(_spec, list(values)), 0
+    while bool(test(*values)):
+        values = body(*values)
+        nest.assert_same_structure(structure, list(values))
         turns += 1
-    if hasattr(kind, "_fields"):
-        return kind(*values)
-    return kind(values) if kind in (list, tuple) else list(values)
+        if limit is not None and turns >= limit:
+            break
+    return nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), values)
+
+
+def _spec(value: Any) -> Any:
+    from .spec import TensorSpec
+
+    if isinstance(value, TensorArrayBase) or hasattr(value, "_composite"):
+        return value
+    tensor = convert_to_tensor(value)
+    return TensorSpec(tensor.shape, tensor.dtype)
 
 
 class TensorArrayBase:
@@ -305,7 +314,7 @@ def closed(like: Any, value: Any) -> Any:
     return like._with(value) if isinstance(like, TensorArrayBase) else value
 
 
-def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: int | None, several: bool) -> Any:
+def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: int | None) -> Any:
     """``while_loop`` in a graph."""
     flat = nest.flatten(variables)
     values = [convert_to_tensor(opened(v)) for v in flat]
@@ -322,9 +331,7 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
 
     def step(*tensors: Any) -> Any:
         new = body(*rebuilt(tensors))
-        new = (
-            list(new) if isinstance(new, (list, tuple)) and (len(variables) > 1 or several or len(new) == 1) else [new]
-        )
+        new = list(new) if isinstance(new, (list, tuple)) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False)
         latest[:] = nest.flatten(new)
         return [opened(v) for v in latest]
@@ -332,14 +339,16 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
     latest: list[Any] = []
     traced = trace_body(step, specs, ["loop_var"] * len(specs))
     check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
-    for index, (before, after, v) in enumerate(zip(specs, traced.outputs, flat, strict=True)):
+    for value, before, after, v in zip(values, specs, traced.outputs, flat, strict=True):
+        name = state.graph.tensor_at(state.graph.enter(value)).name
         if before[1] != after.dtype:
-            raise TypeError(f"Input {index} of the loop has dtype {before[1].name} before the loop, but dtype "
-                            f"{after.dtype.name} after one iteration.")  # fmt: skip
+            raise TypeError(
+                f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
+                f"{name} type should remain constant."
+            )
         if not isinstance(v, TensorArrayBase) and not after.shape.is_subtype_of(before[0]):
             raise ValueError(
-                f"Input tensor '{values[index].name if isinstance(values[index], SymbolicTensor) else values[index]}' enters "
-                f"the loop with shape {before[0]}, but has shape {after.shape} after one iteration. To allow the shape to vary "
+                f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one iteration. To allow the shape to vary "
                 "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
             )
     likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
@@ -379,6 +388,8 @@ def _count(elems: Any) -> Any:
 
 def _over(elems: Any) -> tuple[Any, int]:
     elems = nest.map_structure(convert_to_tensor, elems)
+    if any(t.shape.rank == 0 for t in nest.flatten(elems)):
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     count = _count(elems)
     return elems, count
 
@@ -404,7 +415,7 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
     array([1., 4., 9.], dtype=float32)
     """
     if not callable(fn):
-        raise TypeError(f"The provided function {getattr(fn, '__name__', fn)} is not callable.fn must be callable.")
+        raise TypeError(f"The provided function {fn.__name__} is not callable.fn must be callable.")
     elems, count = _over(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if count is None:
@@ -423,12 +434,11 @@ def _check_signature(elems: Any, result: Any) -> None:
     for want, got in zip(nest.flatten(elems), nest.flatten(result), strict=True):
         got = convert_to_tensor(got)
         if got.dtype != want.dtype:
-            raise invalid(f"TensorArray dtype is {want.dtype.kernel_name} but Op is trying to write dtype "
-                          f"{got.dtype.kernel_name} ")  # fmt: skip
+            raise invalid(f"TensorArray dtype is {want.dtype.name} but Op is trying to write dtype {got.dtype.name} ")
 
 
 def _empty(spec: Any) -> Any:
-    shape = tuple(spec.shape)[1:] if isinstance(spec, Tensor) else ()
+    shape = tuple(spec.shape)[1:] if isinstance(spec, Tensor) and state.graph is not None else ()
     dtype = spec.dtype if hasattr(spec, "dtype") else dtypes.as_dtype(spec)
     return wrap(np.zeros((0, *shape), dtype.as_numpy_dtype))
 
@@ -513,7 +523,7 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start
     results: list[Any] = []
     if initializer is None:
         if not order:
-            raise ValueError("Without an initializer there must be at least one element.")
+            raise OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0 ")
         value = elements(elems, order[0])
         results.append(value)
         order = order[1:]

@@ -90,9 +90,23 @@ ASSIGN = {
 def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
     """An assignment at this point of the graph; its value is the variable's new one."""
     kind = how if how in _ASSIGN_OPS else "assign"
+    if kind != "assign" and not variable.shape.is_compatible_with(tensor.shape):
+        raise ValueError(_assign_mismatch(graph, variable.shape, tensor, _ASSIGN_OPS[kind]))
     (made,) = graph.apply(ASSIGN[kind], (tensor,), {"variable": variable, "how": kind})
     graph.forget_reads()
     return made
+
+
+def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> str:
+    want, have = shape.as_list(), tensor.shape.as_list()
+    show = [",".join("?" if d is None else str(d) for d in s) for s in (want, have)]
+    if len(want) != len(have):
+        why = f"Shapes must be equal rank, but are {len(want)} and {len(have)}"
+    else:
+        at = next(i for i, (a, b) in enumerate(zip(want, have, strict=True)) if a != b)
+        why = f"Dimension {at} in both shapes must be equal, but are {want[at]} and {have[at]}. Shapes are [{show[0]}] and [{show[1]}]."
+    name = graph.tensor_at(graph.enter(tensor)).op.name
+    return f"{why} for '{{{{node {op}}}}} = {op}[dtype=DT_FLOAT]({op}/resource, {name})' with input shapes: [], [{show[1]}]."
 
 
 def register_leaf(graph: Any, row: int, variable: Any) -> None:

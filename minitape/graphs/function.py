@@ -74,8 +74,6 @@ class Function:
         self._autograph, self._reduce = autograph, reduce_retracing
         functools.update_wrapper(self, python_function)
         self._name = name or getattr(python_function, "__name__", "function")
-        if self._name == "<lambda>":
-            self._name = "lambda"
         signature = inspect.signature(python_function)
         parameters = dict(signature.parameters)
         if owner is not None and parameters:
@@ -83,6 +81,8 @@ class Function:
         self._parameters = parameters
         self._signature = signature.replace(parameters=list(parameters.values()))
         self._plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
+        if input_signature is not None and not isinstance(input_signature, (list, tuple)):
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._traces: dict[Any, ConcreteFunction] = {}
         self._fast: dict[Any, ConcreteFunction] = {}
@@ -202,14 +202,20 @@ class Function:
         return dict(zip(self._parameters, self._input_signature or (), strict=False))
 
     def _check_input_signature(self) -> None:
+        leaves = nest.flatten(list(self._input_signature or ()))
+        if any(not hasattr(leaf, "dtype") or not hasattr(leaf, "shape") for leaf in leaves):
+            raise TypeError(
+                "input_signature must be a possibly nested sequence of TensorSpec objects, got invalid args "
+                f"{leaves} with types {[type(leaf) for leaf in leaves]}."
+            )
         names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         for name in names[len(self._input_signature or ()) :]:
             parameter = self._parameters[name]
             if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:
                 raise TypeError(f"input_signature missing type constraint for {name}")
-        if len(self._input_signature or ()) > len(names):
-            raise TypeError(f"input_signature contains {len(self._input_signature or ())} specs, but the function takes only "
-                            f"{len(names)} arguments.")  # fmt: skip
+        extra = len(self._input_signature or ()) - len(names)
+        if extra > 0:
+            raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
     def _cast(self, values: dict[str, Any], given: set[str], args: Any, kwargs: Any) -> dict[str, Any]:
         out = dict(values)
@@ -224,7 +230,8 @@ class Function:
             except _NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from None
             except (ValueError, TypeError) as error:
-                raise TypeError(self._refusal(f"Can not cast {values[name]!r} to {spec}", args, kwargs)) from error
+                why = f"Cannot convert {values[name]!r} to EagerTensor of dtype {getattr(spec, 'dtype', spec).kernel_name}"
+                raise TypeError(self._refusal(why, args, kwargs)) from error
         return out
 
     # -- traces ---------------------------------------------------------------------------------------------------------
