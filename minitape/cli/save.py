@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def clean(notebook: Any) -> None:
         cell.metadata.pop("execution", None)
         cell.metadata.pop("trusted", None)
         if cell.cell_type == "code":
-            cell.outputs = [kept for output in cell.outputs if (kept := _without_widget(output)) is not None]
+            cell.outputs = _joined_streams(o for output in cell.outputs if (o := _without_widget(output)) is not None)
 
 
 def _lasting_id(given: str | None, number: int, seen: set[str]) -> str:
@@ -93,6 +94,18 @@ def _without_widget(output: Any) -> Any | None:
         return output
     output["data"].pop(WIDGET_VIEW, None)
     return output if output["data"] else None
+
+
+def _joined_streams(outputs: Iterable[Any]) -> list[Any]:
+    """The outputs, with neighbouring pieces of one stream as one: where the kernel cuts a stream is chance."""
+    joined: list[Any] = []
+    for output in outputs:
+        last = joined[-1] if joined else None
+        if last is not None and last.output_type == output.output_type == "stream" and last.name == output.name:
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _stderr_problems(notebook: Any) -> list[str]:

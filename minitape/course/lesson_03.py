@@ -97,8 +97,8 @@ EXERCISES = (
         "03.5",
         expect=["d:0"],
         mistakes=[
-            Mistake(["a:0", "d:0"], "a is read before the tape is on."),
-            Mistake(["c:0", "d:0"], "c is written inside the block, but never read. Writing does not watch."),
+            Mistake(["a:0", "d:0"], "a is read before the tape is on. What is left in total is a tensor."),
+            Mistake(["c:0", "d:0"], "c is read and changed before the tape is on."),
             Mistake(["b:0", "d:0"], "b is read inside the block, but it is not trainable."),
             Mistake(
                 ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."

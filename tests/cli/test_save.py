@@ -96,3 +96,12 @@ def test_the_help_answers_without_loading_numpy_or_jupyter():
     for command in ("lab", "check", "save", "new-lesson", "warmup"):
         assert f"\n  {command} " in done.stdout
     assert run("--version").stdout.startswith("minitape, version 0.")
+
+
+def test_a_stream_is_saved_as_one_however_the_kernel_cut_it():
+    pieces = [("stdout", "a\n"), ("stdout", "b\n"), ("stderr", "c\n"), ("stdout", "d\n")]
+    notebook = new_notebook(cells=[new_code_cell("print()")])
+    notebook.cells[0].outputs = [new_output("stream", name=name, text=text) for name, text in pieces]
+    clean(notebook)
+    saved = [(output.name, output.text) for output in notebook.cells[0].outputs]
+    assert saved == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
