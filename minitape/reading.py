@@ -19,6 +19,7 @@ from .dtypes import as_dtype
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
 
+EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
 _MISSING = object()
 
@@ -274,7 +275,7 @@ class Reader:
         """The snapshot around these rows, without a sweep."""
         return {
             "version": 1,
-            "record": self.name or "r0",
+            "record": self.name or EMPTY,
             "first": first,
             "rows": rows,
             "events": self._events(),

@@ -101,6 +101,8 @@ def test_what_is_asked_again_is_sent_again(sent):
     assert [(part["first"], len(part["rows"])) for part in decoded(sent)] == [(1, 1), (0, 2)]
     view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 1}, [])  # the last was lost
     assert decoded(sent)[-1]["sweep"] is not None and decoded(sent)[-1]["rows"] == []
+    view._asked(view, {"kind": "need", "record": view._reader.name, "since": 2, "sequence": 3}, [])
+    assert sent[-1][0] == {"kind": "all", "sequence": 3}
 
 
 def test_a_leaf_that_is_watched_late_is_told(sent):

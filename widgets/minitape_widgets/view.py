@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from minitape.picture import Picture
-from minitape.reading import Reader, spaces
+from minitape.reading import EMPTY, Reader, spaces
 from minitape.stepping import sweep_steps
 
 from .engine import LOADER, engine
@@ -152,11 +152,13 @@ class TapeView(anywidget.AnyWidget):
         if content.get("kind") != "need":
             return
         with self._lock:
-            same = content.get("record") == self._reader.name
+            same = content.get("record") == (self._reader.name or EMPTY)
             since = content.get("since", 0) if same else 0
             missed = content.get("sequence", 0) < self._sequence  # the last message never arrived
             if since < len(self._rows) or not same or missed:
                 self._post(self._part(self._rows[since:], since, []))
+            elif self.comm is not None:
+                self.send({"kind": "all", "sequence": self._sequence})
 
     def _post(self, part: dict[str, Any], **extra: Any) -> None:
         if self.comm is not None:

@@ -54,30 +54,42 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   };
 }
 
-const QUIET = 1200; // milliseconds without news after which the view asks whether it has everything
+// The server drops messages silently when there are many, the last one too. So after a pause the view says what it
+// has, until it hears that this is all.
+const QUIET = 1200; // milliseconds
+const TRIES = 10;
 
 /** Takes the data that came with the model, then deltas in order; asks again where one is missing. */
 export function listen(model: Model): Shared {
   const store = new Store();
   const sliders = new Set<Sliders>();
   let sequence = 0;
-  let asked = -1;
+  let asked = -1; // number of rows at which missing ones were asked for
+  let tries = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const need = (): void => model.send({ kind: "need", record: store.record, since: store.rows.length, sequence });
-  const ask = (): void => {
-    if (asked !== store.rows.length) need(); // else already asked from here
-    asked = store.rows.length;
+  const later = (): void => {
+    clearTimeout(timer);
+    if (tries++ < TRIES) timer = setTimeout(need, QUIET);
+  };
+  const need = (): void => {
+    model.send({ kind: "need", record: store.record, since: store.rows.length, sequence });
+    later(); // the answer may be lost as well
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
+    if (message.kind === "all" && message.sequence === sequence) clearTimeout(timer);
     if (message.kind !== "rows") return;
-    clearTimeout(timer);
-    timer = setTimeout(need, QUIET); // the server drops messages silently, also the last one
-    sequence = message.sequence;
     const part = await decode(buffers[0]);
+    tries = 0;
+    later();
     if (message.replace) store.replace(part);
-    else if (!store.take(part)) ask();
-    else asked = -1;
+    else if (!store.take(part)) {
+      if (asked !== store.rows.length) need();
+      asked = store.rows.length;
+      return;
+    }
+    sequence = message.sequence;
+    asked = -1;
   };
   const first = model.get("_wire") as DataView | null;
   const ready = (async () => {
