@@ -246,6 +246,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self  # tensors never change
 
     def __reduce__(self) -> tuple[Any, ...]:
+        left(self, "pickle")
         return _unpickle, (self._numpy(),)
 
     def __format__(self, spec: str) -> str:
@@ -572,10 +573,13 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
 
 def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
     """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
-    method = getattr(b, f"__r{name}__", None)
-    if method is None and name != "or":
+    if isinstance(b, (np.ndarray, np.generic)) or (name != "or" and not hasattr(b, f"__r{name}__")):
         raise error
-    out = getattr(b, f"__r{name}__")(a)  # "or" does not ask whether there is one
+    method = getattr(b, f"__r{name}__")  # "or" does not ask whether there is one
+    try:
+        out = method(a)
+    except TypeError:
+        out = NotImplemented
     if out is NotImplemented:
         raise error
     return out
@@ -673,6 +677,8 @@ def _abs_of(a: Any) -> Primitive:
 
 def _logical(primitive: Primitive, a: Any, b: Any) -> Any:
     """Bools are combined as truth values, integers bit by bit."""
+    if primitive.name == "logical_xor" and a.dtype.kind == "b":
+        check_same_dtype("LogicalOr", a, b)  # TensorFlow has no kernel for it: it says what it makes it of
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 

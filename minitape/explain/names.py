@@ -67,7 +67,7 @@ class Names(Connection):
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
                 held = type(source) is not EagerTensor and self.names_of(source).intersection(found[0].binds())
                 if held or self.was_variable(found[0]):
-                    return Break("rebound", found[1], found[0].binds()[0], source)
+                    return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
 
     def names_of(self, variable: Any) -> set[str]:
@@ -86,7 +86,7 @@ class Names(Connection):
                 self.was_variable(statement) or (again and self.from_state(node, statement))
                 or any(self.was_bound_to_watched(statement, text) for text in binds)
             ):  # fmt: skip
-                return statement, where
+                return statement, where.at(statement.line)
             return None
         return None
 

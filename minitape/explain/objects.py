@@ -38,7 +38,7 @@ class Objects(Names):
                 continue
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
             if again and self.relatives(node):
-                return Finding("rebound", where, binds[0])
+                return Finding("rebound", where.at(statement.line), binds[0])
             for text in binds:
                 lines = {
                     (s.source.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
@@ -47,7 +47,7 @@ class Objects(Names):
                 for n in former:
                     birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
                     if birth is not None and is_leaf(n) and lines.intersection(birth.outer()):
-                        return Finding("rebound", where, text)
+                        return Finding("rebound", where.at(statement.line), text)
             return None
         return None
 
@@ -63,7 +63,7 @@ class Objects(Names):
                 for text in statement.binds():
                     for other in statement.source.bound_by(text, statement):
                         if other is not statement and other.line < statement.line and self.depends(other, source):
-                            return Finding("rebound", where, text)
+                            return Finding("rebound", where.at(statement.line), text)
         return None
 
     def depends(self, statement: Statement, source: Any) -> bool:
@@ -109,7 +109,8 @@ class Objects(Names):
         if label in COPIES:
             return True
         mine = self.value(node)
-        return mine is not None and any(equal_arrays(mine, self.value(n)) for n in self.ancestors().values() if n is not node)
+        others = (n for n in self.ancestors().values() if n is not node)
+        return mine is not None and any(equal_arrays(mine, self.value(n)) for n in others)
 
     def value(self, node: Node) -> Any:
         """The array of a value, None when it is gone."""

@@ -178,7 +178,10 @@ class Source:
         self.statements: list[Statement] = []
         self.functions: dict[str, list[Any]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
+        self.imported: set[str] = set()
         self._locals: dict[int, set[str]] = {}
+        self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
+        self._parents: dict[int, Any] = {}  # function -> the function around it
         self._visit(tree.body, None, ())
         for statement in self.statements:
             if statement.function is not None:
@@ -191,8 +194,13 @@ class Source:
             statement = Statement(node, function, around, self)
             self.statements.append(statement)
             inner = function
+            if isinstance(node, (ast.Global, ast.Nonlocal)) and function is not None:
+                self._outside.setdefault(id(function), set()).update(node.names)
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self.imported.update((a.asname or a.name).split(".")[0] for a in node.names)
             if isinstance(node, _FUNCTIONS):
                 inner = node
+                self._parents[id(node)] = function
                 self.functions.setdefault(node.name, []).append(node)
                 if around and isinstance(around[-1].node, ast.ClassDef):
                     self.classes.setdefault(around[-1].node.name, []).append(node.name)
@@ -220,9 +228,11 @@ class Source:
         return best
 
     def key(self, name: str, function: Any) -> Key:
-        """A name in its scope."""
-        if function is not None and name in self._local_names(function):
-            return id(function), name
+        """A name in its scope: that of the innermost function around it that binds it, else the file's."""
+        while function is not None:
+            if name in self._local_names(function) and name not in self._outside.get(id(function), ()):
+                return id(function), name
+            function = self._parents.get(id(function))
         return 0, name
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
@@ -296,7 +306,8 @@ class Flow:
 
     def _taint_target(self, target: Any, function: Any) -> None:
         if isinstance(target, ast.Name):
-            self.tainted.add(self.source.key(target.id, function))
+            if target.id not in self.source.imported:
+                self.tainted.add(self.source.key(target.id, function))
         elif isinstance(target, ast.Attribute):
             self.tainted.add(("attribute", target.attr))
         elif isinstance(target, ast.Subscript):
@@ -313,15 +324,25 @@ class Flow:
         if not hot:
             return
         name = last_name(call.func)
-        if name in _MUTATORS and isinstance(call.func, ast.Attribute):
+        if isinstance(call.func, ast.Attribute) and (name in _MUTATORS or self._may_change(call, statement)):
             self._taint_target(call.func.value, statement.function)
+        if self._may_change(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
+            for value in call.args:
+                self._taint_target(value, statement.function)
         wanted = "__init__" if name in self.source.classes else name
         for function in self.source.functions.get(wanted, []):
             names = parameters(function)
             if names[:1] == ["self"]:
                 names = names[1:]
+            if any(isinstance(a, ast.Starred) for a in call.args):
+                self.tainted.update((id(function), n) for n in names)
             for i, keyword in hot:
                 if keyword is not None:
                     self.tainted.add((id(function), keyword))
                 elif i < len(names):
                     self.tainted.add((id(function), names[i]))
+
+    def _may_change(self, call: ast.Call, statement: Statement) -> bool:
+        """Whether a call stands alone, as one that changes something does, and is not a mere print."""
+        alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
+        return alone and last_name(call.func) not in (*dir(builtins), *self.source.functions)

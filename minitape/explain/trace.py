@@ -37,6 +37,12 @@ class Place:
         self.filename, self.line, _ = place_of(*frames[0])
         self.column = _column(*frames[0])
 
+    def at(self, line: int) -> Place:
+        """The same place with the first line of its statement."""
+        place = Place(self.frames)
+        place.line = line
+        return place
+
     def outer(self) -> Iterator[tuple[str, int]]:
         """(file, line) of each frame, innermost first."""
         for frame in self.frames:
