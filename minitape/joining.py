@@ -286,29 +286,34 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
         raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
                          'Received '
                          f"`mode` = {mode}")  # fmt: skip
-    x, op = tensor_of(tensor), "PadV2" if wanted == "CONSTANT" else "MirrorPad"
-    sizes = _paddings(integers(paddings, op if op != "PadV2" or constant_values != 0 else "Pad", "Tpaddings"), x, op)
-    if wanted != "CONSTANT":
-        _check_mirror(sizes, x, wanted)
-        return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})
-    if type(constant_values) in (int, float) and constant_values == 0:
-        fill = b"" if x.dtype.kind == "s" else x.dtype.as_numpy_dtype(0)
-    else:
-        fill = convert_to_tensor(constant_values, x.dtype).array
-    return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
+    x, constant = tensor_of(tensor), wanted == "CONSTANT"
+    fill = _fill(constant_values, x.dtype) if constant else None
+    op = "MirrorPad" if not constant else "Pad" if type(constant_values) is int and constant_values == 0 else "PadV2"
+    sizes = _paddings(integers(paddings, op, "Tpaddings"), x, op)
+    if constant:
+        return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
+    _check_mirror(sizes, x, wanted)
+    return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted})
+
+
+def _fill(value: Any, dtype: Any) -> Any:
+    """The constant around a padded tensor, in its dtype; a plain 0 is the zero of every dtype."""
+    if type(value) in (int, float) and value == 0:
+        return b"" if dtype.kind == "s" else dtype.as_numpy_dtype(0)
+    return convert_to_tensor(value, dtype).array
 
 
 def _paddings(sizes: Any, x: Any, op: str) -> tuple[Any, ...]:
     if sizes.ndim != 2 or sizes.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {shown(sizes.shape)}", op)
+    mirror = op == "MirrorPad"
     if len(sizes) != x.ndim:
-        raise invalid(
-            f"The first dimension of paddings must be the rank of inputs{shown(sizes.shape)} {shown(x.shape)}", op
-        )
+        gap = ", " if mirror else " "
+        raise invalid("The first dimension of paddings must be the rank of inputs"
+                      f"{shown(sizes.shape)}{gap}{shown(x.shape)}", op)  # fmt: skip
     for a, b in sizes.tolist():
         if a < 0 or b < 0:
-            raise invalid(f"Paddings must be non-negative: {a} {b}" if op == "PadV2" else
-                          f"paddings must be non-negative: {a} {b}", op)  # fmt: skip
+            raise invalid(f"{'p' if mirror else 'P'}addings must be non-negative: {a} {b}", op)
     return tuple((int(a), int(b)) for a, b in sizes)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError, invalid
 from .joining import shown
+from .opdefs import accept_attr
 from .operands import tensor_of
 from .picking import check_places, outside
 from .primitives import TABLE
@@ -142,8 +143,9 @@ class Updates:
         rows = tensor_of(slices.indices)
         if state.graph is not None:
             return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
+        accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
         _check_prefix(rows, values)
-        check_places(rows.array, self._state.shape[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
+        check_places(rows.array, (*self._state.shape, 1)[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
         return self._changed(how, np.asarray(rows.array), values)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
@@ -166,7 +168,8 @@ class Updates:
     def _changed(self, how: str, index: Any, delta: Any) -> Any:
         """A new state: a copy of the old one with some slices changed."""
         values = delta.array
-        new = np.array(self._state.array)  # type: ignore[attr-defined]
+        whole = np.array(self._state.array)  # type: ignore[attr-defined]
+        new = whole.reshape(whole.shape or (1,))
         with np.errstate(all="ignore"):
             if how == "update":
                 new[index] = values
@@ -174,7 +177,7 @@ class Updates:
                 np.floor_divide.at(new, index, values)
             else:
                 _UFUNCS[how].at(new, index, values)
-        return self._assigned(bare(new), f"scatter_{how}", True, delta)  # type: ignore[attr-defined]
+        return self._assigned(bare(new.reshape(whole.shape)), f"scatter_{how}", True, delta)  # type: ignore[attr-defined]
 
     def _in_graph(self, how: str, where: Any, values: Any) -> Any:
         if f"tensor_scatter_{how}" not in TABLE:
