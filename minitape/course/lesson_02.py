@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from .exercise import Exercise, Mistake
 
+
+def _refused(numbers: list[float]) -> list[float]:
+    """What a learner's function does that hands in places of the wrong form."""
+    raise ValueError(f"bad places for {numbers}")
+
+
 EXERCISES = (
     Exercise(
         "02.1",
@@ -32,7 +38,7 @@ EXERCISES = (
     Exercise(
         "02.2",
         expect=lambda numbers: [max(number, 0.0) for number in numbers],
-        cases=[([1.0, -2.0, 3.0],), ([-0.5, -1.5],), ([4.0, 0.0],)],
+        cases=[([1.0, -2.0, 3.0],), ([-0.5, 1.5, -2.0],), ([4.0, 0.0],)],
         mistakes=[
             Mistake(
                 lambda numbers: [abs(number) for number in numbers],
@@ -49,6 +55,10 @@ EXERCISES = (
             Mistake(
                 lambda numbers: [number for number in numbers if number > 0],
                 "You dropped the negative numbers. Keep their places, with a 0 there.",
+            ),
+            Mistake(
+                lambda numbers: [number > 0 for number in numbers],
+                "That is the mask, as True and False. Cast it to the dtype of x, and multiply x by it.",
             ),
             Mistake(lambda numbers: numbers, "Nothing is replaced. Have you returned x itself?"),
         ],
@@ -69,6 +79,7 @@ EXERCISES = (
                 lambda numbers: [*numbers[:-1], 0.0], "The last is replaced, the first is not: it has the place [0]."
             ),
             Mistake(lambda numbers: numbers[1:-1], "You cut the ends off. Keep their places, with a 0 there."),
+            Mistake(_refused, "It raised an error. Each place is a list of its own, and the last is len(numbers) - 1."),
         ],
         hint="The places are [[0], [len(numbers) - 1]], the updates [0.0, 0.0]. Return the new tensor.",
         because="Two places were replaced, in a new tensor.",

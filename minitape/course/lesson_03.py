@@ -12,6 +12,11 @@ def _content_and_shape(variable: Any) -> list[Any]:
     return [variable.numpy().tolist(), str(variable.shape)]
 
 
+def _refused(numbers: list[float]) -> float:
+    """What a learner's function does that writes `total += number`."""
+    raise RuntimeError(f"`variable += value` is not supported: {numbers}")
+
+
 EXERCISES = (
     Exercise(
         "03.1",
@@ -69,6 +74,9 @@ EXERCISES = (
             Mistake(
                 lambda numbers: numbers[0], "The return stands inside the loop, so the function ends after one number."
             ),
+            Mistake(
+                _refused, "It raised an error. If you wrote total += number: call total.assign_add(number) instead."
+            ),
         ],
         hint="Inside a loop over the numbers, call total.assign_add(number). After the loop, return total.",
         because="assign_add changes the box, so each step starts from what the last one left.",
@@ -103,6 +111,7 @@ EXERCISES = (
             Mistake(
                 ["a:0", "b:0", "c:0", "d:0"], "A variable must be trainable, and it must be read inside the block."
             ),
+            Mistake(["d"], "The right variable. TensorFlow writes :0 behind the name."),
         ],
         hint="For each variable ask two questions: is it trainable? Is it read while the tape is on?",
         because="Only d is trainable and read while the tape is on.",

@@ -14,6 +14,7 @@ EXERCISES = (
             Mistake(["a:0", "b:0", "d:0"], "b is read, but it is not trainable, and nobody watches it by hand."),
             Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
             Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
+            Mistake(["a", "d"], "The right variables. TensorFlow writes :0 behind the names."),
         ],
         hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
         because="a is trainable and read inside the block, d is watched by hand.",
@@ -51,9 +52,7 @@ EXERCISES = (
         expect=lambda a, b: [None, a * a],
         cases=[(2.0, 5.0), (-3.0, 1.0), (0.5, 4.0)],
         mistakes=[
-            Mistake(
-                lambda a, b: [2 * a * b, a * a], "a is watched, too. Say watch_accessed_variables=False."
-            ),
+            Mistake(lambda a, b: [2 * a * b, a * a], "a is watched, too. Say watch_accessed_variables=False."),
             Mistake(lambda a, b: [2 * a * b, None], "This tape watches a instead of b."),
             Mistake(lambda a, b: [None, None], "Now nobody is watched: call tape.watch(b) before y is computed."),
             Mistake(lambda a, b: a * a, "Ask for both gradients, in a list: [a, b]."),
