@@ -1,0 +1,111 @@
+"""Every program of the five documents stands in a lesson, whole and in order, with what it prints.
+
+`documents.json` lists the programs: the number of the document, the program's lines (without comments, blank lines and
+the frame of a `try`), and what TensorFlow 2.21 prints. Of an error message that begins with a device's node,
+`{{function_node ...}}`, only the rest is listed. Blanks and the kind of quotes do not count. The lines must follow one
+another in the code cells of one lesson; the printed lines must stand under those cells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from minitape.cli.lessons import lessons_folder, notebooks_in
+
+PROGRAMS = json.loads(Path(__file__).with_name("documents.json").read_text(encoding="utf-8"))["programs"]
+HOW_MANY = {"000": 5, "001": 6, "002": 2, "003": 2, "004": 34}
+ROOM = 40  # lines that a lesson may put between two lines of a program
+
+
+def squeezed(text: str) -> str:
+    """A text without blanks, and with one kind of quotes."""
+    return "".join(text.split()).replace('"', "'")
+
+
+class Lesson:
+    """The code lines of a lesson, each with its cell; the printed text of each cell; the prose."""
+
+    def __init__(self, path: Path) -> None:
+        cells = nbformat.read(path, as_version=4).cells
+        self.code = [
+            (squeezed(line.partition(" #")[0]), number)
+            for number, cell in enumerate(cells)
+            if cell.cell_type == "code"
+            for line in cell.source.split("\n")
+            if line.strip()
+        ]
+        self.printed = {n: squeezed(_text(cell)) for n, cell in enumerate(cells) if cell.cell_type == "code"}
+        self.prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown").lower()
+
+    def places(self, lines: list[str]) -> Iterator[range]:
+        """The cells from the first to the last line of each occurrence of these lines, in this order."""
+        for start, (line, cell) in enumerate(self.code):
+            if line == lines[0] and (end := self._follow(lines[1:], start)) is not None:
+                yield range(cell, end + 1)
+
+    def _follow(self, lines: list[str], at: int) -> int | None:
+        """The cell of the last line, if the others follow from `at` on, close to one another."""
+        for wanted in lines:
+            near = (n for n in range(at + 1, min(at + ROOM, len(self.code))) if self.code[n][0] == wanted)
+            found = next(near, None)
+            if found is None:
+                return None
+            at = found
+        return self.code[at][1]
+
+    def prints(self, cells: range, lines: list[str]) -> bool:
+        """Whether these lines stand among the outputs of these cells."""
+        printed = "".join(self.printed.get(number, "") for number in cells)
+        return all(line in printed for line in lines)
+
+
+def _text(cell: Any) -> str:
+    """What a cell printed, and the text of what it shows."""
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    return "".join(texts)
+
+
+@cache
+def lessons() -> dict[str, Lesson]:
+    return {path.stem: Lesson(path) for path in notebooks_in(lessons_folder()) if path.stem[:2].isdigit()}
+
+
+def holding(program: dict[str, Any], prints: list[str]) -> list[str]:
+    """The names of the lessons that hold the program and print these lines under it."""
+    lines = [squeezed(line) for line in program["lines"]]
+    printed = [squeezed(line) for line in prints]
+    return [
+        name
+        for name, lesson in lessons().items()
+        if any(lesson.prints(cells, printed) for cells in lesson.places(lines))
+    ]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: f"{p['document']}-{p['program'].replace(' ', '-')}")
+def test_a_lesson_holds_the_program_with_its_output_and_names_the_document(program):
+    assert holding(program, []), "no lesson holds all lines of this program in their order"
+    found = holding(program, program["prints"])
+    assert found, f"a lesson holds this program, but none prints {program['prints']}"
+    assert any(f"document {program['document']}" in lessons()[name].prose for name in found)
+
+
+def test_the_list_is_whole():
+    assert Counter(program["document"] for program in PROGRAMS) == HOW_MANY
+    names = [(program["document"], program["program"]) for program in PROGRAMS]
+    assert len(names) == len(set(names))
+
+
+def test_a_program_that_is_missing_or_prints_something_else_is_noticed():
+    program = PROGRAMS[-1]
+    assert holding(program, program["prints"])
+    assert not holding(program, ["Gradients of z wrt y:  14.0"])
+    assert not holding({**program, "lines": [*program["lines"], "print(dy, 'once more')"]}, [])
+    assert not holding({**program, "lines": program["lines"][::-1]}, [])
