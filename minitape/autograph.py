@@ -6,7 +6,8 @@ import ast
 from types import SimpleNamespace
 from typing import Any
 
-from .graphs.autograph import do_not_convert, set_loop_options
+from .graphs.autograph import do_not_convert
+from .graphs.loops import set_loop_options
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
@@ -24,13 +25,14 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     >>> print(tf.autograph.to_code(lambda x: x))
     lambda x: x
     """
-    from .graphs.rewrite import Rewriter, _definition, _Expressions, _parse_lines, source_lines
+    from .graphs.rewrite import Rewriter, rewritten_expression
+    from .graphs.sources import _definition, _parse_lines, source_lines
 
     function = getattr(entity, "python_function", entity)
     lines, _ = source_lines(function)
     node = _definition(_parse_lines(lines), function.__code__)
     if isinstance(node, ast.Lambda):
-        node.body = _Expressions().visit(node.body)
+        node.body = rewritten_expression(node.body)
     else:
         node.decorator_list = []
         node = Rewriter().function(node)

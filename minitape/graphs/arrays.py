@@ -29,7 +29,7 @@ def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any
     size = buffer.shape[0]
     if not 0 <= at < size and not (dynamic and at >= 0):
         raise OutOfRangeError(
-            None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size}"
+            None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size} "
         )
     if _is_empty(buffer, shape):
         new = np.zeros((max(size, at + 1), *shape), np.asarray(value).dtype if buffer.dtype != object else object)
@@ -150,7 +150,7 @@ class TensorArray(TensorArrayBase):
     def _empty(self, size: Any) -> Any:
         known = self._shape.as_list() if self._shape.is_fully_defined() else [0]
         size = convert_to_tensor(size)
-        from .build import is_symbolic
+        from .symbolic import is_symbolic
 
         if is_symbolic(size):
             from .later import zeros_of_size

@@ -9,9 +9,10 @@ from .. import nest
 from ..convert import convert_to_tensor
 from ..record import state
 from ..tensor import Tensor
-from .build import Graph, SymbolicTensor
+from .build import Graph
 from .effects import is_stateful
 from .program import Program, replay
+from .symbolic import SymbolicTensor
 
 
 class BodyGraph(Graph):

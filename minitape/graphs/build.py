@@ -20,228 +20,9 @@ from ..errors import OpError
 from ..primitives import TABLE, Primitive
 from ..record import CALL, LEAF, Call, Leaf, Record, own_file, state
 from ..shape import TensorShape
-from ..tensor import EagerTensor, Reference, Tensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 from . import infer
-
-_RESOLVE = (
-    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution mode "
-    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
-    "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not be "
-    "visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/"
-    "reference/limitations.md#access-to-source-code for more information."
-)
-
-
-class OperatorNotAllowedInGraphError(TypeError):
-    """Python asked a symbolic tensor for its value."""
-
-
-class InaccessibleTensorError(ValueError):
-    """A symbolic tensor was used outside the graph that it belongs to."""
-
-
-class NeedsValue(AttributeError):
-    """minitape itself needed the value of a symbolic tensor that only a run of the graph knows."""
-
-
-class SymbolicTensor(Tensor):
-    """A tensor of a graph: it has a name, a dtype and a static shape, but no value."""
-
-    __slots__ = ("graph", "_row", "_op", "value_index", "_shape", "_dtype", "__weakref__")
-    __module__ = "tensorflow.python.framework.tensor"
-    _value = _lane = _made = None
-
-    def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
-        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = (
-            graph,
-            row,
-            op,
-            index,
-            shape,
-            dtype,
-        )
-
-    # -- what it is ---------------------------------------------------------------------------------------------------
-
-    op = property(lambda self: self._op, doc="The operation that makes this tensor.")
-    dtype = property(lambda self: self._dtype, doc="The type of the elements.")
-    shape = property(lambda self: self._shape, doc="The static shape; sizes that only a run knows are None.")
-    device = property(lambda self: "", doc="Where it will live: not decided.")
-    _id = property(lambda self: id(self))
-    _home = property(lambda self: self.graph)
-
-    @property
-    def name(self) -> str:
-        """The operation's name and which output this is."""
-        return f"{self._op.name}:{self.value_index}"
-
-    @property
-    def ndim(self) -> int | None:
-        """The number of axes; None when it is unknown."""
-        return self._shape.rank
-
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
-        return self._shape
-
-    def set_shape(self, shape: Any) -> None:
-        """Adds to what is known about the static shape; ValueError when it contradicts."""
-        self._shape = self._shape.merge_with(TensorShape(shape))
-        self.graph.meta[self._row] = (_plain(self._shape), self.graph.meta[self._row][1])
-
-    def ref(self) -> Reference:
-        """A hashable reference to this very tensor."""
-        return Reference(self)
-
-    def consumers(self) -> list[Operation]:
-        """The operations that have this tensor as an input."""
-        calls = [c for c in self.graph.calls if self._row in c.inputs]
-        return [self.graph.op_of[c.row] for c in calls]
-
-    def __getattr__(self, name: str) -> Any:
-        if (
-            name == "array"
-        ):  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
-            found = self.graph.constant_value(self._row)
-            if found is not None:
-                return found
-            raise NeedsValue(
-                f"The value of {self!r} is needed while the graph is being built, but only a run of the graph knows it."
-            )
-        if name == "assign":
-            from ..updates import sliced
-
-            found = sliced(self)
-            if found is not None:
-                return found
-        raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
-
-    def __getitem__(self, key: Any) -> Any:
-        from .slicing import getitem
-
-        return getitem(self, key)
-
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in the default session (or the given one)."""
-        from .session import default_session
-
-        return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
-
-    def _tape_rows(self, tape: Any) -> list[int]:
-        record = tape._record
-        if record is self.graph:
-            return [self._row]
-        row = None if record is None else record.find(self)
-        return [] if row is None else [row]
-
-    def _watch_on(self, tape: Any) -> None:
-        if not self.dtype.differentiable:
-            from ..tape import warn_not_watchable
-
-            warn_not_watchable(self.dtype)
-        elif tape._recording:
-            tape._watch_row(tape._record.enter(self))
-
-    # -- what it refuses ----------------------------------------------------------------------------------------------
-
-    def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            f"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. {_RESOLVE}"
-        )
-
-    def __iter__(self) -> Iterator[Any]:
-        raise OperatorNotAllowedInGraphError(f"Iterating over a symbolic `tf.Tensor` is not allowed. {_RESOLVE}")
-
-    def __len__(self) -> int:
-        raise TypeError(f"len is not well defined for a symbolic Tensor ({self.name}). Please call `x.shape` rather than "
-                        "`len(x)` for shape information.")  # fmt: skip
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise NotImplementedError(
-            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that you're "
-            "trying to pass a Tensor to a NumPy call, which is not supported."
-        )
-
-    def __contains__(self, item: Any) -> bool:
-        return iter(self) is None
-
-    def __hash__(self) -> int:  # in TensorFlow 1 graphs tensors are keys of feed_dict, and == is identity
-        if self.graph.is_function():
-            raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
-        return id(self)
-
-    def __eq__(self, other: Any) -> Any:
-        return Tensor.__eq__(self, other) if self.graph.is_function() else self is other
-
-    def __ne__(self, other: Any) -> Any:
-        return Tensor.__ne__(self, other) if self.graph.is_function() else self is not other
-
-    def __copy__(self) -> SymbolicTensor:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
-        return self
-
-    def __str__(self) -> str:
-        shape = f", shape={self._shape}" if self._shape.rank is not None else ""
-        return f'Tensor("{self.name}"{shape}, dtype={self._dtype.name})'
-
-    def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
-
-    def __format__(self, spec: str) -> str:
-        return str(self).__format__(spec)
-
-
-class Operation:
-    """A node of a graph: one row, or one call with several outputs."""
-
-    __slots__ = ("graph", "name", "type", "row", "call", "count", "gradient", "_control", "__weakref__")
-
-    def __init__(self, graph: Graph, name: str, kind: str, row: int, call: Call | None, count: int) -> None:
-        self.graph, self.name, self.type, self.row, self.call, self.count = graph, name, kind, row, call, count
-        self.gradient = graph.overrides.get(kind)  # the name of the gradient that replaces its rules
-        self._control = tuple(graph.controls)
-
-    @property
-    def inputs(self) -> tuple[SymbolicTensor, ...]:
-        """The tensors that it reads."""
-        return () if self.call is None else tuple(self.graph.tensor_at(r) for r in self.call.inputs)
-
-    @property
-    def outputs(self) -> list[SymbolicTensor]:
-        """The tensors that it makes."""
-        return [self.graph.tensor_at(self.row + i) for i in range(self.count)]
-
-    def values(self) -> tuple[SymbolicTensor, ...]:
-        """The outputs as a tuple."""
-        return tuple(self.outputs)
-
-    control_inputs = property(lambda self: list(self._control), doc="Operations that run before it.")
-    device = property(lambda self: "", doc="Where it will run: not decided.")
-
-    def get_attr(self, name: str) -> Any:
-        """One of its attributes: ``T`` is the type of its inputs; ValueError for one that it does not have."""
-        attrs = {} if self.call is None else self.call.attrs
-        if name in attrs:
-            return attrs[name]
-        if name in ("T", "dtype"):
-            return (self.inputs or self.outputs)[0].dtype
-        raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
-
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Runs it in the default session (or the given one)."""
-        from .session import default_session
-
-        default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)
-
-    def __repr__(self) -> str:
-        return f"<tf.Operation '{self.name}' type={self.type}>"
-
-    def __str__(self) -> str:
-        inputs = "".join(f'input: "{t.op.name}"\n' for t in self.inputs)
-        return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
-
+from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
 
 # what operators call their operations, where it is not the kernel's name
 _OPERATOR_NAMES = {
@@ -284,10 +65,6 @@ def _caller() -> tuple[str, str | None]:
         if isinstance(given, dict) and isinstance(given.get("name"), str):
             return called, given["name"]
     return called, None
-
-
-def _plain(shape: TensorShape) -> Any:
-    return None if shape.rank is None else tuple(shape.as_list())
 
 
 class Graph(Record):
@@ -471,7 +248,7 @@ class Graph(Record):
         op = Operation(self, self.unique_name(name), kind, row, call, len(outputs))
         self.op_of[row] = self.by_name[op.name] = op
         for index, (shape, dtype) in enumerate(outputs):
-            self.meta[row + index] = (_plain(shape), np.dtype(dtype.as_numpy_dtype))
+            self.meta[row + index] = (plain_shape(shape), np.dtype(dtype.as_numpy_dtype))
             self.tensors[row + index] = SymbolicTensor(self, row + index, op, index, shape, dtype)
         return op
 
@@ -681,14 +458,6 @@ def _default_name(op: str) -> str:
     return _FUNCTION_NAMES.get(op, op)
 
 
-def out_of_scope(tensor: SymbolicTensor, kind: type[Exception]) -> Exception:
-    """The error for a symbolic tensor that is used where its graph is not being built."""
-    return kind(
-        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
-        "collections to access it."
-    )
-
-
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Adds an operation to the graph that is being built: here the core hands over what it can not compute."""
     graph = state.graph
@@ -698,8 +467,3 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
             raise out_of_scope(leaked, TypeError)
         raise TypeError(f"{primitive.op} takes tensors, got {leaked!r} of type {type(leaked).__name__}.")
     return graph.apply(primitive, inputs, attrs)
-
-
-def is_symbolic(value: Any) -> bool:
-    """True for a tensor of a graph, which has no value yet."""
-    return type(value) is SymbolicTensor

@@ -194,7 +194,9 @@ class Writer:
                 values[at] = self.constants[row]
         self.scope |= {f"s{number}": values, f"b{number}": block, f"k{number}": kernels.load(segment.real).forward}
         self.lines.append(f"    w = s{number}.copy()\n")
-        self.lines += [f"    w[{at}] = {name}\n" for at, name in enumerate(leaves) if int(name[1:]) not in self.constants]
+        self.lines += [
+            f"    w[{at}] = {name}\n" for at, name in enumerate(leaves) if int(name[1:]) not in self.constants
+        ]
         self.lines.append(f"    k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)\n")
         for call in segment.calls:
             if self._read_later(call.row, segment.rows):

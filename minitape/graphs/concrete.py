@@ -71,7 +71,9 @@ class ConcreteFunction:
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
         self.variables = [v for v, _ in self._reads.values()]
         numbers = {id(t) for t in self.graph.numbers.values()}
-        self._held = [r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)]
+        self._held = [
+            r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
+        ]
         self._composite = has_parts(body.result)
         self._single = len(body.flat) == 1 and not nest.is_nested(body.result)
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)

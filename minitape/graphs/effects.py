@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..custom import PythonCall, for_batches, no_tapes, run_python
+from ..custom import for_batches, no_tapes
 from ..primitives import TABLE, Primitive
+from ..pyfunction import PythonCall, run_python
 from ..record import Leaf, state
 from ..shape import TensorShape
 from ..tape import UnconnectedGradients
@@ -178,7 +179,7 @@ PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     from .. import nest
-    from ..custom import python_error
+    from ..pyfunction import python_error
 
     with no_tapes():
         try:

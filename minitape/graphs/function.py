@@ -16,10 +16,10 @@ from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor
-from .body import Body
-from .parts import Parts, take_apart
-from .concrete import ConcreteFunction, FuncGraph
 from . import structured
+from .body import Body
+from .concrete import ConcreteFunction, FuncGraph
+from .parts import Parts, take_apart
 from .signature import Signature, as_spec, text_of_parameters
 from .spec import TensorSpec, is_array, key_of
 

@@ -72,7 +72,9 @@ class _Names(ast.NodeTransformer):
 class Fused:
     """Writes the fused function of some calls. ``outside(row)`` says whether a row is read by other calls, too."""
 
-    def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, set[int]]) -> None:
+    def __init__(
+        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, set[int]]
+    ) -> None:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
         self.lines: list[str] = []
@@ -172,7 +174,12 @@ class Fused:
         if self.shape is None:
             return
         shape, indent = self.shape, "    "
-        used = {int(w[1:].split("[")[0]) for line in self.after for w in line.split() if w.startswith("v") and w[1:].isdigit()}
+        used = {
+            int(w[1:].split("[")[0])
+            for line in self.after
+            for w in line.split()
+            if w.startswith("v") and w[1:].isdigit()
+        }
         stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self._summed(r)) or r in used]
         self.lines += [f"    v{r} = np.empty({shape!r}, T)\n" for r in stored]
         self.lines += [f"    {name} = 0.0\n" for _, name in self.sums]

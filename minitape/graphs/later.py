@@ -10,8 +10,8 @@ from .. import dtypes
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import wrap
-from .build import is_symbolic
 from .primitive import GraphPrimitive
+from .symbolic import is_symbolic
 
 SIZE = GraphPrimitive("size_of", "TensorListLength", lambda t, a: [(TensorShape([]), dtypes.int32)],
                       forward=lambda x: (np.int32(np.shape(x)[0]),), rules=None)  # fmt: skip

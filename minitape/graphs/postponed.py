@@ -11,10 +11,10 @@ from ..custom import no_tapes
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
-from .build import SymbolicTensor
 from .effects import later
 from .infer import _filled, _guesses
 from .program import Program, needed
+from .symbolic import SymbolicTensor
 
 
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
-import linecache
 import textwrap
-import types
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 AG = "_minitape_autograph"
-FUNCTION = "_minitape_function"
 _UNTOUCHED = {
     "super",
     "locals",
@@ -412,10 +408,9 @@ class Rewriter:
 
 
 def _falls_through_rewritten(body: list[ast.stmt]) -> bool:
-    return (
-        not body
-        or (not isinstance(body[-1], (ast.Return, ast.Raise))
-        and not (isinstance(body[-1], ast.With) and not _falls_through_rewritten(body[-1].body)))
+    return not body or (
+        not isinstance(body[-1], (ast.Return, ast.Raise))
+        and not (isinstance(body[-1], ast.With) and not _falls_through_rewritten(body[-1].body))
     )
 
 
@@ -466,131 +461,6 @@ def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
     return out
 
 
-# -- functions ------------------------------------------------------------------------------------------------------------
-
-_codes: dict[types.CodeType, types.CodeType | None] = {}
-
-
-def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
-    """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is none."""
-    code = function.__code__
-    if code not in _codes:
-        try:
-            _codes[code] = _rewritten_code(function)
-        except (OSError, TypeError, SyntaxError, CanNotConvert, IndentationError):
-            _codes[code] = None
-    made = _codes[code]
-    if made is None:
-        raise CanNotConvert(function.__name__)
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells[AG] = types.CellType(runtime)
-    closure = tuple(cells[name] for name in made.co_freevars)
-    new = types.FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
-    new.__kwdefaults__ = function.__kwdefaults__
-    new.__qualname__, new.__doc__, new.__module__ = function.__qualname__, function.__doc__, function.__module__
-    new.__dict__.update(function.__dict__)
-    new.__dict__.pop("__wrapped__", None)
-    return new
-
-
-def _rewritten_code(function: types.FunctionType) -> types.CodeType:
-    code = function.__code__
-    lines, first = source_lines(function)
-    tree = _parse_lines(lines)
-    node = _definition(tree, code)
-    if isinstance(node, ast.Lambda):
-        node.body = _Expressions().visit(node.body)
-        inner: ast.stmt = ast.Return(node)
-    else:
-        node.decorator_list = []
-        inner = Rewriter().function(node)
-        node.name = FUNCTION  # its own name must stay the global that it is
-    names = [n for n in (*code.co_freevars, AG) if n != "__class__"]
-    text = f"def _factory({', '.join(names)}): pass"
-    factory = _parse(text)[0]
-    if "__class__" in code.co_freevars:
-        factory.body = _parse("__class__ = None")  # type: ignore[attr-defined]
-    else:
-        factory.body = []  # type: ignore[attr-defined]
-    factory.body.append(inner)  # type: ignore[attr-defined]
-    module = ast.Module([factory], [])
-    ast.fix_missing_locations(module)
-    ast.increment_lineno(module, max(first, 1) - 1)
-    whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=_future_flags(code))
-    found = _find_code(whole, code.co_name if code.co_name == "<lambda>" else FUNCTION)
-    if found is None:
-        raise CanNotConvert(code.co_name)
-    return found.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-
-
-def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
-    """The lines of a function's source and the number of the first; OSError when there is none."""
-    try:
-        return inspect.getsourcelines(function)
-    except OSError:  # a cell or a doctest: linecache may know it, though there is no file
-        code = function.__code__
-        lines = linecache.getlines(code.co_filename)
-        if not lines:
-            raise
-        return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
-
-
-def _future_flags(code: types.CodeType) -> int:
-    import __future__
-
-    return code.co_flags & __future__.annotations.compiler_flag
-
-
-def _parse_lines(lines: list[str]) -> ast.Module:
-    text = textwrap.dedent("".join(lines))
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        stripped = text.strip()
-        at = stripped.find("lambda")
-        while at >= 0:  # a lambda in the middle of an expression that goes on elsewhere
-            for end in range(len(stripped), at, -1):
-                try:
-                    return ast.parse(f"({stripped[at:end]})")
-                except SyntaxError:
-                    continue
-            at = stripped.find("lambda", at + 1)
-        raise
-
-
-def _definition(tree: ast.Module, code: types.CodeType) -> Any:
-    """The node of the function that has this code."""
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if code.co_name != "<lambda>":
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-                return node
-        raise CanNotConvert(code.co_name)
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Lambda):
-            args = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
-            if tuple(args) == names:
-                found.append(node)
-    same = [n for n in found if _same_code(n, code)] if len(found) > 1 else found
-    if not same:
-        raise CanNotConvert("<lambda>")
-    return same[0]
-
-
-def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    made = compile(ast.fix_missing_locations(ast.Expression(copy.deepcopy(node))), "<lambda>", "eval")
-    inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
-    constants = [c for c in inner.co_consts if not isinstance(c, types.CodeType)]
-    known = set(code.co_names) | set(code.co_freevars)
-    return constants == [c for c in code.co_consts if not isinstance(c, types.CodeType)] and (
-        set(inner.co_names) | set(inner.co_freevars) == known
-    )
-
-
-def _find_code(code: types.CodeType, name: str) -> types.CodeType | None:
-    factory = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == "_factory")
-    for constant in factory.co_consts:
-        if isinstance(constant, types.CodeType) and constant.co_name == name:
-            return constant
-    return None
+def rewritten_expression(node: ast.expr) -> ast.expr:
+    """One expression with its calls, conditions and boolean operators rewritten."""
+    return _Expressions().visit(node)

@@ -15,8 +15,9 @@ from ..record import state
 from ..shape import TensorShape
 from ..tape import UnconnectedGradients
 from ..tensor import EagerTensor, Tensor
-from .build import Graph, Operation, SymbolicTensor
+from .build import Graph
 from .program import Program
+from .symbolic import Operation, SymbolicTensor
 
 
 class _Stacks(threading.local):

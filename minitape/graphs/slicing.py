@@ -10,8 +10,8 @@ import numpy as np
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor
-from .build import SymbolicTensor
 from .primitive import GraphPrimitive
+from .symbolic import SymbolicTensor
 
 
 def getitem(tensor: Any, key: Any) -> Any:

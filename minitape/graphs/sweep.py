@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ..custom import GRADIENTS
 from ..primitives import TABLE
+from ..registry import GRADIENTS
 from ..slices import IndexedSlices, join
 from ..sweep import Sweep, unbroadcast
 from ..tensor import EagerTensor, Tensor, wrap
-from .build import SymbolicTensor
 from .primitive import GraphPrimitive
+from .symbolic import SymbolicTensor
 
 _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
 

@@ -13,7 +13,7 @@ from ..record import state
 from ..shape import TensorShape
 from ..tensor import wrap
 from ..variable import ResourceVariable, _numbers
-from .build import SymbolicTensor
+from .symbolic import SymbolicTensor
 
 
 class GraphVariable(ResourceVariable):

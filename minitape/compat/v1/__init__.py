@@ -16,7 +16,8 @@ from typing import Any
 _HOME: dict[str, str] = {
     "minitape.graphs.session": "InteractiveSession Session get_default_graph get_default_session gradients placeholder "
                                "placeholder_with_default reset_default_graph",
-    "minitape.graphs.build": "Graph Operation",
+    "minitape.graphs.build": "Graph",
+    "minitape.graphs.symbolic": "Operation",
     "minitape.graphs.variables": "group no_op",
     "minitape.compat.v1.legacy": "ConfigProto GPUOptions GraphKeys RunOptions add_to_collection all_variables assign "
                                  "assign_add assign_sub assert_equal container disable_eager_execution disable_v2_behavior "

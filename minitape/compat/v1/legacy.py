@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import dtypes
-from ...custom import call_numpy
 from ...graphs.session import get_default_graph
 from ...graphs.variables import initializer_of
+from ...pyfunction import call_numpy
 from ...record import state
 
 _warned: set[tuple[str, int]] = set()

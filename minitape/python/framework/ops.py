@@ -7,9 +7,10 @@ from typing import Any
 
 from ...compat.v1.legacy import name_scope
 from ...convert import convert_to_tensor
-from ...custom import NotDifferentiable, RegisterGradient, no_gradient
-from ...graphs.build import Graph, Operation
+from ...graphs.build import Graph
 from ...graphs.session import get_default_graph, reset_default_graph
+from ...graphs.symbolic import Operation
+from ...registry import NotDifferentiable, RegisterGradient, no_gradient
 from ...tensor import EagerTensor, Tensor
 
 NoGradient = no_gradient

@@ -1,0 +1,175 @@
+"""``map_fn``, ``scan`` and folds: loops over the first axis of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest
+from ..convert import convert_to_tensor
+from ..errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
+from ..primitives import TABLE
+from ..record import state
+from ..tensor import Tensor, wrap
+from .control import while_loop
+
+
+def elements(value: Any, index: Any) -> Any:
+    """Element ``index`` of each tensor of a structure."""
+    if isinstance(index, int):
+        return nest.map_structure(lambda t: TABLE["slice"](t, spec=(index,)), value)
+    return nest.map_structure(lambda t: TABLE["gather"](t, index, axis=0), value)
+
+
+def _count(elems: Any) -> Any:
+    return nest.flatten(elems)[0].shape[0]
+
+
+def _over(elems: Any) -> tuple[Any, int]:
+    elems = nest.map_structure(convert_to_tensor, elems)
+    if any(t.shape.rank == 0 for t in nest.flatten(elems)):
+        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+    count = _count(elems)
+    return elems, count
+
+
+def _stacked(results: list[Any]) -> Any:
+    if not results:
+        raise ValueError("The first axis is empty: nothing to apply the function to.")
+    return nest.map_structure(lambda *parts: TABLE["stack"](*[convert_to_tensor(p) for p in parts], axis=0), *results)
+
+
+def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: bool = True,
+           swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+           fn_output_signature: Any = None) -> Any:  # fmt: skip
+    """Applies ``fn`` to the elements along the first axis and stacks the results.
+
+    ``elems`` may be a structure of tensors; ``fn_output_signature`` gives the dtypes where they differ from those of
+    ``elems``. Differentiable. See https://www.tensorflow.org/api_docs/python/tf/map_fn.
+
+    >>> import minitape as tf
+    >>> tf.map_fn(lambda t: t * t, tf.constant([1.0, 2.0, 3.0])).numpy()
+    array([1., 4., 9.], dtype=float32)
+    """
+    if not callable(fn):
+        raise TypeError(f"The provided function {fn.__name__} is not callable.fn must be callable.")
+    elems, count = _over(elems)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    if count is None:
+        return _map_dynamic(fn, elems, signature)
+    if count == 0:
+        specs = elems if signature is None else signature
+        return nest.map_structure(lambda s: _empty(s), specs)
+    results = [fn(elements(elems, i)) for i in range(count)]
+    if signature is None:
+        _check_signature(elems, results[0])
+    return _stacked(results)
+
+
+def _check_signature(elems: Any, result: Any) -> None:
+    nest.assert_same_structure(elems, result, check_types=False)
+    for want, got in zip(nest.flatten(elems), nest.flatten(result), strict=True):
+        got = convert_to_tensor(got)
+        if got.dtype != want.dtype:
+            raise invalid(f"TensorArray dtype is {want.dtype.name} but Op is trying to write dtype {got.dtype.name} ")
+
+
+def _empty(spec: Any) -> Any:
+    shape = tuple(spec.shape)[1:] if isinstance(spec, Tensor) and state.graph is not None else ()
+    dtype = spec.dtype if hasattr(spec, "dtype") else dtypes.as_dtype(spec)
+    return wrap(np.zeros((0, *shape), dtype.as_numpy_dtype))
+
+
+def _map_dynamic(fn: Any, elems: Any, signature: Any) -> Any:
+    from .arrays import TensorArray
+    from .later import size_of
+
+    count = size_of(nest.flatten(elems)[0])
+    like = elems if signature is None else signature
+    flat = nest.flatten(like)
+    arrays = [TensorArray(s.dtype if hasattr(s, "dtype") else s, size=count) for s in flat]
+
+    def step(i: Any, tas: Any) -> Any:
+        result = nest.flatten(fn(elements(elems, i)))
+        return i + 1, [ta.write(i, convert_to_tensor(r)) for ta, r in zip(tas, result, strict=True)]
+
+    _, arrays = while_loop(lambda i, tas: i < count, step, (wrap(np.int32(0)), arrays))
+    return nest.pack_sequence_as(like, [ta.stack() for ta in arrays])
+
+
+def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
+    """The same results as ``map_fn``, whatever the dtypes; minitape applies ``fn`` to the elements one by one.
+
+    See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+
+    >>> import minitape as tf
+    >>> tf.vectorized_map(lambda t: tf.reduce_sum(t), tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy()
+    array([3., 7.], dtype=float32)
+    """
+    elems, count = _over(elems)
+    return _stacked([fn(elements(elems, i)) for i in range(count)])
+
+
+def scan(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+         swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, with all intermediate results stacked.
+
+    Without ``initializer`` the first element starts. See https://www.tensorflow.org/api_docs/python/tf/scan.
+
+    >>> import minitape as tf
+    >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
+    array([1., 3., 6.], dtype=float32)
+    """
+    results = _accumulate(fn, elems, initializer, reverse)
+    return _stacked(results[::-1] if reverse else results)
+
+
+def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, from the first element to the last.
+
+    See https://www.tensorflow.org/api_docs/python/tf/foldl.
+
+    >>> import minitape as tf
+    >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
+    123
+    """
+    return _accumulate(fn, elems, initializer, False, True)[-1]
+
+
+def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
+          swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
+    """``fn(accumulated, element)`` along the first axis, from the last element to the first.
+
+    See https://www.tensorflow.org/api_docs/python/tf/foldr.
+
+    >>> import minitape as tf
+    >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
+    321
+    """
+    return _accumulate(fn, elems, initializer, True, True)[-1]
+
+
+def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start: bool = False) -> list[Any]:
+    if not callable(fn):
+        raise TypeError(f"{getattr(fn, '__name__', fn)} is not callable. Please provide a callable function.")
+    elems, count = _over(elems)
+    if count is None:
+        raise ValueError("The number of elements along the first axis must be known.")
+    order = list(range(count))[:: -1 if reverse else 1]
+    results: list[Any] = []
+    if initializer is None:
+        if not order:
+            raise OutOfRangeError(None, None, "Tried to read from index 0 but array size is: 0 ")
+        value = elements(elems, order[0])
+        results.append(value)
+        order = order[1:]
+    else:
+        value = nest.map_structure(convert_to_tensor, initializer)
+        if with_start:
+            results.append(value)
+    for i in order:
+        value = fn(value, elements(elems, i))
+        results.append(value)
+    return results

@@ -1,0 +1,92 @@
+"""What AutoGraph needs to know of values: whether a tensor decides, and what a name is before its first assignment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..primitives import TABLE
+from ..record import state
+from ..tensor import Tensor
+from .symbolic import is_symbolic
+
+_PLAIN = (bool, int, float, complex, str, bytes, np.ndarray, np.generic)
+
+
+LIMITS = (
+    "https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/reference/limitations.md"
+)
+
+
+class Undefined:
+    """A local variable before its first assignment; using it raises what ``error`` makes."""
+
+    __slots__ = ("_name", "_error")
+
+    def __init__(self, name: str, error: Callable[[], Exception] | None = None) -> None:
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_error", error)
+
+    def fail(self) -> Exception:
+        """The error for a use of the variable."""
+        name = object.__getattribute__(self, "_name")
+        error = object.__getattribute__(self, "_error")
+        if error is not None:
+            return error()
+        return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.fail()
+
+
+def _failing(name: str) -> None:
+    def method(self: Undefined, *args: Any) -> Any:
+        raise self.fail()
+
+    setattr(Undefined, name, method)
+
+
+for _method in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "getitem", "iter", "len",
+                "call", "lt", "le", "gt", "ge", "neg", "matmul", "rmatmul", "bool", "float", "int", "str", "mod", "floordiv"):  # fmt: skip
+    _failing(f"__{_method}__")
+
+
+class _Missing:
+    """What a branch without a return statement returns."""
+
+    def __repr__(self) -> str:
+        return "<no return>"
+
+
+MISSING = _Missing()
+
+
+def decides(value: Any) -> bool:
+    """Whether a symbolic tensor decides here."""
+    return state.graph is not None and is_symbolic(value)
+
+
+def is_value(value: Any) -> bool:
+    """True for what can be a tensor of a graph."""
+    return isinstance(value, (Tensor, *_PLAIN)) or hasattr(value, "_read")
+
+
+def dtype_of(value: Any) -> Any:
+    """The dtype that a value has as a tensor."""
+    return value.dtype if isinstance(value, Tensor) else convert_to_tensor(value).dtype
+
+
+def boolean(value: Any) -> Any:
+    """A tensor as a tensor of bools."""
+    from ..dtypes import bool as bool_type
+
+    value = convert_to_tensor(value)
+    return value if value.dtype.kind == "b" else TABLE["cast"](value, dtype=bool_type)
+
+
+def current(test: Any) -> Any:
+    """A variable's value; anything else as it is."""
+    return test._read() if hasattr(test, "_read") else test
