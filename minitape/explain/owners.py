@@ -30,7 +30,7 @@ def owner_of(variable: Any) -> Any:
             elif kind.__module__.startswith("minitape.") and "__call__" not in dir(kind):
                 if kind.__module__.startswith("minitape.keras"):
                     found.append(referrer)
-            elif isinstance(getattr(kind, "__call__", None), types.FunctionType):  # noqa: B004 - in Python, not in C
+            elif isinstance(getattr(kind, "__call__", None), types.FunctionType):
                 return referrer
         if not found:
             return None

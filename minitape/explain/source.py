@@ -296,8 +296,9 @@ class Flow:
             self._taint_target(target, function)
         node = statement.node
         if isinstance(node, ast.Return) and function is not None:
-            name = function.name
-            self.tainted.add(("returns", "__call__" if name in ("call", "forward") else name))
+            self.tainted.add(("returns", function.name))
+            if function.name in ("call", "forward"):  # what an object does when it is called
+                self.tainted.add(("returns", "__call__"))
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
                 self.tainted.add(("returns", function.name))
