@@ -20,6 +20,7 @@ from .errors import invalid
 from .evidence import decided
 from .opdefs import accept_attr
 from .operands import integers, static, strict, tensor_of
+from .primitives import TABLE
 from .record import state
 from .shape import TensorShape
 from .tensor import apply, wrap
@@ -86,13 +87,17 @@ def _shape(shape: Any, op: str) -> tuple[int, ...]:
     return tuple(sizes.tolist())
 
 
-def draw(fill: Callable[[], Any], shape: tuple[int, ...], dtype: Any) -> Any:
-    """A tensor of the numbers that ``fill`` returns; in a graph, anew in each run."""
+def draw(fill: Callable[..., Any], shape: Any, dtype: Any, *tensors: Any) -> Any:
+    """A tensor of the numbers that ``fill`` makes, given the arrays of the tensors; in a graph, anew in each run."""
+
+    def run(*given: Any) -> list[Any]:
+        return [wrap(np.asarray(fill(*[t.array for t in given])))]
+
     if state.graph is not None:
         from .graphs.effects import later
 
-        return later(lambda: [wrap(fill().reshape(shape))], (), [(TensorShape(shape), dtype)], stateful=True)[0]
-    return wrap(fill().reshape(shape))
+        return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True)[0]
+    return decided(run(*tensors)[0], tensors, "random sampling")
 
 
 def _stateful(op: str, sampler: Any, shape: tuple[int, ...], dtype: Any, seed: Any, *limits: Any) -> Any:
@@ -100,7 +105,7 @@ def _stateful(op: str, sampler: Any, shape: tuple[int, ...], dtype: Any, seed: A
 
     def fill() -> Any:
         key, counter = _seeds.start(op, seed, dtype.name, count)
-        return sampler(key, counter, count, dtype.as_numpy_dtype, *limits)
+        return sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(shape)
 
     return draw(fill, shape, dtype)
 
@@ -226,11 +231,12 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     if x.ndim == 0:
         return x
 
-    def fill() -> Any:
-        count = x.array.shape[0]
-        return x.array[philox.permutation(*_seeds.start("RandomShuffle", seed, x.dtype.name, -(-count // 1024)), count)]
+    def fill(values: Any) -> Any:
+        count = values.shape[0]
+        start = _seeds.start("RandomShuffle", seed, x.dtype.name, -(-count // 1024))
+        return values[philox.permutation(*start, count)]
 
-    return decided(draw(fill, tuple(x.shape), x.dtype), (x,), "RandomShuffle")
+    return draw(fill, x.shape, x.dtype, x)
 
 
 def _check_logits(x: Any, count: Any, op: str) -> int:
@@ -260,26 +266,27 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     accept("Multinomial", x.dtype)
     count = _check_logits(x, num_samples, "Multinomial")
 
-    def fill() -> Any:
-        start = _seeds.start("Multinomial", seed, x.dtype.name, x.array.shape[0] * (-(-count // 4) * 4))
-        return philox.categories(*start, x.array, count).astype(dtype.as_numpy_dtype)
+    def fill(values: Any) -> Any:
+        start = _seeds.start("Multinomial", seed, x.dtype.name, len(values) * (-(-count // 4) * 4))
+        return philox.categories(*start, values, count).astype(dtype.as_numpy_dtype)
 
-    return decided(draw(fill, (int(x.shape[0]), count), dtype), (x,), "Multinomial")
+    return draw(fill, [x.shape[0], count], dtype, x)
 
 
 def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed: Any, dtype: Any) -> Any:
     """Samples of a distribution for each of the given parameters, each from its own part of the stream."""
-    count, flat = math.prod(sizes), rates.array.reshape(-1)
+    count = math.prod(sizes)
 
-    def fill() -> Any:
-        key, counter = _seeds.start(op, seed, dtype.name, count * flat.size)
-        out = np.empty((count, flat.size))
-        for j, rate in enumerate(flat.tolist()):
+    def fill(values: Any) -> Any:
+        flat = values.reshape(-1).tolist()
+        key, counter = _seeds.start(op, seed, dtype.name, count * len(flat))
+        out = np.empty((count, len(flat)))
+        for j, rate in enumerate(flat):
             for i in range(count):
                 out[i, j] = sampler(key, counter + (j * count + i) * philox.SKIP, rate)
-        return out.astype(dtype.as_numpy_dtype)
+        return out.reshape(*sizes, *values.shape).astype(dtype.as_numpy_dtype)
 
-    return decided(draw(fill, (*sizes, *tuple(rates.shape)), dtype), (rates,), op)
+    return draw(fill, [*sizes, *rates.shape], dtype, rates)
 
 
 @strict
@@ -298,11 +305,9 @@ def gamma(
     dtype = dtypes.as_dtype(dtype)
     a, b = convert_to_tensor(alpha, dtype), convert_to_tensor(1.0 if beta is None else beta, dtype)
     sizes = integers(shape, "RandomGamma", "S").reshape(-1).tolist()
-    wide = wrap(np.broadcast_to(a.array, np.broadcast_shapes(a.array.shape, b.array.shape)).copy())
+    wide = a + TABLE["zeros_like"](b)
     numbers = _one_by_one("RandomGamma", philox.gamma, tuple(sizes), wide, seed, dtype)
     least = convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
-    from .primitives import TABLE
-
     return apply(TABLE["maximum"], (least, numbers / b), {})
 
 
@@ -440,7 +445,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
 
 
 @strict
-def split(seed: Any, num: int = 2, alg: str = "auto_select", name: str | None = None) -> Any:
+def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
     """``num`` new seeds made of one, as a matrix with one seed in each row.
 
     >>> import minitape as tf
@@ -452,7 +457,7 @@ def split(seed: Any, num: int = 2, alg: str = "auto_select", name: str | None = 
 
 
 @strict
-def fold_in(seed: Any, data: Any, alg: str = "auto_select", name: str | None = None) -> Any:
+def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
     """A new seed made of a seed and an integer.
 
     >>> import minitape as tf
