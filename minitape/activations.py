@@ -60,8 +60,10 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
+    from .joining import concat
+
     x = tensor_of(features)
-    return relu(call("concat", x, -x, axis=axis))
+    return relu(concat([x, -x], axis))
 
 
 @strict

@@ -6,6 +6,7 @@ that TensorFlow generates from a kernel of that name. The functions with rules o
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from . import dtypes
@@ -144,7 +145,12 @@ def _make(name: str, primitive: Any, arguments: str, generated: str) -> Any:
     )  # fmt: skip
     space = {"run": pairwise if last else unary, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
     exec(compile(text, "<tf.math>", "exec"), space)
-    return space[generated or name]
+    made = space[generated or name]
+    if not generated:  # help() shows what may be given, not how it is taken
+        wanted = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in filter(None, (first, last))]
+        wanted.append(inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
+        made.__signature__ = inspect.Signature(wanted)
+    return made
 
 
 def _make_all() -> None:
@@ -154,7 +160,9 @@ def _make_all() -> None:
         head, sentence, example = (part.strip() for part in line.split(" | "))
         name, primitive, *rest = head.split()
         generated = next((part[1:] for part in rest if part.startswith("=")), "")
-        arguments = next((part for part in rest if "," in part), "features" if name == "softsign" else "x")
+        arguments = next(
+            (part for part in rest if "," in part), "features" if name in ("softplus", "softsign") else "x"
+        )
         made = _make(name, TABLE[primitive], arguments, generated)
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
         made.__module__ = __name__
@@ -250,7 +258,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["divide"], x, y)
 
 
-def _quotient(x: Any, y: Any) -> tuple[Any, Any]:
+def _quotient(x: Any, y: Any, where: str = "__truediv__") -> tuple[Any, Any]:
     """The operands of a true division as floats; TypeError when their dtypes differ."""
     if x.dtype != y.dtype:
         raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}.")
@@ -258,7 +266,7 @@ def _quotient(x: Any, y: Any) -> tuple[Any, Any]:
         wide = dtypes.float32 if x.dtype.size <= 2 else dtypes.float64
         return TABLE["cast"](x, dtype=wide), TABLE["cast"](y, dtype=wide)
     if x.dtype.kind in "bs":
-        raise TypeError(f"Invalid dtype {x.dtype!r} in __truediv__. Expected one of {{{_QUOTIENT_TYPES}}}.")
+        raise TypeError(f"Invalid dtype {x.dtype!r} in {where}. Expected one of {{{_QUOTIENT_TYPES}}}.")
     return x, y
 
 
@@ -295,7 +303,7 @@ def divide_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
         x, y = convert_to_tensor(x, y.dtype), tensor_of(y)
     else:
         x, y = hinted(x, y)
-    return binary(TABLE["div_no_nan"], *_quotient(x, y))
+    return binary(TABLE["div_no_nan"], *_quotient(x, y, "tf.math.divide_no_nan"))
 
 
 @strict
@@ -314,16 +322,17 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Any:
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     """x * y, and 0 where y is 0 even if x is infinite or NaN. Differentiable.
 
-    Raises TypeError when the dtypes differ.
+    Raises ValueError when the dtypes differ.
 
     >>> import minitape as tf
     >>> print(tf.math.multiply_no_nan(float("nan"), 0.0).numpy())
     0.0
     """
     x = tensor_of(x)
-    y = tensor_of(y, x.dtype)
-    if x.dtype != y.dtype:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+    try:
+        y = convert_to_tensor(y, x.dtype)
+    except ValueError as error:
+        raise ValueError(f"y: {error}") from None
     return binary(TABLE["mul_no_nan"], x, y)
 
 

@@ -165,7 +165,7 @@ class Generator:
 
         def fill() -> Any:
             key, counter = self._advance(count * philox.SKIP)
-            return sampler(key, counter, count, dtype.as_numpy_dtype, *limits)
+            return sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)
 
         return draw(fill, sizes, dtype)
 

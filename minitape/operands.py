@@ -106,7 +106,7 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
         except AttributeError as error:
             return put_off(function, args, kwargs, error)
         except TypeError as error:
-            if state.graph is not None and "SymbolicTensor" in str(error):
+            if state.graph is not None and any(word in str(error) for word in ("SymbolicTensor", "NoneType")):
                 return put_off(function, args, kwargs, error)
             try:
                 signature.bind(*args, **kwargs)

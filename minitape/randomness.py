@@ -236,7 +236,7 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
         start = _seeds.start("RandomShuffle", seed, x.dtype.name, -(-count // 1024))
         return values[philox.permutation(*start, count)]
 
-    return draw(fill, x.shape, x.dtype, x)
+    return decided(draw(fill, x.shape, x.dtype, x), (x,), "RandomShuffle")
 
 
 def _check_logits(x: Any, count: Any, op: str) -> int:
@@ -270,7 +270,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
         start = _seeds.start("Multinomial", seed, x.dtype.name, len(values) * (-(-count // 4) * 4))
         return philox.categories(*start, values, count).astype(dtype.as_numpy_dtype)
 
-    return draw(fill, [x.shape[0], count], dtype, x)
+    return decided(draw(fill, [x.shape[0], count], dtype, x), (x,), "Multinomial")
 
 
 def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed: Any, dtype: Any) -> Any:
@@ -286,7 +286,7 @@ def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed:
                 out[i, j] = sampler(key, counter + (j * count + i) * philox.SKIP, rate)
         return out.reshape(*sizes, *values.shape).astype(dtype.as_numpy_dtype)
 
-    return draw(fill, [*sizes, *rates.shape], dtype, rates)
+    return decided(draw(fill, [*sizes, *rates.shape], dtype, rates), (rates,), op)
 
 
 @strict

@@ -146,7 +146,8 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     """
     x = tensor_of(value)
     count = count_nonzero(x)
-    size = tensor_of(np.float32(x.shape.num_elements()))
+    ones = TABLE["cast"](TABLE["ones_like"](x), dtype=dtypes.float32)
+    size = reduce_sum(ones) if x.dtype.kind != "s" else tensor_of(np.float32(x.shape.num_elements()))
     return (size - TABLE["cast"](count, dtype=dtypes.float32)) / size
 
 

@@ -410,7 +410,10 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
 
 
 def _is_sorted(x: Any, strictly: bool) -> Any:
-    flat = tensor_of(x).array.reshape(-1)
+    x = tensor_of(x)
+    if x.dtype.kind in "bs":
+        raise TypeError(f"Expected x to be numeric, instead found: {x}")
+    flat = x.array.reshape(-1)
     return wrap(np.bool_(np.all(flat[:-1] < flat[1:] if strictly else flat[:-1] <= flat[1:])))
 
 

@@ -92,7 +92,8 @@ def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
         total, count = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64), max(_count(x, axis), 1)
         return (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
     if x.size == 0:
-        return np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype) / x.dtype.type(0)
+        total = np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        return total if x.dtype.kind == "c" else total / x.dtype.type(0)
     wide = np.float32 if _narrow(x) else x.dtype
     return np.mean(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
 
