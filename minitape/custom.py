@@ -1,4 +1,5 @@
-"""Operations and derivatives of your own: ``custom_gradient``, ``py_function``, ``numpy_function``, ``RegisterGradient``.
+"""Operations and derivatives of your own: ``custom_gradient``, ``py_function``, ``numpy_function``,
+``RegisterGradient``.
 
 A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
 being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
@@ -147,8 +148,10 @@ def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
 
-    ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target does
-    not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must accept
+    ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
+    does
+    not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must
+    accept
     ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order,
     as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and ValueError for a
     wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.

@@ -112,7 +112,8 @@ def _dtypes_of(Tout: Any) -> tuple[list[Any], bool]:
 
 
 _MISSING = (
-    "Missing required argument: 'Tout'\n  If using tf.{0} as a decorator, set `Tout`\n  **by name** above the function:\n"
+    "Missing required argument: 'Tout'\n  If using tf.{0} as a decorator, set `Tout`\n  **by name** above the "
+    "function:\n"
     "  `@tf.{0}(Tout=tout)`"
 )
 
@@ -120,8 +121,10 @@ _MISSING = (
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
-    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an empty
-    list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it makes with
+    ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
+    empty
+    list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it makes
+    with
     NumPy, has gradient zero. Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others:
     UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
 

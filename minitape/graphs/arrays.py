@@ -125,8 +125,10 @@ PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
 class TensorArray(TensorArrayBase):
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with.
 
-    Reading clears an element unless ``clear_after_read=False``. Differentiable. InvalidArgumentError for a second read of a
-    cleared element, OutOfRangeError for an index outside. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+    Reading clears an element unless ``clear_after_read=False``. Differentiable. InvalidArgumentError for a second read
+    of a
+    cleared element, OutOfRangeError for an index outside. See
+    https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
     >>> array = tf.TensorArray(tf.float32, size=2)

@@ -21,12 +21,12 @@ from ..record import own_file, state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened
-from .loops import for_stmt, set_loop_options, while_stmt  # noqa: F401 - rewritten functions find them here
+from .loops import for_stmt, set_loop_options, while_stmt
 from .sources import CanNotConvert, converted
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .values import MISSING, Undefined, boolean, decides, dtype_of, is_value
 
-# -- if -------------------------------------------------------------------------------------------------------------------
+# -- if ---------------------------------------------------------------------------------------------------------------
 
 
 def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...]) -> None:
@@ -171,7 +171,7 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     return if_return(test, then, orelse, tuple, lambda values: None, ())
 
 
-# -- and, or, not ---------------------------------------------------------------------------------------------------------
+# -- and, or, not -----------------------------------------------------------------------------------------------------
 
 
 def not_(value: Any) -> Any:
@@ -205,7 +205,7 @@ def _junction(parts: Sequence[Any], name: str, settles: Callable[[Any], bool]) -
     return value
 
 
-# -- calls ----------------------------------------------------------------------------------------------------------------
+# -- calls ------------------------------------------------------------------------------------------------------------
 
 _NOT_CONVERTED = ("numpy", "tensorflow", "functools", "itertools", "collections", "operator", "math", "random",
                   "inspect", "typing", "contextlib", "logging", "warnings", "copy", "threading", "abc", "builtins")  # fmt: skip
@@ -318,7 +318,7 @@ _BUILTINS: dict[Any, Any] = {
 }  # fmt: skip
 
 
-# -- the function itself --------------------------------------------------------------------------------------------------
+# -- the function itself ----------------------------------------------------------------------------------------------
 
 
 def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:

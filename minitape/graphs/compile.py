@@ -73,7 +73,7 @@ class Writer:
         names = "".join(f"{self.names[r]}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
-        exec(compile(text, "<formula graph>", "exec"), self.scope)  # noqa: S102
+        exec(compile(text, "<formula graph>", "exec"), self.scope)
         return self.scope["program"]
 
     def _same_as(self, call: Any) -> int | None:
@@ -97,7 +97,7 @@ class Writer:
         """The rows that a call reads, seen through aliases."""
         return [int(self.names[r][1:]) for r in call.inputs]
 
-    # -- one line -------------------------------------------------------------------------------------------------------
+    # -- one line -----------------------------------------------------------------------------------------------------
 
     def _line(self, number: int, call: Any) -> None:
         arguments = [self.names[r] for r in call.inputs]
@@ -160,7 +160,7 @@ class Writer:
         self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
         self.fused_any = True
 
-    # -- runs of single numbers -----------------------------------------------------------------------------------------
+    # -- runs of single numbers ---------------------------------------------------------------------------------------
 
     def _flush(self) -> None:
         """Writes the waiting scalar calls: as rows for the kernel, or line by line when they are few."""

@@ -1,4 +1,5 @@
-"""One trace of a function: a graph with inputs and outputs, compiled; under a tape it is one row with its own gradient."""
+"""One trace of a function: a graph with inputs and outputs, compiled; under a tape it is one row with its own
+gradient."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ from .program import Program, needed, replay
 from .session import sweep_rows
 
 _ONCE = (
-    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only created "
+    "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
+    "created "
     "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
     "information."
 )
@@ -81,7 +83,7 @@ class ConcreteFunction:
         self._taped: dict[tuple[int, ...], Taped] = {}
         self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 
-    # -- what it is -----------------------------------------------------------------------------------------------------
+    # -- what it is ---------------------------------------------------------------------------------------------------
 
     inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
@@ -108,7 +110,7 @@ class ConcreteFunction:
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.signature.short(self.body)} at {hex(id(self))}>"
 
-    # -- calling --------------------------------------------------------------------------------------------------------
+    # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
@@ -160,7 +162,7 @@ class ConcreteFunction:
         packed = nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
         return put_together(body.result, packed) if self._composite else packed
 
-    # -- inside another graph -------------------------------------------------------------------------------------------
+    # -- inside another graph -----------------------------------------------------------------------------------------
 
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         graph = state.graph
@@ -177,7 +179,7 @@ class ConcreteFunction:
         inline(self.graph, graph, [*self.body.fetches], rows, self.body.effects)
         return [graph.tensor_at(rows[r]) for r in self.body.fetches]
 
-    # -- under a tape ---------------------------------------------------------------------------------------------------
+    # -- under a tape -------------------------------------------------------------------------------------------------
 
     def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
         record: Any = state.record
@@ -209,7 +211,7 @@ def _held_elsewhere(leaf: Any) -> bool:
     return type(tensor) is EagerTensor and tensor.dtype.differentiable and sys.getrefcount(tensor) > 3
 
 
-# -- copying a graph into another ---------------------------------------------------------------------------------------
+# -- copying a graph into another -------------------------------------------------------------------------------------
 
 
 def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int], effects: Sequence[Any]) -> None:
@@ -233,11 +235,12 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
             rows[call.row + i] = tensor._row
 
 
-# -- the row of a call on an eager tape ---------------------------------------------------------------------------------
+# -- the row of a call on an eager tape -------------------------------------------------------------------------------
 
 
 class Taped:
-    """A concrete function with some inputs to differentiate: the forward program that keeps what the backward one reads."""
+    """A concrete function with some inputs to differentiate: the forward program that keeps what the backward one
+    reads."""
 
     def __init__(self, concrete: ConcreteFunction, held: list[int]) -> None:
         self.concrete, self.held, body, graph = concrete, held, concrete.body, concrete.graph
@@ -369,7 +372,7 @@ FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, 
                      label="function")  # fmt: skip
 
 
-# -- a call that is not copied into the graph around it -----------------------------------------------------------------
+# -- a call that is not copied into the graph around it ---------------------------------------------------------------
 
 
 def _call_forward(*arrays: Any, concrete: ConcreteFunction) -> tuple[Any, ...]:

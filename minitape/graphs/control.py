@@ -19,7 +19,7 @@ from .body import Body, share_captures, trace_body
 from .primitive import GraphPrimitive
 from .symbolic import SymbolicTensor
 
-# -- cond ---------------------------------------------------------------------------------------------------------------
+# -- cond -------------------------------------------------------------------------------------------------------------
 
 
 def _branch(index: Any, bodies: Sequence[Body]) -> Body:
@@ -204,7 +204,7 @@ def _chained(pred: Any, function: Any, otherwise: Any) -> Any:
     return lambda: cond(convert_to_tensor(pred), function, otherwise)
 
 
-# -- while_loop ---------------------------------------------------------------------------------------------------------
+# -- while_loop -------------------------------------------------------------------------------------------------------
 
 
 def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
@@ -247,8 +247,10 @@ def while_loop(
 ) -> Any:
     """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
 
-    ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of the
-    loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through all turns
+    ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of
+    the
+    loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through all
+    turns
     (with ``back_prop=False`` through none). See https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
     >>> import minitape as tf
@@ -346,8 +348,10 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
             )
         if not isinstance(v, TensorArrayBase) and not after.shape.is_subtype_of(before[0]):
             raise ValueError(
-                f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one iteration. To allow the shape to vary "
-                "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+                f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
+                "iteration. To allow the shape to vary "
+                "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific "
+                "shape."
             )
     likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
     found = build_while(check, traced, values, limit)

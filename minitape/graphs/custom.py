@@ -14,7 +14,7 @@ from .effects import NUMPY, NUMPY_STATELESS, PYTHON, Cell
 from .primitive import GraphPrimitive
 from .program import replay
 
-# -- Python functions ---------------------------------------------------------------------------------------------------
+# -- Python functions -------------------------------------------------------------------------------------------------
 
 
 def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> list[Any]:
@@ -29,7 +29,7 @@ def numpy_row(func: Any, inputs: Sequence[Any], dtypes: list[Any], stateful: boo
     )
 
 
-# -- custom_gradient ----------------------------------------------------------------------------------------------------
+# -- custom_gradient --------------------------------------------------------------------------------------------------
 
 
 def _forward(*arrays: Any, call: CustomCall, results: int) -> tuple[Any, ...]:

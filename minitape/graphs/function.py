@@ -25,9 +25,12 @@ from .spec import TensorSpec, is_array, key_of
 
 _RETRACING = (
     "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
-    "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors with "
-    "different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function outside of the "
-    "loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. For (3), please refer "
+    "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
+    "with "
+    "different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function "
+    "outside of the "
+    "loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. For (3), "
+    "please refer "
     "to https://www.tensorflow.org/guide/function#controlling_retracing and "
     "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
 )
@@ -95,7 +98,7 @@ class Function:
         if self._input_signature is not None:
             self._check_input_signature()
 
-    # -- what it is -----------------------------------------------------------------------------------------------------
+    # -- what it is ---------------------------------------------------------------------------------------------------
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -138,7 +141,7 @@ class Function:
     def __repr__(self) -> str:
         return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
 
-    # -- calling --------------------------------------------------------------------------------------------------------
+    # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly():
@@ -179,7 +182,7 @@ class Function:
         self._untraced = 0
         counter.traced(self._python_function) if traced else counter.called(1)
 
-    # -- arguments ------------------------------------------------------------------------------------------------------
+    # -- arguments ----------------------------------------------------------------------------------------------------
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -234,7 +237,7 @@ class Function:
                 raise TypeError(self._refusal(why, args, kwargs)) from error
         return out
 
-    # -- traces ---------------------------------------------------------------------------------------------------------
+    # -- traces -------------------------------------------------------------------------------------------------------
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments; a TensorSpec stands for a tensor. With an input signature none are needed."""
@@ -390,8 +393,10 @@ def _returned(result: Any, function: Any) -> Any:
                 value = value._read() if hasattr(value, "_read") else convert_to_tensor(value)
             except (TypeError, ValueError):
                 raise TypeError(
-                    "To be compatible with tf.function, Python functions must return zero or more Tensors or ExtensionTypes or "
-                    f"None values; in compilation of {function!r}, found return value of type {type(value).__name__}, which is "
+                    "To be compatible with tf.function, Python functions must return zero or more Tensors or "
+                    "ExtensionTypes or "
+                    f"None values; in compilation of {function!r}, found return value of type {type(value).__name__}, "
+                    "which is "
                     "not a Tensor or ExtensionType."
                 ) from None
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
@@ -449,7 +454,8 @@ def function(
     """Makes a Python function run as a graph: traced once for each signature, then replayed without Python.
 
     Tensors are told apart by dtype and shape, Python values by equality; ``input_signature`` fixes one trace,
-    ``reduce_retracing`` lets shapes grow unknown sizes. Python side effects happen while tracing only; variables may be made
+    ``reduce_retracing`` lets shapes grow unknown sizes. Python side effects happen while tracing only; variables may be
+    made
     on the first call only. With ``autograph`` ``if``, ``while`` and ``for`` on tensors become part of the graph.
     ``jit_compile`` is accepted: graphs are compiled in any case. Gradients flow through calls, to any order. See
     https://www.tensorflow.org/api_docs/python/tf/function.

@@ -1,8 +1,10 @@
 """Runs of elementwise calls fused into one compiled loop.
 
 NumPy walks over the arrays once for each operation; the generated function walks over them once for all. It takes calls
-of the textbook table on arrays of one shape, and what commonly stands between them: slices and their adjoints, sums over
-all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long arrays.
+of the textbook table on arrays of one shape, and what commonly stands between them: slices and their adjoints, sums
+over
+all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long
+arrays.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
     shape = graph.meta[call.row][0]
     if call.primitive.code:
         inputs = [graph.meta[r][0] for r in call.inputs]
-        if any(s not in ((), shape) for s in inputs) or "-" in call.primitive.texts[0] and name == "stop_gradient":
+        if any(s not in ((), shape) for s in inputs) or ("-" in call.primitive.texts[0] and name == "stop_gradient"):
             return False
         short = int(np.prod(shape)) <= SHORT
         if name == "pow" and not short:
@@ -99,7 +101,7 @@ class Fused:
     def _leaves(self, row: int, inside: set[int]) -> bool:
         return any(r not in inside for r in self.readers.get(row, ()))
 
-    # -- calls ----------------------------------------------------------------------------------------------------------
+    # -- calls --------------------------------------------------------------------------------------------------------
 
     def _write(self, call: Any) -> None:
         name, shape = call.primitive.name, self.graph.meta[call.row][0]
@@ -139,7 +141,7 @@ class Fused:
         tree = ast.parse(kernel_text(text), mode="eval")
         return ast.unparse(_Names(dict(zip("xy", operands, strict=False))).visit(tree))
 
-    # -- operands -------------------------------------------------------------------------------------------------------
+    # -- operands -----------------------------------------------------------------------------------------------------
 
     def _scalar(self, row: int) -> str:
         if row in self.constants:
@@ -167,7 +169,7 @@ class Fused:
             return self._scalar(row)
         return f"{self._array(row)}[{', '.join('ijk'[: len(shape)])}]"
 
-    # -- loops ----------------------------------------------------------------------------------------------------------
+    # -- loops --------------------------------------------------------------------------------------------------------
 
     def _close(self) -> None:
         """Writes the open loop; what other statements read of it is stored in arrays."""

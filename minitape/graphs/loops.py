@@ -28,8 +28,10 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
             first = current(test())
             if decides(first):
                 raise NotImplementedError(
-                    "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either because "
-                    "variables changed type, or when a break or return statement inside the loop depends on a Tensor condition. "
+                    "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen "
+                    "either because "
+                    "variables changed type, or when a break or return statement inside the loop depends on a Tensor "
+                    "condition. "
                     "In both cases, changing to a TF loop should remove the error.\n"
                     f"See {LIMITS}#consistency-of-control-flow-types for more info."
                 )
@@ -41,7 +43,8 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
 def _refuse_return(names: tuple[str, ...]) -> None:
     if any(n.startswith("_ag_do_return") for n in names):
         raise NotImplementedError(
-            "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on "
+            "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
+            "depends on "
             "a static Python condition such as a hyperparameter"
         )
 
@@ -71,7 +74,8 @@ def _still(extra: Any) -> bool:
     value = extra()
     if decides(value):
         raise NotImplementedError(
-            "break and return statements which are dependent on a TF condition are not supported in Python for loops. Did you "
+            "break and return statements which are dependent on a TF condition are not supported in Python for loops. "
+            "Did you "
             "intend to make it a TF loop?\n"
             f"See {LIMITS}#consistency-of-control-flow-types for more info."
         )
@@ -247,7 +251,8 @@ _loops: list[_Options] = []
 
 def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None,
                      shape_invariants: Any = None) -> None:  # fmt: skip
-    """Inside a loop over tensors: ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` a
+    """Inside a loop over tensors: ``shape_invariants`` are pairs (variable, shape that it keeps),
+    ``maximum_iterations`` a
     limit. The other arguments are accepted and have nothing to do. Outside of such a loop nothing happens.
 
     >>> import minitape as tf

@@ -1,4 +1,5 @@
-"""Running a graph: its rows become one generated Python function over arrays; or they are replayed as eager operations."""
+"""Running a graph: its rows become one generated Python function over arrays; or they are replayed as eager
+operations."""
 
 from __future__ import annotations
 

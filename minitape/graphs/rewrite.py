@@ -1,7 +1,9 @@
 """The source of a Python function, rewritten so that its control flow goes through :mod:`minitape.graphs.autograph`.
 
-``if``, ``while``, ``for``, ``and``/``or``/``not``, conditional expressions and calls become calls of functions that look
-whether a symbolic tensor decides, and otherwise do what Python does. ``break``, ``continue`` and ``return`` inside of them
+``if``, ``while``, ``for``, ``and``/``or``/``not``, conditional expressions and calls become calls of functions that
+look
+whether a symbolic tensor decides, and otherwise do what Python does. ``break``, ``continue`` and ``return`` inside of
+them
 become flags and nested conditions first. Line numbers stay, so tracebacks point to the user's file.
 """
 
@@ -36,7 +38,7 @@ class CanNotConvert(Exception):
     """The source is not there, or uses what can not be rewritten."""
 
 
-# -- looking at code ------------------------------------------------------------------------------------------------------
+# -- looking at code --------------------------------------------------------------------------------------------------
 
 
 def _walk(nodes: Iterable[ast.AST]) -> Iterable[ast.AST]:
@@ -98,7 +100,7 @@ def _falls_through(body: list[ast.stmt]) -> bool:
     return True
 
 
-# -- making code ----------------------------------------------------------------------------------------------------------
+# -- making code ------------------------------------------------------------------------------------------------------
 
 
 def _parse(text: str) -> list[ast.stmt]:

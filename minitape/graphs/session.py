@@ -153,7 +153,8 @@ class Session:
         return []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them) and returns arrays in its form."""
+        """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them) and returns arrays in its
+        form."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
@@ -250,8 +251,10 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
         if isinstance(value, Tensor):
             raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
-                f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed to "
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
+                "strings, "
+                f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was "
+                "passed to "
                 f"the argument `feed_dict` with key {tensor}."
             )
         array = _feed_array(value, tensor)
@@ -268,7 +271,8 @@ def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and tensor.dtype.is_integer:
         if np.asarray(value).astype(tensor.dtype.as_numpy_dtype) != value:
             raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-                            f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger "
+                            f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a "
+                            "larger "
                             "type (e.g. int64).")  # fmt: skip
     array = np.array(value, dtype=tensor.dtype.as_numpy_dtype)
     return array if array.ndim else array[()]

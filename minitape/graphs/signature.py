@@ -51,7 +51,7 @@ class Signature:
                 positional.append(value)
         return tuple(positional), keywords
 
-    # -- text -----------------------------------------------------------------------------------------------------------
+    # -- text ---------------------------------------------------------------------------------------------------------
 
     def text(self, body: Any, variables: Sequence[Any], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
@@ -76,7 +76,7 @@ class Signature:
         arguments = ", ".join(f"{name}: {show(value)}" for name, value in self.values.items())
         return f"({arguments}) -> {_output(body)}"
 
-    # -- calls of the concrete function ---------------------------------------------------------------------------------
+    # -- calls of the concrete function -------------------------------------------------------------------------------
 
     def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes."""
@@ -99,8 +99,10 @@ class Signature:
         for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
             if not place.shape.is_compatible_with(tensor.shape):
                 raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
-                                f"Received args: {args} and kwargs: {kwargs} for signature: {self.short(concrete.body)}.\n"
-                                f"Fallback to flat signature also failed due to: {self._flat_reason(concrete, args, kwargs)}")  # fmt: skip
+                                f"Received args: {args} and kwargs: {kwargs} for signature: "
+                                f"{self.short(concrete.body)}.\n"
+                                f"Fallback to flat signature also failed due to: "
+                                f"{self._flat_reason(concrete, args, kwargs)}")  # fmt: skip
         return tensors
 
     def _matched(self, want: Any, got: Any, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
@@ -141,7 +143,8 @@ class Signature:
 
     def _refused(self, why: str, args: Any, kwargs: Any, concrete: Any) -> TypeError:
         return TypeError(
-            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for signature: "
+            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
+            "signature: "
             f"{self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
             f"{self._flat_reason(concrete, args, kwargs)}"
         )

@@ -21,7 +21,8 @@ _codes: dict[types.CodeType, types.CodeType | None] = {}
 
 
 def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
-    """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is none."""
+    """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is
+    none."""
     code = function.__code__
     if code not in _codes:
         try:
@@ -94,15 +95,19 @@ def _parse_lines(lines: list[str]) -> ast.Module:
         return ast.parse(text)
     except SyntaxError:
         stripped = text.strip()
+        found = []
         at = stripped.find("lambda")
-        while at >= 0:  # a lambda in the middle of an expression that goes on elsewhere
+        while at >= 0:  # lambdas in the middle of an expression that goes on elsewhere
             for end in range(len(stripped), at, -1):
                 try:
-                    return ast.parse(f"({stripped[at:end]})")
+                    found += ast.parse(f"({stripped[at:end]})").body
+                    break
                 except SyntaxError:
                     continue
             at = stripped.find("lambda", at + 1)
-        raise
+        if not found:
+            raise
+        return ast.Module(found, [])
 
 
 def _definition(tree: ast.Module, code: types.CodeType) -> Any:

@@ -16,8 +16,10 @@ Graph = Any  # minitape.graphs.build.Graph
 
 
 _RESOLVE = (
-    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution mode "
-    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
+    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution "
+    "mode "
+    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function "
+    "with "
     "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not be "
     "visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/"
     "reference/limitations.md#access-to-source-code for more information."

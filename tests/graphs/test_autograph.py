@@ -64,7 +64,7 @@ def helper(n):
 
 
 def calls(n):
-    twice = lambda k: helper(k) + helper(k + 1)  # noqa: E731
+    twice = lambda k: helper(k) + helper(k + 1)
     return twice(n)
 
 

@@ -5,7 +5,8 @@ import pytest
 
 import minitape as tf
 from minitape import kernels
-from minitape.graphs import compile as compiling, program
+from minitape.graphs import compile as compiling
+from minitape.graphs import program
 
 numba = pytest.importorskip("numba")
 

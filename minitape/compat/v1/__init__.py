@@ -20,10 +20,13 @@ _HOME: dict[str, str] = {
     "minitape.graphs.symbolic": "Operation",
     "minitape.graphs.variables": "group no_op",
     "minitape.compat.v1.legacy": "ConfigProto GPUOptions GraphKeys RunOptions add_to_collection all_variables assign "
-                                 "assign_add assign_sub assert_equal container disable_eager_execution disable_v2_behavior "
-                                 "enable_eager_execution enable_v2_behavior executing_eagerly_outside_functions get_collection "
+                                 "assign_add assign_sub assert_equal container disable_eager_execution "
+                                 "disable_v2_behavior "
+                                 "enable_eager_execution enable_v2_behavior executing_eagerly_outside_functions "
+                                 "get_collection "
                                  "global_variables global_variables_initializer initialize_all_variables "
-                                 "local_variables local_variables_initializer name_scope py_func set_random_seed tables_initializer "
+                                 "local_variables local_variables_initializer name_scope py_func set_random_seed "
+                                 "tables_initializer "
                                  "to_double to_float to_int32 to_int64 trainable_variables "
                                  "variables_initializer where",
     "minitape.compat.v1.variables": "AUTO_REUSE get_variable get_variable_scope variable_scope",

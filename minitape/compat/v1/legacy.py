@@ -55,9 +55,12 @@ class GraphKeys:
 
 _DEPRECATED = (
     "From %s: py_func (from tensorflow.python.ops.script_ops) is deprecated and will be removed in a future version.\n"
-    "Instructions for updating:\ntf.py_func is deprecated in TF V2. Instead, there are two\n    options available in V2.\n"
-    "    - tf.py_function takes a python function which manipulates tf eager\n    tensors instead of numpy arrays. It's easy to "
-    "convert a tf eager tensor to\n    an ndarray (just call tensor.numpy()) but having access to eager tensors\n    means "
+    "Instructions for updating:\ntf.py_func is deprecated in TF V2. Instead, there are two\n    options available in "
+    "V2.\n"
+    "    - tf.py_function takes a python function which manipulates tf eager\n    tensors instead of numpy arrays. "
+    "It's easy to "
+    "convert a tf eager tensor to\n    an ndarray (just call tensor.numpy()) but having access to eager tensors\n    "
+    "means "
     "`tf.py_function`s can use accelerators such as GPUs as well as\n    being differentiable using a gradient tape.\n"
     "    - tf.numpy_function maintains the semantics of the deprecated tf.py_func\n    (it is not differentiable, and "
     "manipulates numpy arrays). It drops the\n    stateful argument making all functions stateful.\n"
@@ -187,7 +190,8 @@ def set_random_seed(seed: int) -> None:
 
 @contextmanager
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
-    """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a slash."""
+    """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a
+    slash."""
     name = default_name if name is None else name
     if state.graph is None:
         before = state.scope

@@ -87,7 +87,8 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
                  synchronization: Any = None, aggregation: Any = None) -> Any:  # fmt: skip
     """Makes the variable of that name, or finds it again in a scope with ``reuse``.
 
-    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a name
+    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a
+    name
     that is taken raises ValueError. See https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_variable.
 
     >>> import minitape as tf
