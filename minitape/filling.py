@@ -236,7 +236,8 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
         raise ValueError(f"stop: {error}") from None
     count = _count(num)
     if first.dtype.is_integer:
-        first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
+        wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64
+        first, last = cast(first, wide), cast(last, wide)
     shape = np.broadcast_shapes(tuple(first.shape), tuple(last.shape))
     first, last = (apply(TABLE["broadcast_to"], (t,), {"shape": shape}) for t in (first, last))
     axis = int(static(axis))

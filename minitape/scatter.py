@@ -34,6 +34,8 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
+    if not values.ndim:
+        raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", "ScatterNd")
     op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
     if tuple(values.shape)[: len(outer)] != outer:
         raise invalid(f"Dimensions [0,{len(outer)}) of indices[shape={shown(places.shape)}] must match dimensions "
@@ -41,9 +43,21 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
     if depth > len(sizes) or tuple(values.shape)[len(outer) :] != sizes[depth:]:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
+    _check_vector(places, values, sizes, op)
     bad = outside(places.array, sizes[:depth])
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
+
+
+def _check_vector(places: Any, values: Any, sizes: tuple[int, ...], op: str) -> None:
+    """Places given as one vector instead of a matrix: TensorFlow takes it for a column, which never fits."""
+    if places.ndim != 1:
+        return
+    if places.shape[0] != values.shape[0]:
+        raise invalid(f"Dimensions [0,1) of indices[shape={shown(places.shape)}] = {places.shape[0]} must match dimensions "
+                      f"[0,1) of updates[shape={shown(values.shape)}] = {values.shape[0]}", op)  # fmt: skip
+    raise invalid(f"Dimensions [1,{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions [1,{values.ndim}) of "
+                  f"updates[shape={shown(values.shape)}]", op)  # fmt: skip
 
 
 def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> Any:
@@ -62,6 +76,7 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
     if tuple(values.shape)[len(outer) :] != tuple(x.shape)[depth:]:
         raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shown(x.shape)} must match the inner "
                       f"{values.ndim - len(outer)} dimensions of updates.shape={shown(values.shape)}", op)  # fmt: skip
+    _check_vector(places, values, tuple(x.shape), op)
     bad = outside(places.array, tuple(x.shape)[:depth])
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)

@@ -659,7 +659,7 @@ def _install_operators() -> None:
         ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
         ("xor", "logical_xor", _logical),
     ):  # fmt: skip
-        slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare)
+        slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]

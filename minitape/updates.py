@@ -153,6 +153,8 @@ class Updates:
         where = tensor_of(indices)
         if state.graph is not None:
             return self._in_graph(how, where, values)
+        if where.ndim == 1:
+            where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})
         op = "ResourceScatterNd" + how.capitalize()
         sizes, depth = tuple(self._state.shape), where.shape[-1]  # type: ignore[attr-defined]
         bad = outside(where.array, sizes[:depth])
