@@ -11,8 +11,8 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import invalid
-from .record import state
 from .primitives import TABLE, Primitive
+from .record import state
 from .tensor import Tensor, apply, binary
 
 
@@ -33,7 +33,8 @@ def is_tensor_like(x: Any) -> bool:
 def together(*values: Any) -> list[Any]:
     """Operands of one dtype: that of the first tensor among them, else that of the first value.
 
-    A tensor of another dtype is left as it is (the operation refuses it). TypeError for a Python value that does not fit.
+    A tensor of another dtype is left as it is (the operation refuses it). TypeError for a Python value that does not
+    fit.
     """
     dtype = None
     for v in values:
@@ -51,7 +52,9 @@ def together(*values: Any) -> list[Any]:
 def hinted(x: Any, y: Any) -> tuple[Any, Any]:
     """The operands of ``add`` and its kin: y takes the dtype of x where it can, else its own."""
     x = tensor_of(x)
-    return x, y if isinstance(y, Tensor) else y._read() if hasattr(y, "_read") else convert_to_tensor(y, dtype_hint=x.dtype)
+    return x, y if isinstance(y, Tensor) else y._read() if hasattr(y, "_read") else convert_to_tensor(
+        y, dtype_hint=x.dtype
+    )
 
 
 def axes_of(axis: Any) -> tuple[int, ...] | None:
@@ -72,7 +75,7 @@ def static(value: Any) -> Any:
 
 
 def integers(value: Any, op: str, attr: str) -> Any:
-    """An argument of sizes, axes or places as a NumPy array; InvalidArgumentError when the kernel takes no such dtype."""
+    """An argument of sizes, axes or places as a NumPy array; other dtypes raise InvalidArgumentError."""
     if type(value) is int or (isinstance(value, (list, tuple)) and all(type(v) is int for v in value)):
         return np.asarray(value, np.int32 if value == [] or value == () else None)
     from .opdefs import accept_attr, has_default
@@ -85,7 +88,7 @@ def integers(value: Any, op: str, attr: str) -> Any:
 
 
 def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
-    """In a graph: a function that needs values which only a run has is called when the graph runs; else raises ``error``."""
+    """In a graph: a function that needs values is called when the graph runs; elsewhere ``error`` is raised."""
     if state.graph is not None:
         from .graphs.postponed import postpone
 
@@ -131,7 +134,7 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def generated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``deferred`` for a function that TensorFlow generates from a kernel: Python's errors call it by the kernel's name."""
+    """``deferred`` for a function that TensorFlow generates: Python's errors call it by the kernel's name."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__qualname__ = name
@@ -170,7 +173,8 @@ def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
 
 def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
     """The error for an operand whose dtype differs from the first one's."""
-    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} tensor "
+    return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
+                   f"tensor "
                    f"but is a {got.kernel_name} tensor", op)  # fmt: skip
 
 
