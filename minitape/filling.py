@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -174,7 +175,8 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         wanted = max(
             (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
         )
-    made = wrap(_range(*[_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True)], wanted))
+    start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
+    made = wrap(_range(start, limit, delta, wanted))
     return decided(made, ends, "Range")
 
 
@@ -249,13 +251,9 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
         return first[tuple([slice(None)] * axis + [slice(0, 0)])]
     step = (last - first) / float(max(count - 1, 1))
     between = np.arange(1, max(count - 1, 1)).astype(first.dtype.as_numpy_dtype)
-    inner = first + step * wrap(between.reshape([-1 if i == axis else 1 for i in _indices(len(shape) + 1)]))
+    inner = first + step * wrap(between.reshape([-1 if i == axis else 1 for i in builtins.range(len(shape) + 1)]))
     parts = [first, inner, last] if count > 1 else [first]
     return concat(parts, axis) if count > 1 else first
-
-
-def _indices(n: int) -> list[int]:
-    return list(np.arange(n).tolist())
 
 
 def _count(num: Any) -> int:
@@ -337,11 +335,11 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[A
     if any(v.dtype.kind == "s" for v in vectors):
         raise TypeError("Cannot convert 1 to EagerTensor of dtype string")
     n = len(vectors)
-    order = [1, 0, *_indices(n)[2:]] if indexing == "xy" and n > 1 else _indices(n)
+    order = [1, 0, *builtins.range(2, n)] if indexing == "xy" and n > 1 else list(builtins.range(n))
     shape = [0] * n
     for i, v in enumerate(vectors):
         shape[order[i]] = v.shape[0]
-    shaped = [reshape(v, [-1 if order[i] == k else 1 for k in _indices(n)]) for i, v in enumerate(vectors)]
+    shaped = [reshape(v, [-1 if order[i] == k else 1 for k in builtins.range(n)]) for i, v in enumerate(vectors)]
     grids = [apply(TABLE["broadcast_to"], (v,), {"shape": tuple(shape)}) for v in shaped]
     like = vectors[0].dtype if vectors else None  # TensorFlow multiplies each by ones of the first one's dtype
     return [g if g.dtype is like else g * ones([], like) for g in grids]

@@ -54,10 +54,10 @@ def _check_vector(places: Any, values: Any, sizes: tuple[int, ...], op: str) -> 
     if places.ndim != 1:
         return
     if places.shape[0] != values.shape[0]:
-        raise invalid(f"Dimensions [0,1) of indices[shape={shown(places.shape)}] = {places.shape[0]} must match dimensions "
-                      f"[0,1) of updates[shape={shown(values.shape)}] = {values.shape[0]}", op)  # fmt: skip
-    raise invalid(f"Dimensions [1,{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions [1,{values.ndim}) of "
-                  f"updates[shape={shown(values.shape)}]", op)  # fmt: skip
+        raise invalid(f"Dimensions [0,1) of indices[shape={shown(places.shape)}] = {places.shape[0]} must match "
+                      f"dimensions [0,1) of updates[shape={shown(values.shape)}] = {values.shape[0]}", op)  # fmt: skip
+    raise invalid(f"Dimensions [1,{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions [1,{values.ndim}) "
+                  f"of updates[shape={shown(values.shape)}]", op)  # fmt: skip
 
 
 def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> Any:
