@@ -138,9 +138,15 @@ def test_py_function_numpy_results_have_zero_gradient_and_numpy_function_none():
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(ValueError, "InvalidArgument"), (TypeError, "InvalidArgument"), (KeyError, "Unknown"), (StopIteration, "OutOfRange"),
-     (NotImplementedError, "Unimplemented"), (MemoryError, "ResourceExhausted")],
-)  # fmt: skip
+    [
+        (ValueError, "InvalidArgument"),
+        (TypeError, "InvalidArgument"),
+        (KeyError, "Unknown"),
+        (StopIteration, "OutOfRange"),
+        (NotImplementedError, "Unimplemented"),
+        (MemoryError, "ResourceExhausted"),
+    ],
+)
 def test_py_function_errors(error, kind):
     def f(x):
         raise error("why")

@@ -83,8 +83,13 @@ def _primitive(name: str, op: str, infer: Any, **options: Any) -> GraphPrimitive
 
 _EAGER_WRITE = _primitive("tensor_array_write", "TensorListSetItem", _write_infer, forward=_written, rules=_write_rule)
 _EAGER_WRITE.eager = _write_eager
-_CLEARED = _primitive("tensor_array_clear", "TensorListSetItem", lambda t, a: [(t[2].shape, t[0].dtype)], forward=_cleared,
-                      rules=_cleared_rule)  # fmt: skip
+_CLEARED = _primitive(
+    "tensor_array_clear",
+    "TensorListSetItem",
+    lambda t, a: [(t[2].shape, t[0].dtype)],
+    forward=_cleared,
+    rules=_cleared_rule,
+)
 _CLEARED.eager = lambda tensors, attrs: [apply(_CLEARED, tuple(tensors), attrs)[0]]
 
 
@@ -93,11 +98,16 @@ def _read(buffer: Any, index: Any, *, cleared: bool) -> tuple[Any, ...]:
     if not 0 <= at < buffer.shape[0]:
         raise OutOfRangeError(None, None, f"Tried to read from index {at} but array size is: {buffer.shape[0]} ")
     found = buffer[at]
-    return (found if isinstance(found, np.ndarray) else found,)
+    return (found,)
 
 
-READ = _primitive("tensor_array_read", "TensorListGetItem", lambda t, a: [(_element(t[0].shape), t[0].dtype)], forward=_read,
-                  rules=[lambda g, z, x, i, *, cleared: _placed(g, x, i), None])  # fmt: skip
+READ = _primitive(
+    "tensor_array_read",
+    "TensorListGetItem",
+    lambda t, a: [(_element(t[0].shape), t[0].dtype)],
+    forward=_read,
+    rules=[lambda g, z, x, i, *, cleared: _placed(g, x, i), None],
+)
 READ.eager = lambda tensors, attrs: [apply(READ, tuple(tensors), attrs)[0]]
 
 
@@ -136,9 +146,20 @@ class TensorArray(TensorArrayBase):
     array([1., 2.], dtype=float32)
     """
 
-    def __init__(self, dtype: Any, size: Any = None, dynamic_size: bool | None = None, clear_after_read: bool | None = None,
-                 tensor_array_name: str | None = None, handle: Any = None, flow: Any = None, infer_shape: bool = True,
-                 element_shape: Any = None, colocate_with_first_write_call: bool = True, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
         if handle is not None or flow is not None:
             raise ValueError("minitape's TensorArray takes no `handle` or `flow`.")
         self._dtype = dtypes.as_dtype(dtype)
@@ -210,8 +231,10 @@ class TensorArray(TensorArrayBase):
             if not self._shape.is_fully_defined():
                 raise ValueError(f"Cannot convert a partially known TensorShape {self._shape} to a Tensor.")
             if at in self._cleared:
-                raise invalid(f"Could not read index {at} twice because it was cleared after a previous read (perhaps try "
-                              "setting clear_after_read = false?)")  # fmt: skip
+                raise invalid(
+                    f"Could not read index {at} twice because it was cleared after a previous read (perhaps try "
+                    "setting clear_after_read = false?)"
+                )
             found = apply(READ, (self._buffer, index), {"cleared": self._clear})[0]
             if self._clear:
                 self._cleared.add(at)

@@ -21,7 +21,7 @@ from ..record import own_file, state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened
-from .loops import for_stmt, set_loop_options, while_stmt
+from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import CanNotConvert, converted
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .values import MISSING, Undefined, boolean, decides, dtype_of, is_value
@@ -102,8 +102,9 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
             return Undefined(name, functools.partial(ValueError, f"'{name}' {label} at the end of the {which} branch"))
         dtypes = [dtype_of(a), dtype_of(b)]
         if dtypes[0] != dtypes[1]:
-            raise TypeError(f"'{name}' has dtype {dtypes[0].name} in the main branch, but dtype {dtypes[1].name} in the else "
-                            "branch")  # fmt: skip
+            raise TypeError(
+                f"'{name}' has dtype {dtypes[0].name} in the main branch, but dtype {dtypes[1].name} in the else branch"
+            )
         places.append((len(outs[0]), None))
         outs[0].append(a)
         outs[1].append(b)
@@ -129,8 +130,7 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
     if hasattr(test, "_read"):
         test = test._read()
     if not decides(test):
-        found = then() if test else orelse()
-        return found
+        return then() if test else orelse()
     before = get()
     graphs, results = [], []
     for branch in (then, orelse):
@@ -207,8 +207,25 @@ def _junction(parts: Sequence[Any], name: str, settles: Callable[[Any], bool]) -
 
 # -- calls ------------------------------------------------------------------------------------------------------------
 
-_NOT_CONVERTED = ("numpy", "tensorflow", "functools", "itertools", "collections", "operator", "math", "random",
-                  "inspect", "typing", "contextlib", "logging", "warnings", "copy", "threading", "abc", "builtins")  # fmt: skip
+_NOT_CONVERTED = (
+    "numpy",
+    "tensorflow",
+    "functools",
+    "itertools",
+    "collections",
+    "operator",
+    "math",
+    "random",
+    "inspect",
+    "typing",
+    "contextlib",
+    "logging",
+    "warnings",
+    "copy",
+    "threading",
+    "abc",
+    "builtins",
+)
 
 
 def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -258,7 +275,7 @@ def _rewritten(function: Any) -> Any:
             return function
         return types.MethodType(_rewritten(function.__func__), function.__self__)
     if not isinstance(function, (types.FunctionType, type, types.BuiltinFunctionType)):
-        method = getattr(type(function), "__call__", None)
+        method = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
         if isinstance(method, types.FunctionType) and not _library(method):
             return types.MethodType(_rewritten(method), function)
         return function
@@ -347,9 +364,18 @@ def _in_user_code(error: Exception) -> Exception | None:
     if isinstance(error, OpError) or getattr(error, "_in_user_code", False):
         return None
     kind = type(error)
-    if kind.__init__ not in (Exception.__init__, TypeError.__init__, ValueError.__init__, AttributeError.__init__,
-                             NotImplementedError.__init__, RuntimeError.__init__, LookupError.__init__, NameError.__init__,
-                             AssertionError.__init__, IndexError.__init__):  # fmt: skip
+    if kind.__init__ not in (
+        Exception.__init__,
+        TypeError.__init__,
+        ValueError.__init__,
+        AttributeError.__init__,
+        NotImplementedError.__init__,
+        RuntimeError.__init__,
+        LookupError.__init__,
+        NameError.__init__,
+        AssertionError.__init__,
+        IndexError.__init__,
+    ):
         return None
     lines = ["in user code:", ""]
     for frame in traceback.extract_tb(error.__traceback__):

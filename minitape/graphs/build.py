@@ -221,8 +221,14 @@ class Graph(Record):
         self.folded[made._row] = tensor.array
         return made
 
-    def call_row(self, primitive: Primitive, rows: tuple[int, ...], attrs: dict[str, Any],
-                 outputs: list[tuple[TensorShape, DType]], name: str | None = None) -> list[SymbolicTensor]:  # fmt: skip
+    def call_row(
+        self,
+        primitive: Primitive,
+        rows: tuple[int, ...],
+        attrs: dict[str, Any],
+        outputs: list[tuple[TensorShape, DType]],
+        name: str | None = None,
+    ) -> list[SymbolicTensor]:
         """Appends a call and returns its symbolic outputs (an operation without outputs still has one row)."""
         self._changeable()
         site, number = self.here(), len(self.calls)
@@ -383,8 +389,10 @@ class Graph(Record):
             raise ValueError(f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
                              'Tensor names must be of the form "<op_name>:<output_index>".')  # fmt: skip
         if op_name not in self.by_name:
-            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does "
-                           "not exist in the graph.")  # fmt: skip
+            raise KeyError(
+                f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', does "
+                "not exist in the graph."
+            )
         op = self.by_name[op_name]
         if int(index) >= op.count:
             raise KeyError(f"The name '{name}' refers to a Tensor which does not exist. The operation, '{op_name}', "

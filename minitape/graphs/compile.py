@@ -36,7 +36,7 @@ class Writer:
         self.names = {row: f"v{row}" for row in [*feeds, *constants]}
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
-        self.scope |= {name: function for name, function in ARRAY.items()}
+        self.scope |= ARRAY
         self.lines: list[str] = []
         self.slices: dict[tuple[str, str], int] = {}  # (what is sliced, how) -> the row of the slice
         self.shared: set[int] = set()  # rows that go by a second number as well

@@ -148,9 +148,11 @@ class ConcreteFunction:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
         for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
             if tensor.dtype != place.dtype:
-                raise invalid(f"cannot compute __inference_{self.name}_0 as input #{at}(zero-based) was expected to be a "
-                              f"{place.dtype.kernel_name} tensor but is a {tensor.dtype.kernel_name} tensor",
-                              f"__inference_{self.name}_0")  # fmt: skip
+                raise invalid(
+                    f"cannot compute __inference_{self.name}_0 as input #{at}(zero-based) was expected to be a "
+                    f"{place.dtype.kernel_name} tensor but is a {tensor.dtype.kernel_name} tensor",
+                    f"__inference_{self.name}_0",
+                )
 
     def _pack(self, found: Sequence[Any]) -> Any:
         body = self.body

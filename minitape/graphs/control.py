@@ -99,9 +99,11 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any
     try:
         nest.assert_same_structure(then.result, orelse.result)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure "
-                        f"of return values.\n\ntrue_fn output:  {then.result}\nfalse_fn output: {orelse.result}\n\n"
-                        f"Error details:\n{error}") from None  # fmt: skip
+        raise TypeError(
+            f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure "
+            f"of return values.\n\ntrue_fn output:  {then.result}\nfalse_fn output: {orelse.result}\n\n"
+            f"Error details:\n{error}"
+        ) from None
     _same_dtypes([then, orelse])
     index = _not(pred)
     found = build_case(index, [then, orelse], "cond")
@@ -113,9 +115,11 @@ def _same_dtypes(bodies: list[Body]) -> None:
     for other in bodies[1:]:
         for a, b in zip(first.flat, other.flat, strict=True):
             if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
-                raise TypeError(f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
-                                f"structure of return values.\n\ntrue_fn output: {a}\nfalse_fn output: {b}\n\n"
-                                f"Error details:\n{a} and {b} have different types")  # fmt: skip
+                raise TypeError(
+                    f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
+                    f"structure of return values.\n\ntrue_fn output: {a}\nfalse_fn output: {b}\n\n"
+                    f"Error details:\n{a} and {b} have different types"
+                )
 
 
 def _not(pred: Any) -> Any:
@@ -188,8 +192,10 @@ def case(
             return true[0]()
         if default is None:
             shown = pairs[-1][0] if pairs else None
-            raise invalid(f"Expected '{shown!s}' to be true. Summarized data: b'Input error: None of conditions evaluated as "
-                          f"True:'\n{bool(shown)}")  # fmt: skip
+            raise invalid(
+                f"Expected '{shown!s}' to be true. Summarized data: b'Input error: None of conditions evaluated as "
+                f"True:'\n{bool(shown)}"
+            )
         return default()
     if exclusive:
         raise NotImplementedError("minitape's tf.case does not support `exclusive` inside a graph.")
@@ -221,8 +227,13 @@ def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: int 
 
 def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     count, test, body = attrs["count"], attrs["test"], attrs["body"]
-    return _while(lambda t: bool(test.run([i.array for i in t])[0]), body.replay, list(tensors[:count]), list(tensors[count:]),
-                  attrs["limit"])  # fmt: skip
+    return _while(
+        lambda t: bool(test.run([i.array for i in t])[0]),
+        body.replay,
+        list(tensors[:count]),
+        list(tensors[count:]),
+        attrs["limit"],
+    )
 
 
 def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -230,8 +241,17 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return [(t.shape, t.dtype) for t in body.inputs]
 
 
-WHILE = {stateful: GraphPrimitive("while", "While" if stateful else "StatelessWhile", _while_infer, forward=_while_forward,
-                                  eager=_while_eager, stateful=stateful) for stateful in (True, False)}  # fmt: skip
+WHILE = {
+    stateful: GraphPrimitive(
+        "while",
+        "While" if stateful else "StatelessWhile",
+        _while_infer,
+        forward=_while_forward,
+        eager=_while_eager,
+        stateful=stateful,
+    )
+    for stateful in (True, False)
+}
 
 
 def while_loop(
@@ -250,12 +270,12 @@ def while_loop(
     ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of
     the
     loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through all
-    turns
-    (with ``back_prop=False`` through none). See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    turns (with ``back_prop=False`` through none). See https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
     >>> import minitape as tf
-    >>> [t.numpy() for t in tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])]
-    [np.int32(4), np.int32(6)]
+    >>> i, s = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])
+    >>> print(i.numpy(), s.numpy())
+    4 6
     """
     if isinstance(loop_vars, SymbolicTensor):
         loop_vars = [loop_vars]

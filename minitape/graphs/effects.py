@@ -23,10 +23,12 @@ from .primitive import RULE, GraphPrimitive
 def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
     if getattr(variable, "_uninitialized", False):
         raise errors.FailedPreconditionError(  # type: ignore[attr-defined]
-            None, None, f"Could not find variable {variable._name}. This could mean that the variable has been deleted. In "
+            None,
+            None,
+            f"Could not find variable {variable._name}. This could mean that the variable has been deleted. In "
             "TF1, it can also mean the variable is uninitialized. Run its initializer, or tf.compat.v1."
             "global_variables_initializer(), first.",
-        )  # fmt: skip
+        )
     return (variable._state.array,)
 
 
@@ -35,8 +37,15 @@ def _read_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 # a variable's value; in the body of a loop or branch its input is the value outside, for the gradient
-READ = GraphPrimitive("read", "ReadVariableOp", lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
-                      forward=_read_forward, eager=_read_eager, rules=[lambda g, z, x, *, variable: g], stateful=True)  # fmt: skip
+READ = GraphPrimitive(
+    "read",
+    "ReadVariableOp",
+    lambda tensors, attrs: [(attrs["variable"].shape, attrs["variable"].dtype)],
+    forward=_read_forward,
+    eager=_read_eager,
+    rules=[lambda g, z, x, *, variable: g],
+    stateful=True,
+)
 
 
 def read(graph: Any, variable: Any) -> Any:
@@ -45,8 +54,13 @@ def read(graph: Any, variable: Any) -> Any:
     if tensor is None:
         outer = () if graph.outer is None else (graph.outer.read(variable),)
         with no_name_scope(graph):
-            tensor = graph.call_row(READ, tuple(graph.enter(t) for t in outer), {"variable": variable},
-                                    READ.infer((), {"variable": variable}), f"{variable._name}/Read/ReadVariableOp")[0]  # fmt: skip
+            tensor = graph.call_row(
+                READ,
+                tuple(graph.enter(t) for t in outer),
+                {"variable": variable},
+                READ.infer((), {"variable": variable}),
+                f"{variable._name}/Read/ReadVariableOp",
+            )[0]
             graph.tuples.add(tensor._row)
         graph.reads[id(variable)] = tensor
     known = graph.variables.setdefault(id(variable), (variable, []))
@@ -71,8 +85,11 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
         if np.shape(value) != np.shape(old):
             op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
             show = [",".join(map(str, np.shape(v))) for v in (old, value)]
-            raise errors.invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
-                                 "shapes must be equal.", op)  # fmt: skip
+            raise errors.invalid(
+                f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
+                "shapes must be equal.",
+                op,
+            )
         value = old + value if how == "assign_add" else old - value
     variable._version += 1
     variable._set(value)
@@ -105,9 +122,11 @@ def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> st
         why = f"Shapes must be equal rank, but are {len(want)} and {len(have)}"
     else:
         at = next(i for i, (a, b) in enumerate(zip(want, have, strict=True)) if a != b)
-        why = f"Dimension {at} in both shapes must be equal, but are {want[at]} and {have[at]}. Shapes are [{show[0]}] and [{show[1]}]."
+        why = f"Dimension {at} in both shapes must be equal, but are {want[at]} and {have[at]}. Shapes are "
+        why += f"[{show[0]}] and [{show[1]}]."
     name = graph.tensor_at(graph.enter(tensor)).op.name
-    return f"{why} for '{{{{node {op}}}}} = {op}[dtype=DT_FLOAT]({op}/resource, {name})' with input shapes: [], [{show[1]}]."
+    node = f"{op}[dtype=DT_FLOAT]({op}/resource, {name})"
+    return f"{why} for '{{{{node {op}}}}} = {node}' with input shapes: [], [{show[1]}]."
 
 
 def register_leaf(graph: Any, row: int, variable: Any) -> None:
@@ -160,8 +179,12 @@ def _python_gradient(*arrays: Any, cell: Cell, count: int, func: Any, dtypes: An
     with no_tapes():
         sources = [t for t in call.inputs if t.dtype.differentiable]  # type: ignore[union-attr]
         pairs = [(o, g) for o, g in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]  # type: ignore[union-attr]
-        found = call.tape.gradient([o for o, _ in pairs], sources, [g for _, g in pairs],  # type: ignore[union-attr]
-                                   unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+        found = call.tape.gradient(
+            [o for o, _ in pairs],
+            sources,
+            [g for _, g in pairs],  # type: ignore[union-attr]
+            unconnected_gradients=UnconnectedGradients.ZERO,
+        )
         return tuple((g if isinstance(g, Tensor) else g.dense()).array for g in found)
 
 
@@ -173,8 +196,9 @@ def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
 PYTHON = GraphPrimitive(
     "py_function", "EagerPyFunc", _python_infer, forward=_python_forward, rules=_python_rule, stateful=True
 )
-PYTHON_GRADIENT = GraphPrimitive("py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient,
-                                 rules=None, stateful=False)  # fmt: skip
+PYTHON_GRADIENT = GraphPrimitive(
+    "py_function_gradient", "EagerPyFunc", _python_gradient_infer, forward=_python_gradient, rules=None, stateful=False
+)
 
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:

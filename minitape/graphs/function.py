@@ -147,9 +147,12 @@ class Function:
         if functions_run_eagerly():
             return self._run_python(args, kwargs)
         if not kwargs and self._input_signature is None and self._plain:
-            key = tuple([
-                (a._value.dtype, a._value.shape) if type(a) is EagerTensor and a._value is not None else None for a in args
-            ])  # fmt: skip
+            key = tuple(
+                [
+                    (a._value.dtype, a._value.shape) if type(a) is EagerTensor and a._value is not None else None
+                    for a in args
+                ]
+            )
             concrete = None if None in key else self._fast.get(key)
             if concrete is not None:
                 self._untraced += 1
@@ -161,9 +164,10 @@ class Function:
         concrete = self._concrete(values, args, kwargs)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
-        if not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True)):
-            if all(type(a) is EagerTensor and a._value is not None for a in args) and not concrete.body.captured:
-                self._fast[tuple([(a._value.dtype, a._value.shape) for a in args])] = concrete
+        plain = all(type(a) is EagerTensor and a._value is not None for a in args) and not concrete.body.captured
+        same = not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True))
+        if plain and same:
+            self._fast[tuple([(a._value.dtype, a._value.shape) for a in args])] = concrete
         return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -233,7 +237,8 @@ class Function:
             except _NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from None
             except (ValueError, TypeError) as error:
-                why = f"Cannot convert {values[name]!r} to EagerTensor of dtype {getattr(spec, 'dtype', spec).kernel_name}"
+                dtype = getattr(spec, "dtype", spec)
+                why = f"Cannot convert {values[name]!r} to EagerTensor of dtype {dtype.kernel_name}"
                 raise TypeError(self._refusal(why, args, kwargs)) from error
         return out
 
@@ -245,8 +250,7 @@ class Function:
             args = self._input_signature
         if structured.any_composite(args, kwargs):
             return structured.concrete(self)  # type: ignore[return-value]
-        concrete = self._concrete(self._bind(args, kwargs), args, kwargs)
-        return concrete
+        return self._concrete(self._bind(args, kwargs), args, kwargs)
 
     def _concrete(self, values: dict[str, Any], args: Any, kwargs: Any) -> ConcreteFunction:
         if self._input_signature is not None:
@@ -263,9 +267,8 @@ class Function:
             shaped = self._relaxed(shaped)
             key = tuple([(n, key_of(v)) for n, v in shaped.items()])
             for known, found in self._traces.items():
-                if known == key or _fits(found, values):
-                    if _usable(found, outer):
-                        return found
+                if (known == key or _fits(found, values)) and _usable(found, outer):
+                    return found
         concrete = self._trace(shaped)
         self._traces[key] = concrete
         return concrete

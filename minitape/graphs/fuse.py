@@ -19,8 +19,25 @@ from ..primitives.formula import kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
-_CHEAP = {"add", "subtract", "multiply", "divide", "negative", "square", "maximum", "minimum", "squared_difference", "abs",
-          "relu", "relu_gate", "reciprocal", "sqrt", "rsqrt", "mul_no_nan", "pow"}  # fmt: skip
+_CHEAP = {
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "negative",
+    "square",
+    "maximum",
+    "minimum",
+    "squared_difference",
+    "abs",
+    "relu",
+    "relu_gate",
+    "reciprocal",
+    "sqrt",
+    "rsqrt",
+    "mul_no_nan",
+    "pow",
+}
 
 
 def fusable(graph: Any, call: Any) -> Any:

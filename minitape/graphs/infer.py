@@ -20,8 +20,23 @@ from ..shape import TensorShape
 from ..tensor import CHECKS
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
-_ELEMENTWISE = {"SelectV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "LogicalAnd", "LogicalOr",
-                "LogicalNot", "Cast", "Add", "ZerosLike", "OnesLike", "Conj"}  # fmt: skip
+_ELEMENTWISE = {
+    "SelectV2",
+    "Less",
+    "LessEqual",
+    "Greater",
+    "GreaterEqual",
+    "Equal",
+    "NotEqual",
+    "LogicalAnd",
+    "LogicalOr",
+    "LogicalNot",
+    "Cast",
+    "Add",
+    "ZerosLike",
+    "OnesLike",
+    "Conj",
+}
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 

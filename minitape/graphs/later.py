@@ -24,9 +24,18 @@ def _zeros(size: Any, *, known: tuple[int, ...], dtype: Any) -> tuple[Any, ...]:
     return (out,)
 
 
-ZEROS = GraphPrimitive("zeros_of_size", "TensorListReserve", lambda t, a: [(TensorShape([None]).concatenate(a["shape"]) if
-                       a["shape"].is_fully_defined() else TensorShape(None), a["dtype"])],
-                       forward=lambda size, known, dtype, shape: _zeros(size, known=known, dtype=dtype), rules=None)  # fmt: skip
+ZEROS = GraphPrimitive(
+    "zeros_of_size",
+    "TensorListReserve",
+    lambda t, a: [
+        (
+            TensorShape([None]).concatenate(a["shape"]) if a["shape"].is_fully_defined() else TensorShape(None),
+            a["dtype"],
+        )
+    ],
+    forward=lambda size, known, dtype, shape: _zeros(size, known=known, dtype=dtype),
+    rules=None,
+)
 
 
 def size_of(tensor: Any) -> Any:

@@ -223,8 +223,10 @@ class _Loop:
         labels = [(name, leaf) for name, value in carried for leaf in nest.flatten(value)]
         for (name, leaf), (shape, dtype), tensor in zip(labels, before, after, strict=True):
             if tensor.dtype != dtype:
-                raise TypeError(f"'{name}' has dtype {dtype.name} before the loop, but dtype {tensor.dtype.name} after one "
-                                "iteration")  # fmt: skip
+                raise TypeError(
+                    f"'{name}' has dtype {dtype.name} before the loop, but dtype {tensor.dtype.name} after one "
+                    "iteration"
+                )
             if not isinstance(leaf, TensorArrayBase) and not tensor.shape.is_subtype_of(shape):
                 raise ValueError(
                     f"'{name}' has shape {shape} before the loop, but shape {tensor.shape} after one iteration. Use "
@@ -233,8 +235,10 @@ class _Loop:
 
 
 def _before_the_loop(name: str, found: Undefined) -> Exception:
-    return ValueError(f"'{name}' must be defined before the loop.\nNote: AutoGraph tried to define it automatically, but ran "
-                      f"into a ValueError: {found.fail()}")  # fmt: skip
+    return ValueError(
+        f"'{name}' must be defined before the loop.\nNote: AutoGraph tried to define it automatically, but ran "
+        f"into a ValueError: {found.fail()}"
+    )
 
 
 class _Options:

@@ -111,8 +111,17 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     return _stacked([fn(elements(elems, i)) for i in range(count)])
 
 
-def scan(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
-         swap_memory: bool = False, infer_shape: bool = True, reverse: bool = False, name: str | None = None) -> Any:  # fmt: skip
+def scan(
+    fn: Any,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
     """``fn(accumulated, element)`` along the first axis, with all intermediate results stacked.
 
     Without ``initializer`` the first element starts. See https://www.tensorflow.org/api_docs/python/tf/scan.

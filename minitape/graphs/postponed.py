@@ -30,8 +30,11 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
         return function(*new_args, **new_kwargs)
 
-    results = [r for r in (_trial(run, symbolic, guess, kind) for guess in list(_guesses(symbolic))[:3] for kind in (0, 1))
-               if r is not None]  # fmt: skip
+    results = [
+        r
+        for r in (_trial(run, symbolic, guess, kind) for guess in list(_guesses(symbolic))[:3] for kind in (0, 1))
+        if r is not None
+    ]
     if not results:
         return None
     certain = len(results) > 1

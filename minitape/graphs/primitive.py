@@ -27,8 +27,19 @@ class GraphPrimitive(Primitive):
     were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no shapes.
     """
 
-    def __init__(self, name: str, op: str, infer: Any, *, eager: Eager | None = None, forward: Any = None, rules: Any = "replay",
-                 stateful: bool = False, symbolic_rule: bool = True, missing: str = "none") -> None:  # fmt: skip
+    def __init__(
+        self,
+        name: str,
+        op: str,
+        infer: Any,
+        *,
+        eager: Eager | None = None,
+        forward: Any = None,
+        rules: Any = "replay",
+        stateful: bool = False,
+        symbolic_rule: bool = True,
+        missing: str = "none",
+    ) -> None:
         super().__init__(
             name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
         )

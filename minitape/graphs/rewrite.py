@@ -214,8 +214,11 @@ class Rewriter:
         self.loads = _loads(whole)
         body = self.block(whole)
         arguments = node.args
-        own = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-               if a is not None}  # fmt: skip
+        own = {
+            a.arg
+            for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            if a is not None
+        }
         undefined = [n for n in self.state if n not in own and n not in self.declared]
         head = [s for s in body if isinstance(s, (ast.Global, ast.Nonlocal))]
         doc = body[:1] if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else []
@@ -359,15 +362,19 @@ class Rewriter:
         helpers, get, put = self._state_functions(names)
         bodies = [self.block(node.body), self.block(node.orelse)]
         if returning:
-            bodies = [b + [ast.Return(_ag("MISSING"))] if _falls_through_rewritten(b) else b for b in bodies]
+            bodies = [[*b, ast.Return(_ag("MISSING"))] if _falls_through_rewritten(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         labels = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
         call = _call(
             "if_return" if returning else "if_stmt", test, _name(then), _name(orelse), _name(get), _name(put), labels
         )
         last: ast.stmt = ast.Return(call) if returning else ast.Expr(call)
-        return [_function(then, "", bodies[0], assigned, self.declared), _function(orelse, "", bodies[1], assigned, self.declared),
-                *helpers, last]  # fmt: skip
+        return [
+            _function(then, "", bodies[0], assigned, self.declared),
+            _function(orelse, "", bodies[1], assigned, self.declared),
+            *helpers,
+            last,
+        ]
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
         body, flag = node.body, getattr(node, "flag", None)
@@ -380,8 +387,12 @@ class Rewriter:
             test = _call("and_", _thunk(_call("not_", _name(flag))), _thunk(test))
         labels = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
         call = _call("while_stmt", _name(test_name), _name(body_name), _name(get), _name(put), labels, later)
-        made = [_function(test_name, "", [ast.Return(test)], [], {}),
-                _function(body_name, "", self.block(body), assigned, self.declared), *helpers, ast.Expr(call)]  # fmt: skip
+        made = [
+            _function(test_name, "", [ast.Return(test)], [], {}),
+            _function(body_name, "", self.block(body), assigned, self.declared),
+            *helpers,
+            ast.Expr(call),
+        ]
         return made + self._loop_else(node, flag)
 
     def _for(self, node: ast.For) -> list[ast.stmt]:

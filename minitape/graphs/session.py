@@ -48,8 +48,10 @@ def get_default_graph() -> Graph:
 def reset_default_graph() -> None:
     """Forgets the global default graph; AssertionError inside an ``as_default`` block."""
     if state.graph is not None:
-        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
-                             "the nesting and create a new graph.")  # fmt: skip
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
+            "the nesting and create a new graph."
+        )
     _stacks.default_graph = None
 
 
@@ -60,8 +62,10 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
         if session is None:
             short = "evaluate tensor using `eval()`" if "evaluate" in what else "execute operation using `run()`"
             verb = "eval(session=sess)" if "evaluate" in what else "run(session=sess)"
-            raise ValueError(f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an "
-                             f"explicit session to `{verb}`")  # fmt: skip
+            raise ValueError(
+                f"Cannot {short}: No default session is registered. Use `with sess.as_default()` or pass an "
+                f"explicit session to `{verb}`"
+            )
     if session.graph is not graph:
         raise ValueError("Cannot use the default session to evaluate tensor: the tensor's graph is different from the "
                          "session's graph. Pass an explicit session to `eval(session=sess)`.")  # fmt: skip
@@ -93,9 +97,14 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
         return value
     from .primitive import GraphPrimitive
 
-    primitive = GraphPrimitive("placeholder_with_default", "PlaceholderWithDefault",
-                               lambda tensors, attrs: [(attrs["shape"], tensors[0].dtype)], forward=lambda x, shape: (x,),
-                               eager=lambda tensors, attrs: list(tensors), rules=[lambda g, z, x, *, shape: g])  # fmt: skip
+    primitive = GraphPrimitive(
+        "placeholder_with_default",
+        "PlaceholderWithDefault",
+        lambda tensors, attrs: [(attrs["shape"], tensors[0].dtype)],
+        forward=lambda x, shape: (x,),
+        eager=lambda tensors, attrs: list(tensors),
+        rules=[lambda g, z, x, *, shape: g],
+    )
     return state.graph.apply(primitive, (value,), {"shape": TensorShape(shape)})[0]
 
 
@@ -259,8 +268,10 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
             )
         array = _feed_array(value, tensor)
         if not tensor.shape.is_compatible_with(np.shape(array)):
-            raise ValueError(f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has "
-                             f"shape {tensor.shape}")  # fmt: skip
+            raise ValueError(
+                f"Cannot feed value of shape {TensorShape(np.shape(array))} for Tensor {tensor.name}, which has "
+                f"shape {tensor.shape}"
+            )
         feeds[tensor._row] = array
     return dict(sorted(feeds.items()))
 
@@ -268,12 +279,13 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
 def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:
     if tensor.dtype.kind == "s":
         return to_array(value, tensor.dtype)
-    if isinstance(value, int) and not isinstance(value, bool) and tensor.dtype.is_integer:
-        if np.asarray(value).astype(tensor.dtype.as_numpy_dtype) != value:
-            raise TypeError(f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-                            f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a "
-                            "larger "
-                            "type (e.g. int64).")  # fmt: skip
+    whole = isinstance(value, int) and not isinstance(value, bool) and tensor.dtype.is_integer
+    if whole and np.asarray(value).astype(tensor.dtype.as_numpy_dtype) != value:
+        raise TypeError(
+            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+            f"{tensor.dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a larger type "
+            "(e.g. int64)."
+        )
     array = np.array(value, dtype=tensor.dtype.as_numpy_dtype)
     return array if array.ndim else array[()]
 

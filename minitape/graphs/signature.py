@@ -92,17 +92,18 @@ class Signature:
             raise self._refused(str(error), args, kwargs, concrete) from None
         tensors = []
         for name, want in self.values.items():
-            default = self.parameters[name].default if name in self.parameters else _EMPTY
-            got = bound.arguments.get(name, want if default is not _EMPTY else want)
+            got = bound.arguments.get(name, want)
             tensors += self._matched(want, got, args, kwargs, concrete)
         concrete.check(tensors)
         for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
             if not place.shape.is_compatible_with(tensor.shape):
-                raise TypeError(f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
-                                f"Received args: {args} and kwargs: {kwargs} for signature: "
-                                f"{self.short(concrete.body)}.\n"
-                                f"Fallback to flat signature also failed due to: "
-                                f"{self._flat_reason(concrete, args, kwargs)}")  # fmt: skip
+                raise TypeError(
+                    f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
+                    f"Received args: {args} and kwargs: {kwargs} for signature: "
+                    f"{self.short(concrete.body)}.\n"
+                    f"Fallback to flat signature also failed due to: "
+                    f"{self._flat_reason(concrete, args, kwargs)}"
+                )
         return tensors
 
     def _matched(self, want: Any, got: Any, args: Any, kwargs: Any, concrete: Any) -> list[Any]:

@@ -49,8 +49,35 @@ def _failing(name: str) -> None:
     setattr(Undefined, name, method)
 
 
-for _method in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "getitem", "iter", "len",
-                "call", "lt", "le", "gt", "ge", "neg", "matmul", "rmatmul", "bool", "float", "int", "str", "mod", "floordiv"):  # fmt: skip
+for _method in (
+    "add",
+    "radd",
+    "sub",
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "pow",
+    "rpow",
+    "getitem",
+    "iter",
+    "len",
+    "call",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "neg",
+    "matmul",
+    "rmatmul",
+    "bool",
+    "float",
+    "int",
+    "str",
+    "mod",
+    "floordiv",
+):
     _failing(f"__{_method}__")
 
 

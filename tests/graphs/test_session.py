@@ -223,6 +223,6 @@ def test_eager_mode_is_untouched_by_a_graph():
 
 def test_an_error_inside_leaves_no_graph_behind():
     with pytest.raises(ZeroDivisionError), tf.Graph().as_default(), tf.GradientTape():
-        1 / 0
+        1 / 0  # noqa: B018
     assert tf.executing_eagerly()
     assert (tf.constant(1.0) + 1.0).numpy() == 2.0

@@ -23,8 +23,10 @@ class Optimizer:
         """An operation that makes one step; in eager mode ``loss`` is a function, and the step is made at once."""
         pairs = self.compute_gradients(loss, var_list, grad_loss=grad_loss)
         if all(g is None for g, _ in pairs):
-            raise ValueError(f"No gradients provided for any variable, check your graph for ops that do not support gradients, "
-                             f"between variables {[str(v) for _, v in pairs]} and loss {loss}.")  # fmt: skip
+            raise ValueError(
+                f"No gradients provided for any variable, check your graph for ops that do not support gradients, "
+                f"between variables {[str(v) for _, v in pairs]} and loss {loss}."
+            )
         return self.apply_gradients(pairs, global_step, name)
 
     def compute_gradients(self, loss: Any, var_list: Any = None, grad_loss: Any = None, **unused: Any) -> list[Any]:

@@ -45,10 +45,21 @@ def get_variable_scope() -> VariableScope:
 
 
 @contextmanager
-def variable_scope(name_or_scope: Any = None, default_name: str | None = None, values: Any = None, initializer: Any = None,
-                   regularizer: Any = None, caching_device: Any = None, partitioner: Any = None, custom_getter: Any = None,
-                   reuse: Any = None, dtype: Any = None, use_resource: Any = None, constraint: Any = None,
-                   auxiliary_name_scope: bool = True) -> Any:  # fmt: skip
+def variable_scope(
+    name_or_scope: Any = None,
+    default_name: str | None = None,
+    values: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    custom_getter: Any = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: Any = None,
+    constraint: Any = None,
+    auxiliary_name_scope: bool = True,
+) -> Any:
     """``get_variable`` in the block prefixes names with the scope's; ``reuse`` finds variables instead of making them.
 
     >>> import minitape as tf
@@ -81,10 +92,23 @@ def variable_scope(name_or_scope: Any = None, default_name: str | None = None, v
         _current.pop()
 
 
-def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
-                 trainable: bool | None = None, collections: Any = None, caching_device: Any = None, partitioner: Any = None,
-                 validate_shape: bool = True, use_resource: Any = None, custom_getter: Any = None, constraint: Any = None,
-                 synchronization: Any = None, aggregation: Any = None) -> Any:  # fmt: skip
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: Any = None,
+    custom_getter: Any = None,
+    constraint: Any = None,
+    synchronization: Any = None,
+    aggregation: Any = None,
+) -> Any:
     """Makes the variable of that name, or finds it again in a scope with ``reuse``.
 
     ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a
@@ -111,8 +135,10 @@ def get_variable(name: str, shape: Any = None, dtype: Any = None, initializer: A
                              "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
         return store[full]
     if scope.reuse is True and state.graph is not None:
-        raise ValueError(f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
-                         "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
+        raise ValueError(
+            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
     initializer = initializer if initializer is not None else scope.initializer
     value = _initial(
         full, shape, dtype or (scope.dtype if initializer is None or callable(initializer) else None), initializer
