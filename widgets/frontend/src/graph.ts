@@ -106,9 +106,9 @@ function* graphSteps(store: Store, tree: FoldTree, open: (g: Group) => boolean):
       shown[i] = known;
       continue;
     }
+    const inputs = groupInputs(rows, tree, group, shown, open);
     groups.set(group, nodes.length);
     shown[i] = nodes.length;
-    const inputs = groupInputs(rows, tree, group, shown, open);
     nodes.push(newNode(nodes.length, null, group));
     placement.add({ inputs, leaf: false, section: sections(i) });
   }
@@ -126,7 +126,6 @@ function groupInputs(rows: Row[], tree: FoldTree, group: Group, shown: Int32Arra
   for (let i = group.start; i < group.end; i++) {
     if (hiddenBy(tree, i, open) !== group) continue;
     for (const input of rows[i].inputs) if (input < group.start && shown[input] >= 0) found.add(shown[input]);
-    for (const input of rows[i].inputs) if (input >= group.start && shown[input] >= 0) found.add(shown[input]);
   }
   return [...found];
 }

@@ -59,11 +59,11 @@ export function nodeText(store: Store, node: Node): NodeText {
   const group = node.group;
   if (!group) return { title: "", value: "", kind: "group" };
   const ops: string[] = [];
-  for (let i = group.start; i < group.end && ops.length < 5; i++) {
+  for (let i = group.start; i < Math.min(group.end, group.start + 200) && ops.length < 5; i++) {
     const row = store.rows[i];
-    if (row?.kind === "operation" && ops[ops.length - 1] !== row.label) ops.push(row.label || row.op);
+    if (row?.kind === "operation" && !ops.includes(row.label || row.op)) ops.push(row.label || row.op);
   }
-  return { title: elide(groupTitle(group), 15), value: elide(ops.join(" "), CHARS), kind: "group" };
+  return { title: elide(groupTitle(group), 14), value: elide(ops.join(" "), CHARS - 1), kind: "group" };
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */

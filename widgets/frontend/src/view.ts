@@ -319,9 +319,10 @@ export class View {
   // --- camera --------------------------------------------------------------------------------------------------------
 
   private resized(): void {
+    const before = this.camera.width;
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
-    if (!this.fitted) this.firstFit();
+    if (!this.fitted || (before !== this.camera.width && !this.camera.touched)) this.firstFit();
     this.schedule("all");
   }
 

@@ -119,6 +119,7 @@ describe("folding", () => {
     const store = storeOf(chain(600));
     const graph = graphOf(store, (g) => g.kind === "repeat", true);
     for (const row of store.rows) expect(graph.nodeOf(row.row)).not.toBeNull();
+    for (const node of graph.nodes) for (const edge of graph.edges[node.index]) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
   });
 });
 
