@@ -43,6 +43,8 @@ class FuncGraph(Graph):
         super().__init__(outer)
         self.name, self.may_create = name, may_create
         self.created: list[Any] = []
+        self.arguments: list[Any] = []
+        self.outputs: list[Any] = []
 
     def creates_variable(self) -> None:
         """ValueError unless this is the first trace of the function."""
@@ -54,8 +56,6 @@ class FuncGraph(Graph):
         """The placeholders of the arguments."""
         return self.arguments
 
-    arguments: list[Any] = []
-    outputs: list[Any] = []
 
 
 class ConcreteFunction:

@@ -157,7 +157,7 @@ def test_variables_in_branches_and_loops():
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [
-        ("if x > 0:\n        y = 1\n    else:\n        y = 2.0\n    return y", TypeError, "'y' has dtype int32 in the main"),
+        ("if x > 0:\n        y = 1\n    else:\n        y = 2.0\n    return y", TypeError, "'y' has dtype int32 in the"),
         ("if x > 0:\n        y = x\n    return y", ValueError, "'y' must also be initialized in the else branch"),
         ("if x > 0:\n        return x", ValueError, "the else branch must also have a return statement"),
         ("y = tf.zeros([1])\n    for _ in tf.range(3):\n        y = tf.concat([y, y], 0)\n    return y", ValueError,
@@ -182,7 +182,7 @@ def test_autograph_off():
     def f(x):
         return x if x > 0 else -x
 
-    with pytest.raises(TypeError, match="Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"):
+    with pytest.raises(TypeError, match=r"Using a symbolic `tf.Tensor` as a Python `bool` is not allowed"):
         tf.function(f, autograph=False)(tf.constant(1.0))
 
 

@@ -49,7 +49,7 @@ def test_reduce_retracing_leaves_sizes_open():
 def test_input_signature():
     f = tf.function(lambda x: x * 2.0, input_signature=[tf.TensorSpec([None], tf.float32)])
     assert f([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
-    with pytest.raises(TypeError, match="Binding inputs to tf.function failed due to `Can not cast"):
+    with pytest.raises(TypeError, match=r"Binding inputs to tf.function failed due to `Can not cast"):
         f(tf.constant([[1.0]]))
 
 
@@ -112,7 +112,7 @@ def test_variables_are_made_once():
     def wrong():
         return tf.Variable(1.0)
 
-    with pytest.raises(ValueError, match="only supports singleton tf.Variables created on the first call"):
+    with pytest.raises(ValueError, match=r"only supports singleton tf.Variables created on the first call"):
         wrong()
 
 

@@ -163,7 +163,7 @@ def test_symbolic_tensors_refuse_to_be_values(graph):
         bool(x > 0.0)
     with pytest.raises(TypeError, match="Iterating over a symbolic"):
         list(tf.constant([1.0]))
-    with pytest.raises(NotImplementedError, match="Cannot convert a symbolic tf.Tensor"):
+    with pytest.raises(NotImplementedError, match=r"Cannot convert a symbolic tf.Tensor"):
         np.array(x)
     assert str(x) == 'Tensor("Const:0", shape=(), dtype=float32)'
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from ... import dtypes
 
@@ -20,7 +20,7 @@ class _Initializer:
         self.dtype = dtypes.as_dtype(dtype)
         self.__dict__.update({**self.settings, **given})
 
-    settings: dict[str, Any] = {}
+    settings: ClassVar[dict[str, Any]] = {}
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         import minitape as tf
@@ -49,7 +49,7 @@ class ones_initializer(_Initializer):
 class constant_initializer(_Initializer):
     """One value everywhere, or the given values."""
 
-    settings = {"value": 0, "verify_shape": False}
+    settings: ClassVar[dict[str, Any]] = {"value": 0, "verify_shape": False}
     value: Any
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
@@ -59,7 +59,7 @@ class constant_initializer(_Initializer):
 class random_normal_initializer(_Initializer):
     """Normally distributed values."""
 
-    settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
+    settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ class random_normal_initializer(_Initializer):
 class truncated_normal_initializer(_Initializer):
     """Normally distributed values within two standard deviations."""
 
-    settings = {"mean": 0.0, "stddev": 1.0, "seed": None}
+    settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
@@ -77,7 +77,7 @@ class truncated_normal_initializer(_Initializer):
 class random_uniform_initializer(_Initializer):
     """Uniformly distributed values."""
 
-    settings = {"minval": 0.0, "maxval": 1.0, "seed": None}
+    settings: ClassVar[dict[str, Any]] = {"minval": 0.0, "maxval": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)  # type: ignore[attr-defined]
@@ -86,7 +86,7 @@ class random_uniform_initializer(_Initializer):
 class glorot_uniform_initializer(_Initializer):
     """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out))."""
 
-    settings = {"seed": None}
+    settings: ClassVar[dict[str, Any]] = {"seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         limit = math.sqrt(6.0 / _fans(shape))
@@ -96,7 +96,7 @@ class glorot_uniform_initializer(_Initializer):
 class glorot_normal_initializer(_Initializer):
     """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out)."""
 
-    settings = {"seed": None}
+    settings: ClassVar[dict[str, Any]] = {"seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         deviation = math.sqrt(2.0 / _fans(shape)) / 0.87962566103423978
