@@ -8,6 +8,7 @@ rule: the gradient, with respect to ``g``, of what the rule returns.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from .convert import convert_to_tensor
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
-from .record import CALL, Record
+from .record import CALL, Record, state
 from .sweep import Sweep, recorded_rules
 from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
 from .tensor import Tensor, wrap
@@ -46,7 +47,14 @@ class ForwardAccumulator:
         self._primals, self._tangents = [], []
         self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
         self._entered = False
-        nest.assert_same_structure(primals, tangents) if nest.is_nested(primals) and not _repeats(primals) else None
+        self._around: list[GradientTape] = []  # tapes that were recording when the block was left
+        if _repeats(primals):
+            raise ValueError(
+                "Tensor {} was specified as a primal multiple times. This may indicate an error. If it was intended, "
+                "please sum the corresponding tangents."
+            )
+        if nest.is_nested(primals):
+            nest.assert_same_structure(primals, tangents)
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=False):
             self._watch(primal, tangent)
 
@@ -56,13 +64,13 @@ class ForwardAccumulator:
                 f"primal {primal.dtype!r}",
                 f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}",
             )
-        if any(p is primal for p in self._primals):
-            raise ValueError(
-                "Tensor {} was specified as a primal multiple times. This may indicate an error. If it was intended, "
-                "please sum the corresponding tangents."
-            )
+        tangent = convert_to_tensor(tangent, primal.dtype)
+        for at, known in enumerate(self._primals):
+            if known is primal:
+                self._tangents[at] = self._tangents[at] + tangent
+                return
         self._primals.append(primal)
-        self._tangents.append(convert_to_tensor(tangent, primal.dtype))
+        self._tangents.append(tangent)
 
     def __enter__(self) -> ForwardAccumulator:
         if self._tape._recording:
@@ -75,6 +83,21 @@ class ForwardAccumulator:
 
     def __exit__(self, *error: Any) -> None:
         self._tape.__exit__()
+        self._around = list(state.tapes)
+
+    @contextlib.contextmanager
+    def _as_inside(self) -> Iterator[None]:
+        """Tangents belong to the block: outer tapes record them also when they are asked for later, this one never."""
+        entered = []
+        with self._tape.stop_recording() if self._tape._recording else contextlib.nullcontext():
+            try:
+                for tape in self._around:
+                    if not tape._recording and not tape._used:
+                        entered.append(tape.__enter__())
+                yield
+            finally:
+                for tape in reversed(entered):
+                    tape.__exit__()
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of each of ``primals`` in the direction of the tangents; None where it does not depend on them."""
@@ -91,7 +114,7 @@ class ForwardAccumulator:
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
             rows = self._tape._rows_of(value)
             if rows and self._tape._record is not None and value.dtype.differentiable:
-                with self._tape.stop_recording() if self._tape._recording else contextlib.nullcontext():
+                with self._as_inside():
                     found = push(self._tape, dict(self._starts()), rows[-1])
         if found is None and zero:
             found = zeros_of(value)
@@ -186,7 +209,8 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
         else:
             shares = [r(g, z, *inputs, **call.attrs) if r is not None and i in known else None
                       for r, i in zip(rules, call.inputs, strict=True)]  # fmt: skip
-    pairs = [(_tensor(s), known[i]) for s, i in zip(shares, call.inputs, strict=True) if s is not None and i in known]
+        pairs = [(_tensor(s), known[i]) for s, i in zip(shares, call.inputs, strict=True)
+                 if s is not None and i in known]  # fmt: skip
     if not pairs:
         return [None] * call.outputs
     shares, tangents = zip(*pairs, strict=True)
