@@ -199,7 +199,7 @@ def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
     while given.ndim > len(wanted) and given.shape[0] == 1:
         given = given[0]
     try:
-        new[spec] = np.broadcast_to(given, wanted)
+        new[spec] = np.broadcast_to(given, wanted)[()]
     except ValueError:
         from ..errors import invalid
 
