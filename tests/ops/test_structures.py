@@ -1,0 +1,162 @@
+"""tf.nest, TensorShape, IndexedSlices and the other things that hold tensors or sizes."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minitape as tf
+
+QUICK = settings(max_examples=80, deadline=None, derandomize=True)
+NESTED = st.recursive(
+    st.integers(),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.lists(inner, max_size=3).map(tuple),
+        st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
+    ),
+    max_leaves=10,
+)
+SIZES = st.lists(st.one_of(st.none(), st.integers(0, 3)), max_size=4)
+Point = collections.namedtuple("Point", "x y")
+
+
+@QUICK
+@given(NESTED)
+def test_flatten_and_pack(structure):
+    leaves = tf.nest.flatten(structure)
+    assert tf.nest.pack_sequence_as(structure, leaves) == structure
+    assert tf.nest.map_structure(lambda x: x, structure) == structure
+    tf.nest.assert_same_structure(structure, tf.nest.map_structure(str, structure))
+
+
+@QUICK
+@given(NESTED)
+def test_one_leaf_too_many(structure):
+    leaves = tf.nest.flatten(structure)
+    with pytest.raises(ValueError, match=r"Could not pack sequence|cannot guarantee that it is safe"):
+        tf.nest.pack_sequence_as(structure, [*leaves, 0])
+
+
+def test_dictionaries_are_walked_in_the_order_of_their_keys():
+    assert tf.nest.flatten({"b": 1, "a": {"d": 2, "c": 3}}) == [3, 2, 1]
+    packed = tf.nest.pack_sequence_as(collections.OrderedDict([("b", 0), ("a", 0)]), [1, 2])
+    assert list(packed.items()) == [("b", 2), ("a", 1)]
+
+
+def test_named_tuples_keep_their_type():
+    assert tf.nest.map_structure(lambda v: v + 1, Point(1, [2])) == Point(2, [3])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error", "message"),
+    [
+        ([1, 2], [1], ValueError, r"don't have the same number of elements. First structure: type=list str=\[1, 2\]"),
+        ([1, [2]], [1, 2], ValueError, r'Substructure "type=list str=\[2\]" is a sequence, while substructure'),
+        ({"a": 1}, {"b": 1}, ValueError, "don't have the same set of keys"),
+        ([1], (1,), TypeError, "don't have the same sequence type"),
+    ],
+)
+def test_structures_that_differ(first, second, error, message):
+    with pytest.raises(error, match=message):
+        tf.nest.assert_same_structure(first, second)
+
+
+@QUICK
+@given(SIZES, SIZES)
+def test_shapes_merge_where_they_agree(a, b):
+    x, y = tf.TensorShape(a), tf.TensorShape(b)
+    agree = len(a) == len(b) and all(m == n or None in (m, n) for m, n in zip(a, b, strict=True))
+    assert x.is_compatible_with(y) == y.is_compatible_with(x) == agree
+    if agree:
+        assert x.merge_with(y) == [n if m is None else m for m, n in zip(a, b, strict=True)]
+    else:
+        with pytest.raises(ValueError, match="are not compatible"):
+            x.merge_with(y)
+    assert x.concatenate(y).as_list() == a + b == (x + y).as_list()
+    wide = x.most_specific_compatible_shape(y)
+    assert x.is_subtype_of(wide) and y.is_subtype_of(wide)
+
+
+@QUICK
+@given(SIZES)
+def test_shapes_are_values(sizes):
+    shape = tf.TensorShape(sizes)
+    assert shape == sizes and shape == tuple(sizes) and list(shape) == sizes
+    assert (
+        hash(shape) == hash(tf.TensorShape(sizes))
+        and copy.deepcopy(shape) == pickle.loads(pickle.dumps(shape)) == shape
+    )
+    assert shape.is_fully_defined() == (None not in sizes)
+    assert shape.num_elements() == (None if None in sizes else int(np.prod(sizes)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: tf.TensorShape([-1]), ValueError, "Dimension -1 must be >= 0"),
+        (lambda: tf.TensorShape([1.5]), TypeError, "Dimension value must be integer or None"),
+        (lambda: tf.TensorShape("ab"), TypeError, "Failed to convert ''ab'' to a shape"),
+        (lambda: len(tf.TensorShape(None)), ValueError, "Cannot take the length of shape with unknown rank"),
+        (lambda: tf.TensorShape([1]).with_rank(2), ValueError, r"Shape \(1,\) must have rank 2"),
+        (lambda: tf.zeros(tf.TensorShape([None])), ValueError, "Cannot convert a partially known TensorShape"),
+    ],
+)
+def test_shapes_refuse(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@QUICK
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_slices_add_up(rows):
+    values = np.arange(1.0, len(rows) + 1)
+    want = np.zeros(4)
+    np.add.at(want, rows, values)
+    slices = tf.IndexedSlices(tf.constant(values), tf.constant(rows), tf.constant([4]))
+    np.testing.assert_array_equal(tf.convert_to_tensor(slices).numpy(), want)
+    np.testing.assert_array_equal(tf.convert_to_tensor(-slices).numpy(), -want)
+
+
+def test_slices_of_unknown_shape_stay_sparse():
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    with pytest.raises(ValueError, match="Tensor conversion requested for IndexedSlices"):
+        tf.convert_to_tensor(slices)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        slices * 2.0
+
+
+def test_gradient_of_gather_is_sparse_until_it_is_mixed():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    with tf.GradientTape(persistent=True) as tape:
+        picked = tf.reduce_sum(tf.gather(v, [2, 2]))
+        mixed = picked + tf.reduce_sum(v)
+    sparse = tape.gradient(picked, v)
+    assert isinstance(sparse, tf.IndexedSlices) and sparse.indices.numpy().tolist() == [2, 2]
+    assert tape.gradient(mixed, v).numpy().tolist() == [1.0, 1.0, 3.0]
+
+
+def test_initializers():
+    assert tf.zeros_initializer()([2]).numpy().tolist() == [0.0, 0.0]
+    assert tf.constant_initializer([1, 2])([2, 1]).shape == [2, 1]
+    made = tf.random_uniform_initializer(2.0, 3.0, seed=1)([50]).numpy()
+    assert made.dtype == np.float32 and made.min() >= 2.0 and made.max() < 3.0
+    with pytest.raises(ValueError, match="expected to be numeric or boolean"):
+        tf.ones_initializer()([2], tf.string)
+
+
+def test_classes_of_ones_own():
+    class Metres:
+        def __init__(self, number):
+            self.number = number
+
+    tf.register_tensor_conversion_function(Metres, lambda m, dtype=None, **_: tf.constant(m.number, dtype))
+    assert (tf.constant(1.0) + Metres(2.0)).numpy() == 3.0
+    with pytest.raises(TypeError, match="Cannot register conversions for Python numeric types"):
+        tf.register_tensor_conversion_function(int, lambda v, **_: v)
