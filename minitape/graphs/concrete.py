@@ -22,7 +22,7 @@ from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
 from .parts import has_parts, put_together
-from .primitive import GraphPrimitive, as_eager, floats
+from .primitive import GraphPrimitive, apart, as_eager, floats
 from .program import Program, needed, replay
 from .session import sweep_rows
 
@@ -356,7 +356,7 @@ def _stateful_rows(graph: Any, border: int) -> set[int]:
 def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arrays: Any) -> list[Any]:
     if not any(isinstance(g, Tensor) for g in gs):
         return taped.shares(gs, saved, arrays)
-    tensors = [as_eager(i) for i in inputs]
+    tensors = apart([as_eager(i) for i in inputs])
     chosen = floats(tensors)
     with GradientTape() as tape:
         tape.watch([tensors[i] for i in chosen])

@@ -59,8 +59,21 @@ def floats(tensors: Sequence[Any]) -> list[int]:
     return [i for i, t in enumerate(tensors) if t.dtype.differentiable]
 
 
+def apart(tensors: Sequence[Any]) -> list[Any]:
+    """The tensors, with a copy for each that was there before: every input gets the share of its own place."""
+    from ..primitives import TABLE
+
+    seen: set[int] = set()
+    found = []
+    for t in tensors:
+        found.append(TABLE["identity"](t) if id(t) in seen else t)
+        seen.add(id(t))
+    return found
+
+
 def eager_vjp(primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
     """The shares of eager tensors in the adjoints ``gs`` of the primitive's outputs."""
+    inputs = apart(inputs)
     chosen = floats(inputs)
     with GradientTape() as tape:
         tape.watch([inputs[i] for i in chosen])
