@@ -24,7 +24,7 @@ from .control import TensorArrayBase, _not, build_case, closed, opened
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import CanNotConvert, converted
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
-from .values import MISSING, Undefined, boolean, decides, dtype_of, is_value
+from .values import MISSING, Undefined, boolean, copies, decides, dtype_of, is_value
 
 # -- if ---------------------------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[
     for branch in (then, orelse):
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("cond"):
-            put(before)
+            put(copies(before))
             branch()
             states.append(get())
         graphs.append(graph)
@@ -136,7 +136,7 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
     for branch in (then, orelse):
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("cond"):
-            put(before)
+            put(copies(before))
             results.append(_no_variables(branch()))
         graphs.append(graph)
     put(before)

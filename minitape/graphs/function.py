@@ -216,6 +216,8 @@ class Function:
                 f"{leaves} with types {[type(leaf) for leaf in leaves]}."
             )
         names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        if self._owner is None and names[:1] == ["self"]:  # a method: it is bound before it is called
+            names = names[1:]
         for name in names[len(self._input_signature or ()) :]:
             parameter = self._parameters[name]
             if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:

@@ -16,7 +16,7 @@ from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
-from .values import LIMITS, Undefined, boolean, current, decides, dtype_of, is_value
+from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -112,7 +112,7 @@ class _Loop:
                 leaves = [closed(like, t) for like, t in zip(likes, given[at : at + len(likes)], strict=True)]
                 values[name] = nest.pack_sequence_as(value, leaves)
                 at += len(likes)
-            self.put(tuple(values[n] for n in self.names))
+            self.put(copies(tuple(values[n] for n in self.names)))
             return TABLE["gather"](source, tensors[0], axis=0) if source is not None else None
 
         latest: dict[str, list[Any]] = {}

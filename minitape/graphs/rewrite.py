@@ -79,6 +79,15 @@ def _assigned(nodes: Iterable[ast.AST]) -> list[str]:
     return list(names)
 
 
+def _changed_parts(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names of containers that get an item assigned: ``d["k"] = x``."""
+    names: dict[str, None] = {}
+    for node in _walk(nodes):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            names[node.value.id] = None
+    return list(names)
+
+
 def _loads(nodes: Iterable[ast.AST]) -> Counter[str]:
     """How often each name is read, nested functions included."""
     return Counter(
@@ -202,6 +211,7 @@ class Rewriter:
         self.state: dict[str, None] = {}  # names that nested functions assign
         self.loads: Counter[str] = Counter()  # how often each name is read in the whole function
         self.declared: dict[str, str] = {}
+        self.locals: set[str] = set()
 
     def function(self, node: Any) -> Any:
         """The function with its control flow rewritten; generators stay as they are."""
@@ -210,15 +220,13 @@ class Rewriter:
         for n in _walk(node.body):
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.declared.update(dict.fromkeys(n.names, "global" if isinstance(n, ast.Global) else "nonlocal"))
+        arguments = node.args
+        own = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+               if a is not None}  # fmt: skip
+        self.locals = {*own, *_assigned(node.body)} - set(self.declared)
         whole = self.loops(self.returns(node.body))
         self.loads = _loads(whole)
         body = self.block(whole)
-        arguments = node.args
-        own = {
-            a.arg
-            for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-            if a is not None
-        }
         undefined = [n for n in self.state if n not in own and n not in self.declared]
         head = [s for s in body if isinstance(s, (ast.Global, ast.Nonlocal))]
         doc = body[:1] if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else []
@@ -339,8 +347,13 @@ class Rewriter:
             return [node]
         return [_Expressions().visit(node)]
 
+    def _bound(self, nodes: list[ast.stmt]) -> list[str]:
+        """The names that statements bind, and the local containers that they change."""
+        names = _assigned(nodes)
+        return names + [n for n in _changed_parts(nodes) if n in self.locals and n not in names]
+
     def _names(self, nodes: list[ast.stmt]) -> list[str]:
-        names = [n for n in _assigned(nodes) if self.declared.get(n) != "global"]
+        names = [n for n in self._bound(nodes) if self.declared.get(n) != "global"]
         self.state.update(dict.fromkeys(n for n in names if n not in self.declared))
         return names
 
@@ -357,7 +370,7 @@ class Rewriter:
     def _if(self, node: ast.If) -> list[ast.stmt]:
         returning = getattr(node, "returning", False)
         everything = [*node.body, *node.orelse]
-        names, assigned = self._names(everything), _assigned(everything)
+        names, assigned = self._names(everything), self._bound(everything)
         then, orelse = self._fresh("then"), self._fresh("else")
         helpers, get, put = self._state_functions(names)
         bodies = [self.block(node.body), self.block(node.orelse)]
@@ -378,7 +391,7 @@ class Rewriter:
 
     def _while(self, node: ast.While) -> list[ast.stmt]:
         body, flag = node.body, getattr(node, "flag", None)
-        names, assigned = self._names(body), _assigned(body)
+        names, assigned = self._names(body), self._bound(body)
         later = self._later(node, names)
         test_name, body_name = self._fresh("test"), self._fresh("body")
         helpers, get, put = self._state_functions(names)
@@ -398,7 +411,7 @@ class Rewriter:
     def _for(self, node: ast.For) -> list[ast.stmt]:
         body, flag = node.body, getattr(node, "flag", None)
         everything = [ast.Assign([node.target], ast.Constant(None)), *body]
-        names, assigned = self._names(everything), _assigned(everything)  # type: ignore[arg-type]
+        names, assigned = self._names(everything), self._bound(everything)  # type: ignore[arg-type]
         later = self._later(node, names)
         body_name = self._fresh("body")
         helpers, get, put = self._state_functions(names)

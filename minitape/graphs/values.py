@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import nest
 from ..convert import convert_to_tensor
 from ..primitives import TABLE
 from ..record import state
@@ -79,6 +80,11 @@ for _method in (
     "floordiv",
 ):
     _failing(f"__{_method}__")
+
+
+def copies(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same values in containers of their own, so that a branch or loop may change them."""
+    return tuple(nest.map_structure(lambda v: v, value) if nest.is_nested(value) else value for value in values)
 
 
 class _Missing:
