@@ -20,13 +20,13 @@ MASK = (1 << 64) - 1
 SKIP = 256  # blocks that TensorFlow sets aside for each number asked for
 
 
-def blocks(key: int, counter: int, count: int) -> Any:
-    """``count`` blocks from a counter on, as uint32 numbers of shape (count, 4).
+def blocks(key: int, counter: int, count: int, steps: Any = None) -> Any:
+    """``count`` blocks from a counter on (or those ``steps`` further on), as uint32 numbers of shape (count, 4).
 
     >>> blocks(0, 0, 1).tolist()
     [[1713891541, 3781805453, 3159862348, 2600524760]]
     """
-    steps = np.arange(count, dtype=np.uint64)
+    steps = np.arange(count, dtype=np.uint64) if steps is None else steps.astype(np.uint64)
     low = steps + np.uint64(counter & MASK)
     high = np.full(count, counter >> 64 & MASK, np.uint64) + (low < steps).astype(np.uint64)
     c = [low & _LOW, low >> _HALF, high & _LOW, high >> _HALF]
@@ -144,18 +144,19 @@ def truncated_normal(key: int, counter: int, count: int, dtype: Any) -> Any:
     double = np.dtype(dtype).name == "float64"
     group, convert = (2, _normal64) if double else (4, _normal32)
     skip = group * SKIP // 4
-    out = np.empty(-(-count // group) * group, np.float64 if double else np.float32)
-    todo = np.arange(len(out) // group)
-    length = 8  # blocks tried for a group; nearly all groups find enough numbers in so many
-    while len(todo):
-        words_of = np.concatenate([blocks(key, counter + int(g) * skip, length).reshape(1, -1) for g in todo])
-        found = convert(words_of.reshape(-1)).reshape(len(todo), -1)
-        good = np.abs(found) < 2
-        enough = good.sum(axis=1) >= group
-        for g, row, keep in zip(todo[enough], found[enough], good[enough], strict=True):
-            out[g * group : (g + 1) * group] = row[keep][:group]
-        todo, length = todo[~enough], length * 4
-    return out[:count].astype(dtype)
+    out = np.empty((-(-count // group), group), np.float64 if double else np.float32)
+    for begin in range(0, len(out), 8192):
+        todo = np.arange(begin, min(begin + 8192, len(out)))
+        length = 8  # blocks tried for a group; nearly all groups find enough numbers in so many
+        while len(todo):
+            steps = (todo[:, None] * skip + np.arange(length)).reshape(-1)
+            found = convert(blocks(key, counter, len(steps), steps).reshape(-1)).reshape(len(todo), -1)
+            good = np.abs(found) < 2
+            enough = good.sum(axis=1) >= group
+            first = np.argsort(~good[enough], axis=1, kind="stable")[:, :group]  # places of the first good numbers
+            out[todo[enough]] = np.take_along_axis(found[enough], first, 1)
+            todo, length = todo[~enough], length * 4
+    return out.reshape(-1)[:count].astype(dtype)
 
 
 def permutation(key: int, counter: int, count: int) -> Any:

@@ -7,6 +7,7 @@ again, over one tap of the filter at a time. ``pads`` are the zeros added before
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,11 @@ def windows(x: Any, size: Pair, strides: Pair, dilations: Pair = (1, 1)) -> Any:
     return view[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
 
 
+def _columns(x: Any, size: Pair, strides: Pair, dilations: Pair) -> Any:
+    """The windows with the channels last, which is the order in which they lie in memory."""
+    return np.ascontiguousarray(windows(x, size, strides, dilations).transpose(0, 1, 2, 4, 5, 3))
+
+
 def _taps(size: Pair, dilations: Pair) -> Any:
     """The position of each tap of a filter, and where its window begins."""
     for i in range(size[0]):
@@ -59,22 +65,28 @@ def _padded_shape(shape: Any, pads: Pads) -> tuple[int, ...]:
 
 
 def _conv2d(x: Any, k: Any, *, strides: Pair, pads: Pads, dilations: Pair) -> Any:
-    views = windows(padded(x, pads), k.shape[:2], strides, dilations)
-    return np.tensordot(views, np.transpose(k, (2, 0, 1, 3)), ((3, 4, 5), (0, 1, 2)))
+    columns = _columns(padded(x, pads), k.shape[:2], strides, dilations)
+    return (columns.reshape(-1, math.prod(k.shape[:3])) @ k.reshape(-1, k.shape[3])).reshape(
+        *columns.shape[:3], k.shape[3]
+    )
 
 
 def _conv2d_input(g: Any, k: Any, *, shape: Any, strides: Pair, pads: Pads, dilations: Pair) -> Any:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
+    height, width, depth, outputs = k.shape
     if g.shape[1] and g.shape[2]:
-        for (i, j), start in _taps(k.shape[:2], dilations):
+        shares = g.reshape(-1, outputs) @ k.reshape(-1, outputs).T  # what each tap gives back, all taps in one product
+        shares = shares.reshape(*g.shape[:3], height, width, depth)
+        for (i, j), start in _taps((height, width), dilations):
             rows, columns = _spots(start, g.shape[1:3], strides)
-            out[:, rows, columns] += g @ k[i, j].T
+            out[:, rows, columns] += shares[:, :, :, i, j]
     return _cropped(out, pads)
 
 
 def _conv2d_filter(x: Any, g: Any, *, size: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Any:
-    views = windows(padded(x, pads), size, strides, dilations)
-    return np.transpose(np.tensordot(views, g, ((0, 1, 2), (0, 1, 2))), (1, 2, 0, 3))
+    columns = _columns(padded(x, pads), size, strides, dilations)
+    flat = columns.reshape(-1, math.prod(columns.shape[3:]))
+    return (flat.T @ g.reshape(-1, g.shape[3])).reshape(*size, x.shape[3], g.shape[3])
 
 
 def _depthwise(x: Any, k: Any, *, strides: Pair, pads: Pads, dilations: Pair) -> Any:
