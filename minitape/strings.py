@@ -14,6 +14,7 @@ from . import dtypes
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
 from .evidence import decided
+from .operands import deferred
 from .tensor import Tensor, wrap
 from .texts import hashing, numbers, patterns, unicode
 from .texts.unicode import (  # noqa: F401 - part of tf.strings
@@ -465,6 +466,14 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | No
     return _buckets(
         "StringToHashBucketStrong", input, num_buckets, lambda s: hashing.sip64(s, int(key[0]), int(key[1]))
     )
+
+
+# in a graph they are called when it runs: their results depend on the bytes of every element
+for _name in ("as_string bytes_split format join length lower ngrams reduce_join regex_full_match regex_replace split strip "
+              "substr to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong to_number unicode_decode "
+              "unicode_decode_with_offsets unicode_encode unicode_script unicode_split unicode_split_with_offsets "
+              "unicode_transcode unsorted_segment_join upper").split():  # fmt: skip
+    globals()[_name] = deferred(globals()[_name])
 
 
 def __getattr__(name: str) -> Any:
