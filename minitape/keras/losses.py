@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from .. import nest
 from .backend import auto_name, convert, epsilon, floatx, get_keras_mask, set_keras_mask, standardize_dtype
 from .serial import lookup
 
@@ -256,6 +257,24 @@ def _same_shape(target: Any, output: Any) -> None:
         raise ValueError(f"Arguments `target` and `output` must have the same shape. Received: {shapes}")
 
 
+def _same_structure(y_true: Any, y_pred: Any, dtype: str) -> None:
+    """Raises ValueError unless both are tensors, or lists (tuples) with the same leaves."""
+    kind = type(y_true)
+    if kind not in (list, tuple):
+        if isinstance(y_pred, (list, tuple)):
+            raise ValueError("Structures don't have the same nested structure.")
+        return
+    if type(y_pred) is kind and len(y_pred) == len(y_true):
+        for one, other in zip(y_true, y_pred, strict=True):
+            _same_structure(one, other, dtype)
+        return
+    shown = nest.map_structure(lambda x: convert(x, dtype), y_pred)
+    if type(y_pred) is kind:
+        raise ValueError(f"{kind.__name__} arity mismatch; expected: {len(y_true)}, got: {len(y_pred)}; "
+                         f"{kind.__name__}: {shown!r}.")  # fmt: skip
+    raise ValueError(f"Expected an instance of {kind.__name__}, got {shown!r}.")
+
+
 # -- classes ----------------------------------------------------------------------------------------------------------
 
 
@@ -278,11 +297,15 @@ class Loss:
         self.reduction = _checked(reduction)
         self._dtype = standardize_dtype(dtype or floatx())
 
+    _in_pairs = False  # the losses of Keras match what they are given leaf by leaf
+
     dtype = property(lambda self: self._dtype, doc="The name of the type that the loss is computed in.")
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss, weighed by ``sample_weight`` and reduced."""
         mask = get_keras_mask(y_pred)
+        if self._in_pairs:
+            _same_structure(y_true, y_pred, self._dtype)
         y_pred, y_true = convert(y_pred, self._dtype), convert(y_true, self._dtype)
         losses = self.call(y_true, y_pred)
         kept = get_keras_mask(losses)
@@ -390,11 +413,8 @@ def _class(name: str, function: Any, arguments: dict[str, Any], loss_name: str |
         parameters.append(inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default))
     __init__.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     doc = f"{(function.__doc__ or '').splitlines()[0]} Weighed by sample weights and reduced over the batch."
-    return type(
-        name,
-        (Loss,),
-        {"__init__": __init__, "call": call, "get_config": get_config, "__doc__": doc, "__module__": __name__},
-    )
+    body = {"__init__": __init__, "call": call, "get_config": get_config, "_in_pairs": True}
+    return type(name, (Loss,), {**body, "__doc__": doc, "__module__": __name__})
 
 
 MeanSquaredError = _class("MeanSquaredError", mean_squared_error, {})

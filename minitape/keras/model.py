@@ -251,8 +251,7 @@ class Sequential(Model):
         self.built, self._functional = False, None
 
     def _rebuild(self) -> None:
-        self._functional: Any = None
-        self.built = False
+        self.built, self._functional = False, None
         first = self._stack[0] if self._stack else None
         shape = getattr(first, "batch_shape", None) or (first.input_shape if isinstance(first, Functional) else None)
         if shape is not None and len(self._stack) > 1:

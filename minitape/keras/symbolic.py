@@ -144,8 +144,10 @@ class InputLayer(Layer):
         ragged: bool | None = None,
         batch_shape: Any = None,
         name: str | None = None,
+        optional: bool = False,
     ) -> None:
         super().__init__(name=name)
+        self._kept = {"sparse": bool(sparse), "ragged": bool(ragged), "optional": optional}
         if shape is not None and batch_shape is not None:
             raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
         if batch_size is not None and batch_shape is not None:
@@ -159,6 +161,12 @@ class InputLayer(Layer):
         self.built = True
         made = KerasTensor(self.batch_shape, self._dtype, bool(sparse), bool(ragged), name=name)
         Node(self, (), {}, made)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make the same input."""
+        sparse, ragged, optional = self._kept.values()
+        return {"batch_shape": self.batch_shape, "dtype": self._dtype, "sparse": sparse, "ragged": ragged,
+                "name": self.name, "optional": optional}  # fmt: skip
 
     def call(self, *inputs: Any) -> Any:
         """An input layer is not called by a user."""

@@ -201,7 +201,7 @@ class Variable:
     def __bool__(self) -> bool:
         raise TypeError("A Keras Variable cannot be used as a boolean.")
 
-    __hash__ = None  # type: ignore[assignment] - compares element by element
+    __hash__ = None  # it compares element by element
 
     def __pos__(self) -> Any:
         return self._value

@@ -67,7 +67,19 @@ def _fill_default(g: Any, z: Any, values: Any, default: Any, *, places: Any, kep
     )
 
 
-declare("ragged_to_tensor", _fill, [_fill_values, _fill_default], op="RaggedTensorToTensor", keep="")
+def _example(rng: Any) -> Any:
+    places = {"places": np.array([0, 2, 3]), "kept": np.array([0, 1, 2]), "shape": (2, 3)}
+    return (rng.standard_normal(4), rng.standard_normal(())), places
+
+
+declare(
+    "ragged_to_tensor",
+    _fill,
+    [_fill_values, _fill_default],
+    op="RaggedTensorToTensor",
+    keep="",
+    example=_example,
+)
 
 
 def to_tensor(rt: Any, default_value: Any, shape: Any) -> Any:

@@ -91,6 +91,7 @@ class Conv2D(Layer):
         """Creates ``kernel`` and ``bias``."""
         channels = input_shape[-1]
         self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
+        self._check_room(input_shape, (*self.kernel_size, channels, self.filters))
         self.kernel = self.add_weight(
             name="kernel",
             shape=(*self.kernel_size, channels, self.filters),
@@ -107,6 +108,17 @@ class Conv2D(Layer):
                 regularizer=self.bias_regularizer,
                 constraint=self.bias_constraint,
             )
+
+    def _check_room(self, shape: Any, kernel: tuple[int, ...]) -> None:
+        """Raises ValueError when the kernel does not fit into the input."""
+        reach = [1 + (n - 1) * d for n, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
+        if self.padding == "valid" and any(
+            n is not None and n < m for n, m in zip(tuple(shape)[1:-1], reach, strict=True)
+        ):
+            rates = " ".join(map(str, self.dilation_rate))
+            raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={tuple(shape)}`, "
+                             f"`kernel shape={kernel}`, `dilation_rate=[{rates}]`, `strides={self.strides}`, "
+                             f"`padding={self.padding}`.")  # fmt: skip
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""

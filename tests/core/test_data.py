@@ -1,0 +1,90 @@
+"""tf.data.Dataset against lists of Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import minitape as tf
+
+D = tf.data.Dataset
+QUICK = settings(max_examples=40, deadline=None, derandomize=True)
+NUMBERS = st.lists(st.integers(-9, 9), min_size=1, max_size=9)
+
+
+def listed(dataset):
+    return [x.tolist() if isinstance(x, np.ndarray) else x for x in dataset.as_numpy_iterator()]
+
+
+def of(numbers):
+    return D.from_tensor_slices(np.array(numbers, np.int64))
+
+
+@QUICK
+@given(NUMBERS, st.integers(1, 4), st.booleans())
+def test_batches(numbers, size, drop):
+    wanted = [numbers[i : i + size] for i in range(0, len(numbers), size)]
+    batches = of(numbers).batch(size, drop_remainder=drop)
+    assert listed(batches) == [b for b in wanted if len(b) == size or not drop]
+    assert len(batches) == len(listed(batches)) == batches.cardinality().numpy()
+    assert listed(batches.unbatch()) == [x for b in listed(batches) for x in b]
+
+
+@QUICK
+@given(NUMBERS, st.integers(0, 5), st.integers(0, 3))
+def test_steps_that_keep_the_order(numbers, count, times):
+    data = of(numbers)
+    assert listed(data.take(count)) == numbers[:count]
+    assert listed(data.skip(count)) == numbers[count:]
+    assert listed(data.repeat(times)) == numbers * times
+    assert listed(data.map(lambda x: x * 2 + 1)) == [2 * x + 1 for x in numbers]
+    assert listed(data.filter(lambda x: x > 0)) == [x for x in numbers if x > 0]
+    assert listed(data.concatenate(data)) == numbers * 2
+    assert listed(data.enumerate()) == list(enumerate(numbers))
+    assert listed(D.zip(data, data.map(lambda x: -x))) == [(x, -x) for x in numbers]
+    assert listed(data.prefetch(2).cache()) == numbers
+    assert data.reduce(np.int64(0), lambda a, b: a + b).numpy() == sum(numbers)
+
+
+@QUICK
+@given(NUMBERS, st.integers(1, 12))
+def test_shuffling_keeps_the_elements(numbers, size):
+    data = of(numbers).shuffle(size, seed=3, reshuffle_each_iteration=False)
+    assert sorted(listed(data)) == sorted(numbers)
+    assert listed(data) == listed(data)
+
+
+def test_shuffling_changes_from_one_iteration_to_the_next():
+    data = D.range(50).shuffle(50)
+    assert listed(data) != listed(data)
+
+
+def test_structures():
+    data = D.from_tensor_slices({"a": [1, 2], "b": ([3.0, 4.0], ["x", "y"])})
+    first = next(iter(data))
+    assert first["a"] == 1 and first["b"][1].numpy() == b"x"
+    assert data.element_spec["b"][0] == tf.TensorSpec((), tf.float32)
+    assert [x.numpy().tolist() for x in D.from_tensors([1, 2])] == [[1, 2]]
+
+
+def test_generators_and_ranges():
+    data = D.from_generator(lambda: iter([1, 2, 3]), output_signature=tf.TensorSpec((), tf.int32))
+    assert listed(data) == listed(data) == [1, 2, 3]
+    assert listed(D.range(2, 9, 3)) == [2, 5, 8]
+
+
+def test_unequal_lengths_raise():
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        D.from_tensor_slices(([1, 2], [3]))
+
+
+def test_a_training_loop():
+    w = tf.Variable(0.0)
+    x = np.linspace(-1, 1, 32, dtype=np.float32)
+    for a, b in D.from_tensor_slices((x, 3 * x)).shuffle(32).batch(4).repeat(5):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((w * a - b) ** 2)
+        w.assign_sub(0.5 * tape.gradient(loss, w))
+    assert abs(float(w) - 3) < 1e-2

@@ -1,0 +1,164 @@
+"""Losses and metrics: values against NumPy, reductions, weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import minitape as tf
+from minitape.check import check_grads
+
+K = tf.keras
+QUICK = settings(max_examples=25, deadline=None, derandomize=True)
+SHAPES = hnp.array_shapes(min_dims=2, max_dims=3, min_side=1, max_side=4)
+PAIRS = SHAPES.flatmap(lambda s: st.tuples(*[hnp.arrays(np.float64, s, elements=st.floats(-3, 3)) for _ in range(2)]))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+REGRESSION = {
+    "MeanSquaredError": lambda t, p: (t - p) ** 2,
+    "MeanAbsoluteError": lambda t, p: np.abs(t - p),
+    "Huber": lambda t, p: np.where(np.abs(t - p) <= 1, 0.5 * (t - p) ** 2, np.abs(t - p) - 0.5),
+    "LogCosh": lambda t, p: np.log(np.cosh(p - t)),
+}
+
+
+@QUICK
+@given(PAIRS, st.sampled_from(sorted(REGRESSION)))
+def test_regression_losses(pair, name):
+    t, p = pair
+    each = REGRESSION[name](t, p).mean(-1)
+    make = getattr(K.losses, name)
+    for reduction, wanted in (("sum_over_batch_size", each.mean()), ("sum", each.sum()), ("none", each)):
+        np.testing.assert_allclose(make(reduction=reduction)(t, p), wanted, rtol=1e-4, atol=1e-5)
+
+
+@QUICK
+@given(hnp.arrays(np.float64, (3, 4), elements=st.floats(-3, 3)), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_crossentropies_agree(logits, labels):
+    wanted = -np.log(softmax(logits)[range(3), labels])
+    one_hot = np.eye(4)[labels]
+    sparse, dense = K.losses.sparse_categorical_crossentropy, K.losses.categorical_crossentropy
+    np.testing.assert_allclose(sparse(np.array(labels), logits, from_logits=True), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(sparse(np.array(labels), softmax(logits)), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(dense(one_hot, logits, from_logits=True), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(dense(one_hot, softmax(logits)), wanted, rtol=1e-4, atol=1e-5)
+    p = sigmoid(logits)
+    binary = -(one_hot * np.log(p) + (1 - one_hot) * np.log(1 - p)).mean(-1)
+    of_logits = K.losses.binary_crossentropy(one_hot, logits, from_logits=True)
+    np.testing.assert_allclose(of_logits, binary, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(K.losses.binary_crossentropy(one_hot, p), binary, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["mean_squared_error", "log_cosh", "huber", "cosine_similarity"])
+def test_losses_are_differentiable(name):
+    rng = np.random.default_rng(0)
+    t = tf.constant(rng.normal(size=(3, 4)))
+    check_grads(lambda p: getattr(K.losses, name)(t, p), [rng.normal(size=(3, 4)) + 5], order=1, modes=("rev",))
+
+
+def test_crossentropy_of_logits_is_differentiable():
+    rng = np.random.default_rng(0)
+    labels = tf.constant([0, 2, 1])
+    check_grads(lambda p: K.losses.sparse_categorical_crossentropy(labels, p, from_logits=True),
+                [rng.normal(size=(3, 4))], order=2, modes=("rev",))  # fmt: skip
+
+
+def test_weights_of_samples():
+    t, p = np.zeros((3, 2)), np.ones((3, 2)) * [[1], [2], [3]]
+    loss = K.losses.MeanSquaredError()
+    np.testing.assert_allclose(loss(t, p, sample_weight=np.array([1.0, 0.0, 2.0])), (1 + 0 + 18) / 3, rtol=1e-6)
+
+
+def test_unequal_shapes_and_unknown_reductions_raise():
+    with pytest.raises(ValueError, match="shape"):
+        K.losses.CategoricalCrossentropy()(np.eye(3), np.eye(4)[:3])
+    with pytest.raises(ValueError, match="Invalid value for argument `reduction`"):
+        K.losses.MeanSquaredError(reduction="foo")
+
+
+# -- metrics ----------------------------------------------------------------------------------------------------------
+
+
+@QUICK
+@given(st.lists(st.lists(st.floats(-5, 5), min_size=1, max_size=4), min_size=1, max_size=4))
+def test_mean_remembers_all_batches(batches):
+    mean, total = K.metrics.Mean(), K.metrics.Sum()
+    for batch in batches:
+        mean.update_state(batch)
+        total(batch)
+    numbers = [x for batch in batches for x in batch]
+    np.testing.assert_allclose(mean.result(), np.mean(numbers), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(total.result(), np.sum(numbers), rtol=1e-4, atol=1e-4)
+    mean.reset_state()
+    assert float(mean.result()) == 0
+
+
+@QUICK
+@given(st.lists(st.tuples(st.integers(0, 1), st.floats(0.01, 0.99)), min_size=1, max_size=12))
+def test_binary_metrics_count(rows):
+    t, p = np.array([r[0] for r in rows]), np.array([r[1] for r in rows], np.float32)
+    says = p > 0.5
+    hits = int((says & (t == 1)).sum())
+    cases = {
+        "BinaryAccuracy": (says == t).mean(),
+        "TruePositives": hits,
+        "FalseNegatives": ((~says) & (t == 1)).sum(),
+        "Precision": hits / max(says.sum(), 1),
+        "Recall": hits / max(t.sum(), 1),
+        "MeanSquaredError": ((t - p) ** 2).mean(),
+        "RootMeanSquaredError": np.sqrt(((t - p) ** 2).mean()),
+    }
+    for name, wanted in cases.items():
+        metric = getattr(K.metrics, name)()
+        metric.update_state(t, p)
+        np.testing.assert_allclose(metric.result(), wanted, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@QUICK
+@given(hnp.arrays(np.float32, (5, 3), elements=st.floats(0, 1, width=32), unique=True),
+       st.lists(st.integers(0, 2), min_size=5, max_size=5))  # fmt: skip
+def test_accuracies_of_classes(scores, labels):
+    wanted = (scores.argmax(-1) == labels).mean()
+    for metric, target in ((K.metrics.SparseCategoricalAccuracy(), np.array(labels)),
+                           (K.metrics.CategoricalAccuracy(), np.eye(3)[labels]),
+                           (K.metrics.SparseTopKCategoricalAccuracy(k=1), np.array(labels))):  # fmt: skip
+        metric.update_state(target, scores)
+        np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
+
+
+def test_area_under_the_curve():
+    auc = K.metrics.AUC(num_thresholds=1001)
+    t, p = np.array([0, 0, 1, 1, 0, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.9])
+    auc.update_state(t, p)
+    pairs = [(a < b) for a in p[t == 0] for b in p[t == 1]]
+    np.testing.assert_allclose(auc.result(), np.mean(pairs), atol=1e-3)
+
+
+def test_mean_intersection_over_union():
+    metric = K.metrics.MeanIoU(num_classes=2)
+    metric.update_state([0, 0, 1, 1], [0, 1, 0, 1])
+    np.testing.assert_allclose(metric.result(), (1 / 3 + 1 / 3) / 2, rtol=1e-6)
+
+
+def test_metrics_work_in_functions():
+    metric = K.metrics.Mean()
+
+    @tf.function
+    def step(x):
+        metric.update_state(x)
+        return metric.result()
+
+    step(tf.constant([1.0, 2.0]))
+    assert float(step(tf.constant([6.0, 7.0]))) == 4

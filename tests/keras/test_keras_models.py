@@ -1,0 +1,143 @@
+"""Models: sequences, classes of one's own and functional ones; summaries, files, copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+K = tf.keras
+L = K.layers
+
+
+def data(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+def small():
+    K.utils.set_random_seed(3)
+    return K.Sequential([K.Input((4,)), L.Dense(3, activation="tanh", name="a"), L.Dense(1, name="b")], name="small")
+
+
+def test_sequential_calls_its_layers_in_order():
+    model = small()
+    x = data(5, 4)
+    np.testing.assert_allclose(model(x), model.layers[1](model.layers[0](x)))
+    assert [w.path for w in model.weights] == ["small/a/kernel", "small/a/bias", "small/b/kernel", "small/b/bias"]
+    assert model.count_params() == 19
+
+
+def test_sequential_without_input_is_built_late():
+    model = K.Sequential([L.Dense(2)])
+    assert not model.built and model.weights == []
+    with pytest.raises(ValueError, match="No such layer: missing"):
+        model.get_layer("missing")
+    model(data(1, 3))
+    model.add(L.Dense(1))
+    assert tuple(model(data(1, 3)).shape) == (1, 1)
+    model.pop()
+    assert tuple(model(data(1, 3)).shape) == (1, 2)
+
+
+def test_a_class_of_ones_own_finds_its_layers():
+    class Net(K.Model):
+        def __init__(self):
+            super().__init__()
+            self.first = L.Dense(3, activation="relu")
+            self.rest = [L.Dense(2), {"last": L.Dense(1)}]
+
+        def call(self, x, training=False):
+            x = self.rest[0](self.first(x))
+            return self.rest[1]["last"](x)
+
+    net = Net()
+    assert tuple(net(data(2, 4)).shape) == (2, 1)
+    assert len(net.layers) == 3 and len(net.trainable_variables) == 6
+
+
+def test_functional_models_share_and_join():
+    x = K.Input((4,), name="x")
+    shared = L.Dense(3, name="shared")
+    a, b = shared(x), shared(x * 2.0)
+    model = K.Model(x, [L.Concatenate()([a, b]), a])
+    value = data(2, 4)
+    joined, first = model(value)
+    np.testing.assert_allclose(joined[:, :3], first, rtol=1e-6)
+    np.testing.assert_allclose(joined[:, 3:], shared(value * 2), rtol=1e-5)
+    assert len(model.weights) == 2
+    inner = K.Model(model.inputs, a)
+    np.testing.assert_allclose(inner(value), first, rtol=1e-6)
+
+
+def test_training_reaches_the_layers_inside():
+    model = K.Sequential([K.Input((50,)), L.Dropout(0.5, seed=0)])
+    x = np.ones((4, 50), np.float32)
+    assert (model(x).numpy() == 1).all() and set(np.unique(model(x, training=True))) == {0.0, 2.0}
+
+
+def test_summary_as_keras_prints_it(capsys):
+    small().summary()
+    printed = capsys.readouterr().out
+    assert printed.startswith('Model: "small"\n┏━')
+    for line in (
+        "│ a (Dense)                       │ (None, 3)              │            15 │",
+        " Total params: 19 (76.00 B)",
+        " Trainable params: 19 (76.00 B)",
+        " Non-trainable params: 0 (0.00 B)",
+    ):
+        assert line in printed  # fmt: skip
+
+
+def test_gradient_of_a_model_equals_finite_differences():
+    model = small()
+    x = data(5, 4)
+
+    def loss():
+        return float(tf.reduce_mean(model(x) ** 2))
+
+    with tf.GradientTape() as tape:
+        y = tf.reduce_mean(model(x) ** 2)
+    for variable, gradient in zip(model.trainable_variables, tape.gradient(y, model.trainable_variables), strict=True):
+        start = variable.numpy()
+        for index in np.ndindex(start.shape):
+            ends = []
+            for step in (1e-2, -1e-2):
+                moved = start.copy()
+                moved[index] += step
+                variable.assign(moved)
+                ends.append(loss())
+            variable.assign(start)
+            assert abs((ends[0] - ends[1]) / 2e-2 - gradient.numpy()[index]) < 2e-3
+
+
+def test_models_are_saved_and_read_again(tmp_path):
+    model = small()
+    model.compile("adam", "mse")
+    model.fit(data(8, 4), data(8, 1), epochs=1, verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = K.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(again(data(2, 4)), model(data(2, 4)))
+    model.save_weights(tmp_path / "w.weights.h5")
+    other = small()
+    other.layers[0].kernel.assign(tf.zeros((4, 3)))
+    other.load_weights(tmp_path / "w.weights.h5")
+    np.testing.assert_allclose(other(data(2, 4)), model(data(2, 4)))
+
+
+def test_a_copy_has_the_structure_and_new_weights():
+    model = small()
+    copy = K.models.clone_model(model)
+    assert [layer.name for layer in copy.layers] == ["a", "b"]
+    assert not np.allclose(copy.weights[0], model.weights[0])
+
+
+def test_models_differ_by_seed_only():
+    np.testing.assert_array_equal(small().weights[0], small().weights[0])
+
+
+def test_imports_of_keras_stand_for_ours():
+    from minitape.keras import Model, Sequential, layers, optimizers
+
+    assert layers is tf.keras.layers and Model is K.Model and Sequential is K.Sequential
+    assert optimizers.SGD is K.optimizers.SGD

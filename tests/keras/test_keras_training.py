@@ -1,0 +1,168 @@
+"""compile, fit, evaluate and predict: what is learnt, what is kept and what is printed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+K = tf.keras
+L = K.layers
+
+
+def line(count=32):
+    x = np.linspace(-1, 1, count, dtype=np.float32)[:, None]
+    return x, 3 * x + 1
+
+
+def compiled(**kwargs):
+    K.utils.set_random_seed(0)
+    model = K.Sequential([K.Input((1,)), L.Dense(1)])
+    model.compile(**({"optimizer": K.optimizers.SGD(0.3), "loss": "mse"} | kwargs))
+    return model
+
+
+def test_fit_finds_a_line():
+    model = compiled(metrics=["mae"])
+    history = model.fit(*line(), epochs=40, batch_size=8, verbose=0)
+    assert list(history.history) == ["loss", "mae"] and history.epoch == list(range(40))
+    np.testing.assert_allclose(model.layers[0].kernel.numpy(), [[3]], atol=1e-2)
+    loss, mae = model.evaluate(*line(), verbose=0)
+    assert loss < 1e-3 and mae < 3e-2
+    np.testing.assert_allclose(model.predict(np.array([[2.0]]), verbose=0), [[7]], atol=5e-2)
+
+
+def test_one_batch_is_one_step_of_the_optimizer():
+    model = compiled()
+    x, y = line()
+    kernel, bias = (w.numpy() for w in model.weights)
+    error = x @ kernel + bias - y
+    model.fit(x, y, batch_size=32, epochs=1, verbose=0)
+    steps = 0.3 * 2 * (x * error).mean(keepdims=True), 0.3 * 2 * error.mean()
+    np.testing.assert_allclose(model.weights[0], kernel - steps[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(model.weights[1], bias - steps[1], rtol=1e-4, atol=1e-5)
+
+
+def test_eager_and_traced_training_agree():
+    weights = []
+    for eager in (True, False):
+        model = compiled(run_eagerly=eager)
+        model.fit(*line(), epochs=2, batch_size=8, shuffle=False, verbose=0)
+        weights.append(model.layers[0].kernel.numpy())
+    np.testing.assert_allclose(*weights, rtol=1e-5)
+
+
+def test_datasets_and_validation():
+    data = tf.data.Dataset.from_tensor_slices(line()).batch(8)
+    history = compiled().fit(data, epochs=2, validation_data=data, verbose=0)
+    assert sorted(history.history) == ["loss", "val_loss"]
+    history = compiled().fit(*line(), validation_split=0.25, epochs=1, verbose=0)
+    assert "val_loss" in history.history
+
+
+def test_progress_as_keras_prints_it(capsys):
+    model = compiled(metrics=["mae"])
+    model.fit(*line(), epochs=2, batch_size=8, verbose=2)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "Epoch 1/2" and printed[2] == "Epoch 2/2"
+    assert re.fullmatch(r"4/4 - \d+m?s - \d+m?s/step - loss: \d\.\d{4} - mae: \d\.\d{4}", printed[1])
+    model.fit(*line(), epochs=1, batch_size=8, verbose=1)
+    printed = capsys.readouterr().out
+    assert "4/4" in printed and "━" * 20 in printed
+    model.fit(*line(), epochs=1, verbose=0)
+    assert capsys.readouterr().out == ""
+
+
+def test_callbacks_hear_of_everything():
+    heard = []
+
+    class Listener(K.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            heard.append("begin")
+
+        def on_epoch_end(self, epoch, logs=None):
+            heard.append((epoch, sorted(logs)))
+
+        def on_train_batch_end(self, batch, logs=None):
+            heard.append(batch)
+
+        def on_train_end(self, logs=None):
+            heard.append("end")
+
+    compiled().fit(*line(), batch_size=16, epochs=2, verbose=0, callbacks=[Listener()])
+    assert heard == ["begin", 0, 1, (0, ["loss"]), 0, 1, (1, ["loss"]), "end"]
+
+
+def test_early_stopping():
+    stop = K.callbacks.EarlyStopping(monitor="loss", patience=2, min_delta=100)
+    assert len(compiled().fit(*line(), epochs=20, verbose=0, callbacks=[stop]).epoch) == 3
+
+
+def test_a_scheduler_changes_the_rate():
+    model = compiled()
+    history = model.fit(*line(), epochs=3, verbose=0,
+                        callbacks=[K.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)])  # fmt: skip
+    np.testing.assert_allclose(history.history["learning_rate"], [0.15, 0.075, 0.0375], rtol=1e-6)
+
+
+def test_classifiers():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(90, 2)).astype(np.float32)
+    labels = (x[:, 0] > 0).astype(int) + (x[:, 1] > 0)
+    K.utils.set_random_seed(0)
+    model = K.Sequential([L.Dense(16, activation="relu"), L.Dense(3)])
+    model.compile("adam", K.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+    model.optimizer.learning_rate = 0.05
+    model.fit(x, labels, epochs=30, verbose=0)
+    assert model.evaluate(x, labels, verbose=0)[1] > 0.9
+
+
+def test_a_step_of_ones_own():
+    class Own(K.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = L.Dense(1)
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = self.compute_loss(x, y, self(x, training=True))
+            self.optimizer.apply(tape.gradient(loss, self.trainable_variables), self.trainable_variables)
+            return {"own": loss}
+
+    model = Own()
+    model.compile(K.optimizers.SGD(0.1), "mse")
+    history = model.fit(*line(), epochs=3, verbose=0)
+    assert list(history.history) == ["own"] and history.history["own"][-1] < history.history["own"][0]
+
+
+def test_weights_of_samples_and_classes():
+    x, y = line()
+    weighted = compiled()
+    weighted.fit(x, y, sample_weight=np.zeros(32), epochs=1, verbose=0)
+    np.testing.assert_array_equal(weighted.weights[0], compiled().weights[0])
+
+
+@pytest.mark.parametrize("wrong, message", [
+    (lambda: K.Sequential([L.Dense(1)]).fit(*line(), verbose=0), "compile"),
+    (lambda: compiled().fit(line()[0], line()[1][:5], verbose=0), "cardinality|same.*(number|length|size)"),
+    (lambda: compiled(loss="foo").fit(*line(), verbose=0), "Could not interpret|Unknown|unknown"),
+    (lambda: compiled().fit(np.ones((3, 2)), np.ones((3, 1)), verbose=0), "expected"),
+])  # fmt: skip
+def test_wrong_use_raises(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        wrong()
+
+
+def test_utilities():
+    np.testing.assert_array_equal(K.utils.to_categorical([0, 2], 3), [[1, 0, 0], [0, 0, 1]])
+    K.utils.set_random_seed(5)
+    a = tf.random.normal([3]).numpy()
+    K.utils.set_random_seed(5)
+    np.testing.assert_array_equal(a, tf.random.normal([3]).numpy())
