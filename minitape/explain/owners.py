@@ -30,7 +30,7 @@ def owner_of(variable: Any) -> Any:
             elif kind.__module__.startswith("minitape.") and "__call__" not in dir(kind):
                 if kind.__module__.startswith("minitape.keras"):
                     found.append(referrer)
-            elif isinstance(getattr(kind, "__call__", None), types.FunctionType):
+            elif any(isinstance(vars(c).get("__call__"), types.FunctionType) for c in kind.__mro__):
                 return referrer
         if not found:
             return None

@@ -21,6 +21,7 @@ from ..evidence import Origin, Ref, exits
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import CALL, Record, place_of, recording_of
 from ..tensor import EagerTensor, wrap
+from .chains import LONG, Chains
 
 LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
@@ -79,6 +80,8 @@ class Trace:
         self.record: Record | None = tape._record
         self.nodes: dict[Any, Node] = {}
         self.ends: set[Any] = set()  # the targets
+        self._chains: dict[Any, Chains] = {}
+        self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
         spans = list(tape.spans)
         if tape._recording:
@@ -164,9 +167,32 @@ class Trace:
                 node._edges = list(self._origin_edges(node.origin))
         return node._edges
 
-    def _row_edges(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+    def _in_run(self, node: Node, op: int) -> bool:
+        """Whether a scalar row stands in a long recording and nothing breaks there."""
+        record: Any = node.record
+        if record is not self.record or len(record) <= LONG or "-" in BY_CODE[op - FIRST_CODE].texts[1:]:
+            return False
+        return self.scope(node) is None
+
+    def _run_edges(self, node: Node) -> Iterator[tuple[Node, Break | None]]:
+        """The ends of a long run of scalar rows, each row with those of its inputs that lie outside the run."""
+        record: Any = node.record
+        key = (id(record), frozenset(self.wanted))
+        chains = self._chains.get(key)
+        if chains is None:
+            chains = self._chains[key] = Chains(record, self.spans, self.wanted)
+        for row, outside in chains.ends(node.row).items():
+            made = self._node((id(record), row, "end", key[1]), record=record, row=row)
+            edges = self._row_edges(self.of_row(record, row), whole=False)
+            made._edges = [(parent, broken) for parent, broken in edges if parent.row in outside]
+            yield made, None
+
+    def _row_edges(self, node: Node, whole: bool = True) -> Iterator[tuple[Node, Break | None]]:
         record: Any = node.record
         op, a, b, _ = record.cell(node.row)
+        if whole and op >= FIRST_CODE and self._in_run(node, op):
+            yield from self._run_edges(node)
+            return
         if op >= FIRST_CODE:
             primitive = BY_CODE[op - FIRST_CODE]
             inputs = (a,) if a == b or len(primitive.texts) == 2 else (a, b)
@@ -372,6 +398,7 @@ class Trace:
 
     def path(self, targets: list[Node], value: Any) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
+        self.look_for(value)
         number = count()
         heap: list[Any] = []
         best: dict[Any, float] = {}
@@ -394,6 +421,17 @@ class Trace:
                     before[parent.key] = (node, broken)
                     heapq.heappush(heap, (total, next(number), parent))
         return None
+
+    def look_for(self, value: Any) -> None:
+        """Of a long recording, keeps the rows of a value apart from the runs around them."""
+        if self.record is None or len(self.record) <= LONG:
+            return
+        rows = {row for row in self.tape._rows_of(value) if self.record.cell(row)[0] >= FIRST_CODE}
+        if rows != self.wanted:
+            self.wanted = rows
+            for node in self.nodes.values():
+                node._edges = None
+            self.nodes.clear()
 
     def _walk(self, node: Node, before: dict[Any, tuple[Node, Break | None]]) -> list[tuple[Node, Node, Break | None]]:
         steps = []

@@ -231,11 +231,17 @@ def test_a_mistake_of_its_own_is_said_plainly(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_long_tape() -> None:
-    x = tf.Variable(1.0)
+    x, c, other = tf.Variable(1.0), tf.constant(1.0), tf.Variable(1.0)
     with tf.GradientTape() as tape:
         y = x
         for _ in range(20_000):
             y = y * 1.0001 + 0.0001
-        z = tf.stop_gradient(y) * 2.0
-    assert tape.explain(z, x).cause == "stop_gradient"
-    assert tape.explain(y, x).connected
+        h = y * c
+        for _ in range(100):
+            h = h * 1.0001
+        z = tf.stop_gradient(h) * 2.0
+    answers = tape.explain(z, [x, y, h, c, other])
+    assert [a.cause for a in answers] == ["stop_gradient"] * 3 + ["not_watched", "independent"]
+    assert answers[3].code == "h = y * c"
+    assert all(a.connected for a in tape.explain(h, [x, y, h]))
+    assert tape.explain(h, c).cause == "not_watched"
