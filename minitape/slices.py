@@ -81,7 +81,8 @@ class IndexedSlices:
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
         sizes = self.sizes()
-        for i, place in enumerate(np.ravel(indices.array)):
+        known = np.ravel(indices.array) if hasattr(indices, "array") else ()  # not while a graph is being built
+        for i, place in enumerate(known):
             if not 0 <= place < sizes[0]:
                 raise invalid(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
         return IndexedSlices(values, indices, self._dense_shape).dense()
