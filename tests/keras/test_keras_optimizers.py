@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import minitape as tf
 
-O = tf.keras.optimizers
+optimizers = tf.keras.optimizers
 QUICK = settings(max_examples=20, deadline=None, derandomize=True)
 RATES = st.floats(0.01, 0.5)
 STEPS = 5
@@ -32,7 +32,7 @@ def test_sgd(rate, momentum, nesterov):
     for g in gradients():
         velocity = momentum * velocity - rate * g
         w = w + (momentum * velocity - rate * g if nesterov else velocity) if momentum else w - rate * g
-    found = descend(O.SGD(rate, momentum=momentum, nesterov=nesterov), tf.Variable(tf.ones(3)), gradients())
+    found = descend(optimizers.SGD(rate, momentum=momentum, nesterov=nesterov), tf.Variable(tf.ones(3)), gradients())
     np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-5)
 
 
@@ -45,7 +45,7 @@ def test_adam(rate, beta_1, beta_2, amsgrad):
         top = np.maximum(top, v)
         scale = rate * np.sqrt(1 - beta_2**t) / (1 - beta_1**t)
         w = w - scale * m / (np.sqrt(top if amsgrad else v) + 1e-7)
-    optimizer = O.Adam(rate, beta_1=beta_1, beta_2=beta_2, amsgrad=amsgrad)
+    optimizer = optimizers.Adam(rate, beta_1=beta_1, beta_2=beta_2, amsgrad=amsgrad)
     np.testing.assert_allclose(descend(optimizer, tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-3, atol=1e-4)
 
 
@@ -58,7 +58,7 @@ def test_rmsprop(rate, rho, momentum, centered):
         step = rate * g / np.sqrt((v - mean**2 if centered else v) + 1e-7)
         velocity = momentum * velocity + step
         w = w - velocity
-    optimizer = O.RMSprop(rate, rho=rho, momentum=momentum, centered=centered)
+    optimizer = optimizers.RMSprop(rate, rho=rho, momentum=momentum, centered=centered)
     np.testing.assert_allclose(descend(optimizer, tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-3, atol=1e-3)
 
 
@@ -69,13 +69,13 @@ def test_adagrad(rate):
     for g in gradients():
         total = total + g * g
         w = w - rate * g / np.sqrt(total + 1e-7)
-    np.testing.assert_allclose(descend(O.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(descend(optimizers.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5)
 
 
 def test_adamw_takes_from_the_weights():
     with_decay, plain = tf.Variable(tf.ones(3)), tf.Variable(tf.ones(3))
-    descend(O.AdamW(0.1, weight_decay=0.5), with_decay, gradients()[:1])
-    descend(O.Adam(0.1), plain, gradients()[:1])
+    descend(optimizers.AdamW(0.1, weight_decay=0.5), with_decay, gradients()[:1])
+    descend(optimizers.Adam(0.1), plain, gradients()[:1])
     np.testing.assert_allclose(plain.numpy() - with_decay.numpy(), np.full(3, 0.05), rtol=1e-4)
 
 
@@ -84,7 +84,7 @@ def test_adamw_takes_from_the_weights():
 ])  # fmt: skip
 def test_gradients_are_clipped(clip, wanted):
     variable = tf.Variable([0.0, 0.0])
-    O.SGD(1.0, **clip).apply_gradients([(tf.constant([3.0, -4.0]), variable)])
+    optimizers.SGD(1.0, **clip).apply_gradients([(tf.constant([3.0, -4.0]), variable)])
     np.testing.assert_allclose(variable.numpy(), np.negative(wanted), rtol=1e-5)
 
 
@@ -92,12 +92,12 @@ def test_rows_of_an_embedding_alone_move():
     table = tf.Variable(tf.ones((4, 2)))
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.gather(table, [1, 1, 3]))
-    O.SGD(0.1).apply_gradients([(tape.gradient(y, table), table)])
+    optimizers.SGD(0.1).apply_gradients([(tape.gradient(y, table), table)])
     np.testing.assert_allclose(table.numpy()[:, 0], [1, 0.8, 1, 0.9], rtol=1e-6)
 
 
 def test_iterations_and_learning_rate():
-    optimizer = O.SGD(0.5)
+    optimizer = optimizers.SGD(0.5)
     variable = tf.Variable(1.0)
     descend(optimizer, variable, [1.0, 1.0])
     assert int(optimizer.iterations.numpy()) == 2 and float(variable.numpy()) == 0
@@ -107,17 +107,17 @@ def test_iterations_and_learning_rate():
 
 
 def test_a_schedule_sets_the_rate():
-    rates = O.schedules.PiecewiseConstantDecay([1, 2], [1.0, 0.5, 0.25])
+    rates = optimizers.schedules.PiecewiseConstantDecay([1, 2], [1.0, 0.5, 0.25])
     variable = tf.Variable(0.0)
-    assert descend(O.SGD(rates), variable, [1.0] * 4) == -(1 + 1 + 0.5 + 0.25)
-    halved = O.schedules.ExponentialDecay(1.0, 10, 0.5)
+    assert descend(optimizers.SGD(rates), variable, [1.0] * 4) == -(1 + 1 + 0.5 + 0.25)
+    halved = optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)
     np.testing.assert_allclose([float(halved(n)) for n in (0, 10, 15)], [1, 0.5, 0.5**1.5], rtol=1e-6)
 
 
 def test_variables_without_gradients_are_named():
     with pytest.raises(ValueError, match="No gradients provided for any variable"):
-        O.SGD(0.1).apply_gradients([(None, tf.Variable(1.0))])
-    optimizer = O.SGD(0.1)
+        optimizers.SGD(0.1).apply_gradients([(None, tf.Variable(1.0))])
+    optimizer = optimizers.SGD(0.1)
     descend(optimizer, tf.Variable(1.0), [1.0])
     with pytest.raises((KeyError, ValueError)):
         descend(optimizer, tf.Variable(1.0, name="other"), [1.0])
@@ -125,7 +125,7 @@ def test_variables_without_gradients_are_named():
 
 def test_minimize_finds_a_minimum():
     x = tf.Variable(4.0)
-    optimizer = O.Adam(0.3)
+    optimizer = optimizers.Adam(0.3)
     for _ in range(150):
         with tf.GradientTape() as tape:
             y = (x - 2.0) ** 2
@@ -134,8 +134,8 @@ def test_minimize_finds_a_minimum():
 
 
 def test_names_and_configurations():
-    assert isinstance(O.get("adam"), O.Adam) and isinstance(O.get("SGD"), O.SGD)
-    config = O.RMSprop(0.01, momentum=0.5).get_config()
-    assert O.RMSprop.from_config(config).get_config() == config
+    assert isinstance(optimizers.get("adam"), optimizers.Adam) and isinstance(optimizers.get("SGD"), optimizers.SGD)
+    config = optimizers.RMSprop(0.01, momentum=0.5).get_config()
+    assert optimizers.RMSprop.from_config(config).get_config() == config
     with pytest.raises(ValueError, match=r"Could not interpret|Unknown|unknown"):
-        O.get("foo")
+        optimizers.get("foo")
