@@ -13,7 +13,7 @@ from ..record import CALL, SMALL
 from ..slices import IndexedSlices
 from ..sweep import Sweep
 
-MOST = 50_000  # rows that are swept again at most
+MOST = 20_000  # rows that are swept again at most
 _USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
 
 
