@@ -69,7 +69,9 @@ def test_adagrad(rate):
     for g in gradients():
         total = total + g * g
         w = w - rate * g / np.sqrt(total + 1e-7)
-    np.testing.assert_allclose(descend(optimizers.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        descend(optimizers.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_adamw_takes_from_the_weights():
