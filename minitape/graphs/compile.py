@@ -153,8 +153,13 @@ class Writer:
             return
         writer = Fused(self.graph, fused.calls, self.constants, lambda r: int(self.names[r][1:]), self.readers())
         text, inputs, outputs = writer.text()
+        function = compiled(text, fused.real, [self.graph.meta[r][0] for r in inputs])
+        if function is None:
+            for call in fused.calls:
+                self._line(-1, call)
+            return
         number, self.segments = self.segments, self.segments + 1
-        self.scope |= {f"k{number}": compiled(text, fused.real), "T": fused.real}
+        self.scope |= {f"k{number}": function, "T": fused.real}
         arguments = ", ".join(f"v{r}" for r in inputs)
         self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
         self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]

@@ -10,6 +10,7 @@ arrays.
 from __future__ import annotations
 
 import ast
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -228,10 +229,16 @@ def _spec(spec: tuple[slice, ...]) -> str:
     return f"[{', '.join(parts)}]"
 
 
-def compiled(text: str, real: Any) -> Any:
-    """The fused function as machine code."""
+def compiled(text: str, real: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
+    """The fused function as machine code, tried once on zeros of these shapes; None when numba refuses it."""
     from .. import kernels
 
     options = ", ".join(f"{k}={v!r}" for k, v in kernels.JIT_OPTIONS.items())
     name = np.dtype(real).name
-    return kernels.module_of(f"{kernels.header(name, False)}\n@njit({options})\n{text}", f"fused_{name}").fused
+    module = kernels.module_of(f"{kernels.header(name, False)}\n@njit({options})\n{text}", f"fused_{name}")
+    try:
+        module.fused(*[np.zeros(shape, real) if shape else real(0) for shape in shapes])
+    except Exception as error:  # numba has many ways to refuse; NumPy then goes on as before
+        logging.getLogger(__name__).debug("not fused: %s", error)
+        return None
+    return module.fused
