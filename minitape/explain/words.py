@@ -123,7 +123,7 @@ class Explanation:
         rows = [f'<b style="color:{color}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
         if self.line is not None:
             rows.append(f'<span style="opacity:.7">{html.escape(where(self.filename, self.line))}</span> '
-                        f'<code style="color:{color}">{html.escape(self.code)}</code>')  # fmt: skip
+                        f"<code>{html.escape(self.code)}</code>")  # fmt: skip
         if self.fix:
             rows.append(f"<i>{html.escape(self.fix)}</i>")
         rows += [f"Also: {html.escape(other.message)}" for other in self.others]
