@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .arrays import broadcast_static_shape
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
 from .evidence import decided
 from .operands import deferred
+from .record import state
 from .tensor import Tensor, wrap
 from .texts import hashing, numbers, patterns, unicode
 from .texts.unicode import (  # noqa: F401 - part of tf.strings
@@ -81,6 +83,18 @@ def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object
         count = (len(result._splits) - 1) // size if size else 0
         result = make(result, np.arange(count + 1, dtype=np.int64) * size, size)
     return result
+
+
+def _later(x: Any) -> bool:
+    """True for a tensor of a graph that is being built: its strings are not known."""
+    return state.graph is not None and isinstance(x, Tensor) and getattr(x, "graph", None) is state.graph
+
+
+def _when_run(function: Callable[..., Any], tensors: list[Any], shape: Any, dtype: Any) -> Any:
+    """The call of ``function`` when the graph runs."""
+    from .graphs.effects import later
+
+    return later(lambda *given: [function(*given)], tensors, [(shape, dtype)])[0]
 
 
 # -- case, length, pieces ---------------------------------------------------------------------------------------------
@@ -155,6 +169,10 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     >>> tf.strings.substr(["hello", "world"], 2, 2).numpy().tolist()
     [b'll', b'rl']
     """
+    if _later(input):  # stand-ins for the strings may be too short to be tried
+        given = [input, convert_to_tensor(pos), convert_to_tensor(len)]
+        shape = broadcast_static_shape(input.shape, given[1].shape)
+        return _when_run(lambda *t: substr(*t, unit), given, shape, dtypes.string)
     array = strings_of(input, "Substr")
     characters = _unit(
         unit, "Substr", "input:string, pos:T, len:T -> output:string; attr=T:type,allowed=[DT_INT32, DT_INT64]"
@@ -356,8 +374,10 @@ def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = Non
     >>> tf.strings.to_number(["1.5", "2"]).numpy()
     array([1.5, 2. ], dtype=float32)
     """
-    made = numbers.parse(strings_of(input, "StringToNumber"), dtypes.as_dtype(out_type))
-    return decided(made, (input,), "StringToNumber")
+    kind = dtypes.as_dtype(out_type)
+    if _later(input):  # stand-ins may spell no number
+        return _when_run(lambda t: to_number(t, kind), [input], input.shape, kind)
+    return decided(numbers.parse(strings_of(input, "StringToNumber"), kind), (input,), "StringToNumber")
 
 
 def as_string(
@@ -469,8 +489,8 @@ def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | No
 
 
 # in a graph they are called when it runs: their results depend on the bytes of every element
-for _name in ("as_string bytes_split format join length lower ngrams reduce_join regex_full_match regex_replace split strip "
-              "substr to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong to_number unicode_decode "
+for _name in ("as_string bytes_split format join length lower ngrams reduce_join regex_full_match regex_replace split "
+              "strip substr to_hash_bucket to_hash_bucket_fast to_hash_bucket_strong to_number unicode_decode "
               "unicode_decode_with_offsets unicode_encode unicode_script unicode_split unicode_split_with_offsets "
               "unicode_transcode unsorted_segment_join upper").split():  # fmt: skip
     globals()[_name] = deferred(globals()[_name])
