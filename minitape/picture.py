@@ -24,6 +24,7 @@ MARGIN, GAP = 16, 26
 ROOM = 15  # characters of a value in a node
 PER_LINE = 6  # columns in a line
 MOST = 60  # rows that are drawn; of a longer tape the first and the last ones
+WHOLE = 2000  # rows that are read at all, in the same way: the DOT text has them
 
 # Okabe-Ito colours, which colour-blind people can tell apart; the kinds differ in shape as well
 COLOURS = {
@@ -57,7 +58,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     if not hasattr(tape, "watched") or not hasattr(tape, "spans"):
         raise TypeError(f"draw() takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
     reader = Reader(tape, spaces(sys._getframe(1)))
-    rows = reader.read()
+    rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
     snapshot = reader.frame_of(rows, 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources)
@@ -111,16 +112,21 @@ class Picture:
     def alt(self) -> str:
         """The picture in words."""
         rows = self.snapshot["rows"]
+        total = _total(self.snapshot)
         words = [_words(row) for row in rows[:12]]
-        if len(rows) > 12:
-            words.append(f"and {len(rows) - 12} more rows")
-        return f"Tape of {_count(len(rows), 'row')}: " + "; ".join(words) if rows else "Empty tape"
+        if total > 12:
+            words.append(f"and {total - 12} more rows")
+        return f"Tape of {_count(total, 'row')}: " + "; ".join(words) if rows else "Empty tape"
 
     def __repr__(self) -> str:
-        return f"Picture({_count(len(self.snapshot['rows']), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
+        return f"Picture({_count(_total(self.snapshot), 'row')}, {_count(len(self.snapshot['tapes']), 'tape')})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
+
+
+def _total(snapshot: dict[str, Any]) -> int:
+    return max(snapshot.get("total", 0), len(snapshot["rows"]))
 
 
 def _count(n: int, noun: str) -> str:
@@ -173,11 +179,12 @@ class _Drawing:
 
     def __init__(self, snapshot: dict[str, Any]) -> None:
         self.snapshot = snapshot
-        rows = snapshot["rows"]
-        self.first = len(rows) if len(rows) <= MOST else MOST // 2
-        self.tail = len(rows) if len(rows) <= MOST else len(rows) - MOST // 2
+        rows, total = snapshot["rows"], _total(snapshot)
+        self.first = total if total <= MOST else MOST // 2
+        self.tail = total if total <= MOST else total - MOST // 2
         self.nodes: list[_Node] = []
         self.at: dict[int, int] = {}  # row -> node
+        self.gap = 0  # the node that stands for the rows between
         self.adjoints = _final_adjoints(snapshot["sweep"])
         self.placement = Placement()
         for row in rows:
@@ -195,7 +202,7 @@ class _Drawing:
             self.at[number] = self.gap
             return
         self.at[number] = len(self.nodes)
-        inputs = [self.at[i] for i in row["inputs"]]
+        inputs = [self.at.get(i, self.gap) for i in row["inputs"]]
         self.nodes.append(_Node(row, _title(row), inputs))
         self.placement.add(inputs, leaf=row["kind"] != "operation" and not inputs, section=self._section(row))
 

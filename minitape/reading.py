@@ -19,6 +19,7 @@ from .dtypes import as_dtype
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
 
+MANY_ARRAYS = 2000
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
 _MISSING = object()
@@ -27,7 +28,7 @@ _MISSING = object()
 class _Gone:
     """A tape that no longer exists, as far as its recording still knows it."""
 
-    _recording, _used, _persistent, _watch_accessed_variables, _start = False, True, False, True, 0
+    _recording, _used, _persistent, _watch_accessed_variables, _start, _record = False, True, False, True, 0, None
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self.spans, self.watched = spans, dict[int, int]()
@@ -75,6 +76,20 @@ class Reader:
                 self.values.append(value if row not in record.meta else None)
                 rows.append(self._row(row, cell, value))
         return rows
+
+    def read_ends(self, most: int) -> list[dict[str, Any]]:
+        """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
+        if not self._start():
+            return []
+        record: Record = self.record  # type: ignore[assignment]
+        if len(record) <= most:
+            return self.read()
+        rows = self.read(most // 2)
+        for tape, on in zip(self.tapes, self.on, strict=True):
+            on[:] = tape.on_tape() if tape._record is record else bytearray(len(record))
+        first = len(record) - most // 2
+        tail = enumerate(_cells(record, first, None), first)
+        return rows + [self._row(row, cell, record.value(row)) for row, cell in tail]
 
     def _start(self) -> bool:
         record = self.tape._record
@@ -146,8 +161,9 @@ class Reader:
     def _call(self, row: int, number: int, output: int) -> dict[str, Any]:
         record: Record = self.record  # type: ignore[assignment]
         if number >= len(record.calls):  # released with its tape
-            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [], "output": output,
-                    "call": row - output, "scope": [], "kind": "operation", "name": None, "version": 0}  # fmt: skip
+            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [],
+                    "output": output, "call": row - output, "scope": [], "kind": "operation", "name": None,
+                    "version": 0}  # fmt: skip
         call = record.calls[number]
         result = _operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
         meta = record.meta.get(row)
@@ -166,7 +182,10 @@ class Reader:
             return result | {"kind": "variable", "label": name, "name": name, "version": leaf.version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
-        return result | {"kind": "source" if self._watched(row) else "constant", "label": "x" if self._watched(row) else "const"}
+        return result | {
+            "kind": "source" if self._watched(row) else "constant",
+            "label": "x" if self._watched(row) else "const",
+        }
 
     # -- tapes --------------------------------------------------------------------------------------------------------
 
@@ -185,20 +204,14 @@ class Reader:
     def _mark(self, row: int, result: dict[str, Any]) -> None:
         """Which tapes recorded this row, why it is watched, which sweep wrote it."""
         record: Record = self.record  # type: ignore[assignment]
-        tapes = []
-        inside = False
+        tapes, inside = [], False
         for number, (tape, on) in enumerate(zip(self.tapes, self.on, strict=True)):
-            spans = tape.spans + [(tape._start, row + 1)] if tape._recording else tape.spans
+            spans = [*tape.spans, (tape._start, row + 1)] if tape._recording else tape.spans
             within = any(first <= row < last for first, last in spans)
             inside |= within
-            since = tape.watched.get(row)
-            here = since is not None
-            if not here and within and result["kind"] == "operation":
-                here = any(
-                    (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i) for i in result["inputs"] if i < row
-                )
-            on.append(1 if here else 0)
-            if here:
+            if row >= len(on):
+                on.append(row in tape.watched or (within and self._follows(row, result, tape, on)))
+            if on[row]:
                 tapes.append(number)
         operation = result["kind"] == "operation"
         result["tapes"] = tapes
@@ -211,6 +224,13 @@ class Reader:
         result["cell"] = None
         if not operation:
             self._shown[row] = (result["watched"], result["kind"], tuple(tapes), result["name"])
+
+    def _follows(self, row: int, result: dict[str, Any], tape: Any, on: bytearray) -> bool:
+        """True when an operation reads something that is on the tape by then."""
+        record: Record = self.record  # type: ignore[assignment]
+        return result["kind"] == "operation" and any(
+            (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i) for i in result["inputs"] if i < row
+        )
 
     def _why_watched(self, row: int, result: dict[str, Any]) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
@@ -263,11 +283,10 @@ class Reader:
 
     def name_rows(self, rows: list[dict[str, Any]]) -> None:
         """Puts Python names into rows that have none."""
-        if rows:
-            first = rows[0]["row"]
-            for number, name in self.names().items():
-                if first <= number < first + len(rows) and rows[number - first]["name"] is None:
-                    rows[number - first]["name"] = name
+        names = self.names()
+        for row in rows if names else ():
+            if row["name"] is None:
+                row["name"] = names.get(row["row"])
 
     # -- around the rows ----------------------------------------------------------------------------------------------
 
@@ -277,6 +296,7 @@ class Reader:
             "version": 1,
             "record": self.name or EMPTY,
             "first": first,
+            "total": 0 if self.record is None else len(self.record),
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
@@ -288,12 +308,14 @@ class Reader:
         record = self.record
         spans = [list(span) for span in tape.spans]
         if tape._recording:
-            spans.append([tape._start, len(self.values)])
+            spans.append([tape._start, max(tape._start, len(record) if record is not None else 0)])
         state = "recording" if tape._recording else "used" if tape._used else "closed"
         held = 0
         if record is not None:
-            meta = [row for row in record.meta if any(a <= row < b for a, b in spans)]
-            held = 20 * sum(b - a for a, b in spans) + sum(getattr(record.arrays.get(row), "nbytes", 0) for row in meta)
+            held = 20 * sum(b - a for a, b in spans)
+            if not tape._recording or len(record.arrays) < MANY_ARRAYS:  # counting must not slow a recording down
+                arrays = list(record.arrays.items())
+                held += sum(a.nbytes for row, a in arrays if any(low <= row < high for low, high in spans))
         if type(tape) is _Gone or (state == "used" and held == 0):
             state, held = "released", 0
         return {"id": number, "name": self._tape_name(tape, number), "persistent": tape._persistent, "state": state,

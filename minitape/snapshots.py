@@ -5,6 +5,7 @@
     {"version": 1,
      "record": "r1",              identity of the recording; another one means: forget everything known
      "first": 0,                  number of the first row in "rows"; more than 0 in a delta (``since``)
+     "total": 9,                  number of rows of the recording
      "rows": [ROW, ...],          in order, rows[i]["row"] == first + i
      "changed": [ROW-PART, ...],  fields of earlier rows that have changed since they were sent (live deltas only)
      "events": [{"kind": "assign", "name": "w:0", "from": 1, "to": 7, "line": 5},
@@ -13,7 +14,7 @@
                 "spans": [[0, 9]],                 row ranges during which it recorded
                 "bytes": 1234}],                   what it still holds
      "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from
-     "sweep": null | SWEEP}
+     "sweep": null | SWEEP}       not in a live delta in which it is the same as before
 
 A ROW::
 

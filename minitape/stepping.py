@@ -12,11 +12,14 @@ from .record import CALL, Record
 from .sweep import Sweep
 from .tape import _seed
 
+MOST = 20_000  # rows: the sweep of a longer tape is not kept step by step
+
 
 def sweep_steps(
     tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None
 ) -> dict[str, Any] | None:
-    """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
+    """The SWEEP of a snapshot; None without a target, where an array that a rule reads was released, or for a very
+    long tape.
 
     ``held`` are arrays by row that the caller kept from being released.
     """
@@ -56,6 +59,8 @@ def _run(
         starts = {r: s for r, s in starts.items() if marks[r]}
     if not starts or not wanted:
         return shown | {"steps": [], "gradients": [None] * len(source_rows)}
+    if max(starts) - min(wanted) > MOST:
+        return None
     if not _whole(record, min(wanted), max(starts), marks):
         return None
     sweep = Sweep(record, starts, wanted, marks, stepwise=True)
@@ -136,5 +141,7 @@ def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
         if rule is not None:
             seen[source] = seen.get(source, -1) + 1
             local = rule(one, *arguments)
-            found[source, seen[source]] = local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
+            found[source, seen[source]] = (
+                local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
+            )
     return found

@@ -117,3 +117,17 @@ def test_png_without_graphviz_says_what_to_do(tmp_path, monkeypatch):
 def test_something_else_is_refused():
     with pytest.raises(TypeError, match=r"draw\(\) takes a tf.GradientTape, but received 'x'"):
         tf.draw("x")
+
+
+def test_a_very_long_tape_is_drawn_at_once():
+    x = tf.Variable(1.0, name="x")
+    with tf.GradientTape() as tape:
+        y = x * 1.0
+        for _ in range(3000):
+            y = y * x
+    picture = tf.draw(tape)
+    assert repr(picture) == "Picture(3003 rows, 1 tape)"
+    assert len(picture.snapshot["rows"]) == draw_module.WHOLE
+    last = picture.snapshot["rows"][-1]
+    assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])
+    assert f"{3003 - draw_module.MOST:,} rows" in texts(picture.svg)

@@ -20,6 +20,8 @@ from .interact import Rerun
 from .live import watch
 from .wire import encode
 
+MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
+
 
 class TapeView(anywidget.AnyWidget):
     """A live picture of a ``tf.GradientTape`` that steps through its rows and then through its backward sweep.
@@ -55,6 +57,7 @@ class TapeView(anywidget.AnyWidget):
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
+        self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
         self._pull()
         knobs = "[]" if _rerun is None else _rerun.knobs()
@@ -107,7 +110,8 @@ class TapeView(anywidget.AnyWidget):
     def _pull(self, limit: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Reads new rows; returns them and the changed parts of older ones."""
         before = self._reader.name
-        rows = self._reader.read(limit)
+        room = MOST - len(self._rows) if self._tape._record is self._reader.record else MOST
+        rows = self._reader.read(room if limit is None else min(limit, room))
         if self._reader.name != before:
             self._rows, self._sweep, self._swept = [], None, None
         self._rows += rows
@@ -138,8 +142,12 @@ class TapeView(anywidget.AnyWidget):
         self._step_sweep()
         return self._part(self._rows, 0, [])
 
-    def _part(self, rows: list[dict[str, Any]], first: int, changed: list[dict[str, Any]]) -> dict[str, Any]:
-        return self._reader.frame_of(rows, first) | {"sweep": self._sweep, "changed": changed}
+    def _part(
+        self, rows: list[dict[str, Any]], first: int, changed: list[dict[str, Any]], sweep: bool = True
+    ) -> dict[str, Any]:
+        part = self._reader.frame_of(rows, first) | {"changed": changed}
+        part.pop("sweep")
+        return part | {"sweep": self._sweep} if sweep else part
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -174,15 +182,15 @@ class TapeView(anywidget.AnyWidget):
             recording = self._tape._recording
             swept = not recording and not self._behind() and self._step_sweep()
             state = (self._tape._used, recording)
-            if not rows and not changed and not swept and state == getattr(self, "_state", None):
+            if not rows and not changed and not swept and state == self._state:
                 return False
             self._state = state
-            self._post(self._part(rows, len(self._rows) - len(rows), changed))
+            self._post(self._part(rows, len(self._rows) - len(rows), changed, swept))
             return True
 
     def _behind(self) -> bool:
         record = self._tape._record
-        return record is not None and len(self._rows) < len(record)
+        return record is not None and len(self._rows) < min(len(record), MOST)
 
     # -- elsewhere ----------------------------------------------------------------------------------------------------
 

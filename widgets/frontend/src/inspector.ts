@@ -8,6 +8,8 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { full, shapeText, title } from "./value";
 
+const LONG = 20000; // rows above which the kernel sends no sweep (minitape/stepping.py)
+
 export class Inspector {
   readonly el = h("div", { class: "mt-inspector" });
   private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
@@ -32,6 +34,9 @@ export class Inspector {
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
     if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
+    if (store.rows.length > LONG && !store.sweep && timeline.position === timeline.forward) {
+      return [...this.forwardLines(store.rows[timeline.current]), h("p", { class: "mt-note" }, "The backward sweep of a tape this long is not shown step by step.")];
+    }
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
     const row = store.rows[timeline.current];
     return timeline.backward ? this.backwardLines(row) : this.forwardLines(row);

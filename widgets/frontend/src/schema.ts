@@ -81,12 +81,13 @@ export interface Snapshot {
   version: 1;
   record: string;
   first: number;
+  total?: number; // rows of the recording; more than are shown where it is very long
   rows: Row[];
   changed?: (Partial<Row> & { row: number })[]; // parts of earlier rows that are different now
   events: TapeEvent[];
   tapes: Tape[];
   sources_text: Record<string, string>;
-  sweep: Sweep | null;
+  sweep?: Sweep | null; // not there in a delta: the same as before
 }
 
 // A packed column: one constant, a plain list, or a dictionary of distinct values with an index per row.

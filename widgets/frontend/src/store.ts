@@ -12,7 +12,8 @@ export class Store {
   sweep: Sweep | null = null;
   /** consumers[row] = rows that read it, in order */
   consumers: number[][] = [];
-  live = false;
+  /** rows of the recording; more than `rows` where not all were sent */
+  total = 0;
   private listeners = new Set<(change: Change) => void>();
 
   listen(listener: (change: Change) => void): () => void {
@@ -36,11 +37,9 @@ export class Store {
     this.tapes = part.tapes;
     this.events = part.events;
     Object.assign(this.sources, part.sources_text);
-    const changed = JSON.stringify(part.sweep) !== JSON.stringify(this.sweep);
-    this.sweep = part.sweep;
-    if (replaced) this.tell("reset");
-    else if (changed) this.tell("sweep");
-    else this.tell("rows");
+    if (part.sweep !== undefined) this.sweep = part.sweep;
+    this.total = Math.max(part.total ?? 0, this.rows.length);
+    this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
     return true;
   }
 
@@ -60,7 +59,8 @@ export class Store {
     this.tapes = part.tapes;
     this.events = part.events;
     this.sources = { ...part.sources_text };
-    this.sweep = part.sweep;
+    this.sweep = part.sweep ?? null;
+    this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell("reset");
   }
 
@@ -69,6 +69,7 @@ export class Store {
       version: 1,
       record: this.record,
       first: 0,
+      total: this.total,
       rows: this.rows,
       events: this.events,
       tapes: this.tapes,

@@ -74,7 +74,9 @@ export class Toolbar {
 
   draw(state: { fold: FoldMode; focus: boolean; paths: boolean; busy: boolean }): void {
     const { rows, tapes } = this.store;
-    const count = `${rows.length.toLocaleString("en")} row${rows.length === 1 ? "" : "s"}`;
+    const recording = tapes.some((tape) => tape.state === "recording");
+    const more = this.store.total > rows.length && !recording ? ` of ${this.store.total.toLocaleString("en")}` : "";
+    const count = `${rows.length.toLocaleString("en")}${more} row${rows.length === 1 && !more ? "" : "s"}`;
     setText(this.title, state.busy ? `${count}, placing…` : count);
     this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
     this.foldSelect.value = state.fold;
