@@ -23,9 +23,9 @@ from . import kernels, nest
 from .evidence import born, clock, site, told
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE, STOP_CODE
-from .record import CALL, LONG, Record, state, user_frame
+from .record import CALL, LEAF, LONG, Record, state, user_frame
 from .slices import IndexedSlices
-from .sweep import Sweep
+from .sweep import FOREIGN, Sweep
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, bare, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
@@ -520,8 +520,11 @@ class GradientTape:
 
     # -- which rows ---------------------------------------------------------------------------------------------------
 
-    def on_tape(self) -> bytearray:
-        """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape."""
+    def on_tape(self, foreign: set[int] | None = None) -> bytearray:
+        """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
+
+        Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
+        """
         record: Record = self._record  # type: ignore[assignment]
         n = len(record)
         on = bytearray(n)
@@ -534,12 +537,18 @@ class GradientTape:
                 if since > first:
                     self._spread(on, first, since)
                     first = since
-                on[row] = 1
+                self._see(on, row, foreign)
                 at += 1
             self._spread(on, first, last)
         for _, row in starts[at:]:
-            on[row] = 1
+            self._see(on, row, foreign)
         return on
+
+    def _see(self, on: bytearray, row: int, foreign: set[int] | None) -> None:
+        if not on[row]:
+            on[row] = 1
+            if foreign is not None and self._record.cell(row)[0] != LEAF:  # type: ignore[union-attr]
+                foreign.add(row)
 
     def reach(self, sources: set[int]) -> Any:
         """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
@@ -549,16 +558,21 @@ class GradientTape:
         if self._reached[0] == key and not self._recording:
             return self._reached[1]
         on, start, end = None, 0, n
+        foreign: set[int] = set()
         if self._all_within(sources):
             start, end = self.spans[0]
             if not record.calls and n <= LONG and (start, end) == (0, n):
                 return None
         else:
-            on = self.on_tape()
+            on = self.on_tape(foreign)
         marks = bytearray(n)
         for row in sources:
             marks[row] = on is None or on[row]
+        for row in foreign:
+            on[row] = 0  # type: ignore[index] # nothing reaches it through its own operation
         self._spread(marks, max(min(sources) + 1, start), end, on)
+        for row in foreign & sources:
+            marks[row] = FOREIGN
         if self._persistent:  # several gradients with respect to the same sources
             self._reached = (key, marks)
         return marks
@@ -567,10 +581,10 @@ class GradientTape:
         """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
         if self._recording or len(self.spans) != 1:
             return False
-        start, watched = self.spans[0][0], self.watched
+        start, watched, cell = self.spans[0][0], self.watched, self._record.cell  # type: ignore[union-attr]
         for row in sources:
             since = watched.get(row)
-            if since is None or (since > row + 1 and since > start):
+            if since is None or (since > row + 1 and since > start) or cell(row)[0] != LEAF:
                 return False
         return True
 
@@ -638,7 +652,8 @@ def _no_tensor(values: Sequence[Any]) -> Exception:
             except TypeError as error:
                 return error
         kind = type(value)
-        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # a class written in Python goes without its module
+    name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
         error = AttributeError(f"{name!r} object has no attribute {missing!r}")
         if missing == "dtype":
             return error
