@@ -283,8 +283,8 @@ class Graph(Record):
         if type(tensor) is SymbolicTensor:
             if tensor.graph is self:
                 return tensor._row
-            known = self.captures.get(id(tensor))
-            return None if known is None or known[0] is not tensor else known[1]._row
+            place = self.captures.get(id(tensor))
+            return None if place is None or place[0] is not tensor else place[1]._row
         known = self.leaf_of.get(id(tensor))
         return known if known is not None and self.leaves[known].tensor is tensor else None
 
