@@ -652,8 +652,8 @@ def _no_tensor(values: Sequence[Any]) -> Exception:
             except TypeError as error:
                 return error
         kind = type(value)
-        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # a class written in Python goes without its module
-    name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
+        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
+        name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
         error = AttributeError(f"{name!r} object has no attribute {missing!r}")
         if missing == "dtype":
             return error
