@@ -165,6 +165,12 @@ def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int =
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
+def planned(tensor: Any) -> None:
+    """Notes that a tensor's value was read as a size, an axis or an index."""
+    if type(tensor) is EAGER[0]:
+        left(tensor, "index")
+
+
 def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
     """Notes that the values of ``inputs`` decided about a result that no row leads to; returns the result."""
     known = [t for t in inputs if type(t) is EAGER[0] or hasattr(t, "_state")]

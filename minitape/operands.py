@@ -11,6 +11,7 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import invalid
+from .evidence import planned
 from .primitives import TABLE, Primitive
 from .record import state
 from .tensor import Tensor, apply, binary
@@ -70,7 +71,9 @@ def axes_of(axis: Any) -> tuple[int, ...] | None:
 def static(value: Any) -> Any:
     """A number or list of numbers given as a tensor, as plain Python."""
     if isinstance(value, Tensor) or hasattr(value, "_read"):
-        value = tensor_of(value).array
+        tensor = tensor_of(value)
+        planned(tensor)
+        value = tensor.array
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 

@@ -317,6 +317,10 @@ def static_sizes(shape: Any) -> Sequence[int]:
         from .errors import invalid
 
         raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
+    if settled:
+        from .evidence import planned
+
+        planned(given)
     return tuple(int(s) for s in given.array.reshape(-1).tolist())
 
 
