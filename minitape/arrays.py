@@ -296,9 +296,9 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     array([[1],
            [2]], dtype=int32)
     """
-    if isinstance(axis, float):
+    if isinstance(axis, float) and not isinstance(input, (list, tuple)):
         raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
-    x, axis = tensor_of(input), static(axis)
+    x, axis = tensor_of(input), integers(axis, "ExpandDims", "Tdim")
     if np.size(axis) != 1:
         raise invalid("'dim' must be a tensor with a single value", "ExpandDims")
     axis = int(np.reshape(axis, ())[()])
