@@ -21,6 +21,7 @@ from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
 
 
+FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
 MANY = 100_000  # rows swept in Python after which numba is worth its loading time
 
@@ -91,8 +92,8 @@ class Sweep:
     def _hand_on(self, row: int) -> bool:
         """Hands the adjoint of one row on to its inputs; False when there was nothing to do."""
         marks, record = self.marks, self.record
-        if marks is not None and not marks[row]:
-            return False
+        if marks is not None and marks[row] != 1:
+            return marks[row] == FOREIGN
         if row >= record.base:
             at, pending = (row - record.base) << 2, record.pending
             op, a, b = pending[at], pending[at + 1], pending[at + 2]
@@ -157,7 +158,9 @@ class Sweep:
                 if row < low:
                     break
                 op, number, _, _ = record.cell(row)  # a row that the kernel does not know: resume below it
-                if op != CALL:
+                if self.reach[row] & FOREIGN == FOREIGN:
+                    pass
+                elif op != CALL:
                     self._hand_on(row)
                 elif row == record.calls[number].row:
                     self.row = row

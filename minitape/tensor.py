@@ -284,6 +284,9 @@ class Reference:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reference) and other._referent is self._referent
 
+    def __lt__(self, other: Reference) -> bool:
+        return id(self._referent) < id(other._referent)
+
     def __hash__(self) -> int:
         return id(self._referent)
 

@@ -258,3 +258,26 @@ def test_values_may_be_read_by_another_thread_while_rows_are_written():
         thread.join()
     assert a.numpy() == 40_000.0 and tape.gradient(b, x).numpy().tolist() == [1.0, 1.0]
     assert all(n == int(n) and values == [1.0, 2.0] for n, values in seen)
+
+
+def test_a_watched_result_of_an_operation_outside_the_tape_is_a_source_of_its_own():
+    x = tf.constant(10.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        y = x * 1.0
+        with tf.GradientTape() as inner:
+            inner.watch([x, y])
+            z = x * 2.0 + y * 3.0
+        gx, gy = inner.gradient(z, [x, y])
+    assert (gx.numpy(), gy.numpy()) == (2.0, 3.0)
+    assert outer.gradient(z, x).numpy() == 5.0
+
+
+def test_a_result_watched_after_an_operation_that_was_not_recorded():
+    x = tf.constant([3.0, 4.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+        tape.watch(y)
+        tape.watch(x)
+        z = tf.reduce_sum(x * y)
+    assert tape.gradient(z, x).numpy().tolist() == [6.0, 8.0]
