@@ -12,8 +12,9 @@ from ..convert import convert_to_tensor
 from ..errors import invalid
 from ..tensor import Tensor, wrap
 from . import checks
-from .functions import boolean_mask, concat, install, map_flat_values, stack
+from .functions import boolean_mask, concat, map_flat_values, stack
 from .tensor import RaggedTensor, RaggedTensorSpec, is_ragged, make, nvals, rowids_of, splits_of
+from .versions import install
 
 __all__ = [
     "RaggedTensor",

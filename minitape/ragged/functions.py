@@ -1,4 +1,4 @@
-"""The functions of ``tf`` on ragged tensors: reductions, concat, gather and all the elementwise ones."""
+"""Joining, reshaping and picking from ragged tensors, and functions of the user on them."""
 
 from __future__ import annotations
 
@@ -6,137 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .. import dispatch, dtypes
+from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import invalid
 from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
 from .convert import coordinates
-from .rows import as_ragged, common, cut, spans, take_rows, take_within
-from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, make, nvals, rowids_of, splits_of
-
-UNARY = (
-    "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
-    "is_finite "
-    "is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt sigmoid "
-    "sign sin "
-    "sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
-).split()
-BINARY = (
-    "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and "
-    "logical_or "
-    "logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract truediv xdivy "
-    "xlogy zeta polygamma igamma igammac nextafter"
-).split()
-ON_VALUES = (
-    "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper "
-    "strings.strip "
-    "strings.length strings.to_number strings.as_string strings.to_hash_bucket_fast strings.to_hash_bucket "
-    "strings.to_hash_bucket_strong strings.regex_replace strings.regex_full_match strings.unicode_transcode "
-    "strings.unicode_script nn.relu nn.relu6 nn.elu nn.selu nn.gelu nn.silu nn.leaky_relu nn.softsign nn.dropout "
-    "debugging.check_numerics bitcast io.decode_raw"
-).split()
-SEGMENT = {
-    "reduce_sum": "unsorted_segment_sum",
-    "reduce_prod": "unsorted_segment_prod",
-    "reduce_min": "unsorted_segment_min",
-    "reduce_max": "unsorted_segment_max",
-}
-
-
-# -- reductions -------------------------------------------------------------------------------------------------------
-
-
-def reduce(name: str, rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """A reduction over one axis, several, or all."""
-    if not is_ragged(rt):
-        return elementwise.function(name)(rt, axis, keepdims=keepdims)
-    if axis is None:
-        total = elementwise.function(name)(rt.flat_values)
-        return TABLE["reshape"](total, shape=(1,) * len(rt.shape)) if keepdims else total
-    numbers = np.asarray(axis.array if hasattr(axis, "array") else axis)
-    if numbers.ndim:
-        axes = sorted(checks.axis(int(a), len(rt.shape)) for a in numbers)
-        for a in reversed(axes):
-            rt = reduce(name, rt, a, keepdims)
-        return rt
-    at = checks.axis(int(numbers), len(rt.shape))
-    if at > 1:
-        return rt.with_values(reduce(name, rt._values, at - 1, keepdims))
-    lengths = np.diff(rt._splits)
-    if at == 0:
-        ids = np.arange(nvals(rt._values)) - rt._splits[:-1][rowids_of(rt._splits)]
-        count = int(lengths.max()) if lengths.size else 0
-    else:
-        ids, count = rowids_of(rt._splits), len(lengths)
-    out = _segments(SEGMENT[name], rt._values, ids, count)
-    return expand_dims(out, at) if keepdims else out
-
-
-def _segments(name: str, values: Any, ids: Any, count: int) -> Any:
-    """Rows with the same number combined; rows that are ragged themselves position by position."""
-    if not is_ragged(values):
-        return elementwise.function(name)(values, wrap(np.asarray(ids, np.int64)), count)
-    lengths = np.diff(values._splits)
-    longest = np.zeros(count, values._splits.dtype)
-    np.maximum.at(longest, ids, lengths)
-    out = splits_of(longest)
-    inner = spans(out[:-1][ids], lengths)
-    return make(_segments(name, values._values, inner, int(out[-1])), out)
-
-
-def reduce_mean(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum divided by the number of values, which is 0 / 0 for an empty row."""
-    ones = elementwise.function("ones_like")(rt.flat_values)
-    total, count = (reduce("reduce_sum", v, axis, keepdims) for v in (rt, rt.with_flat_values(ones)))
-    if is_ragged(total):
-        return total.with_flat_values(elementwise.function("divide")(total.flat_values, count.flat_values))
-    return elementwise.function("divide")(total, count)
-
-
-def reduce_variance(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of the squares minus the square of the mean."""
-    if rt.dtype.is_complex:
-        raise ValueError("reduce_variance is not supported for RaggedTensors with complex dtypes.")
-    mean = reduce_mean(rt, axis, keepdims)
-    difference = reduce_mean(rt * rt, axis, keepdims) - mean * mean
-    return _maximum_zero(difference)
-
-
-def _maximum_zero(x: Any) -> Any:
-    zero = elementwise.function("maximum")
-    return x.with_flat_values(zero(x.flat_values, 0)) if is_ragged(x) else zero(x, 0)
-
-
-def _reduce_bool(name: str) -> Any:
-    def version(
-        plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any
-    ) -> Any:
-        cast = elementwise.function("cast")
-        numbers = input_tensor.with_flat_values(cast(input_tensor.flat_values, dtypes.int32))
-        out = reduce(name, numbers, axis, bool(keepdims))
-        return out.with_flat_values(cast(out.flat_values, dtypes.bool)) if is_ragged(out) else cast(out, dtypes.bool)
-
-    return version
-
-
-def _reduction(function: Any) -> Any:
-    return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(
-        input_tensor, axis, bool(keepdims)
-    )
-
-
-def _logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
-    exp, log = elementwise.function("exp"), elementwise.function("log")
-    out = reduce("reduce_sum", rt.with_flat_values(exp(rt.flat_values)), axis, keepdims)
-    return out.with_flat_values(log(out.flat_values)) if is_ragged(out) else log(out)
-
-
-def _std(rt: Any, axis: Any, keepdims: bool) -> Any:
-    sqrt, out = elementwise.function("sqrt"), reduce_variance(rt, axis, keepdims)
-    return out.with_flat_values(sqrt(out.flat_values)) if is_ragged(out) else sqrt(out)
-
+from .rows import as_ragged, common, cut, take_rows, take_within
+from .tensor import (
+    RaggedTensorSpec,
+    all_splits,
+    as_ragged_or_tensor,
+    is_ragged,
+    make,
+    nvals,
+    rowids_of,
+    splits_of,
+)
 
 # -- joining ----------------------------------------------------------------------------------------------------------
 
@@ -485,7 +372,7 @@ def map_fn(plain: Any, fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
     spec = kwargs.get("fn_output_signature", kwargs.get("dtype"))
     if not rows:
         return elems
-    if spec is None or isinstance(spec, RaggedTensorSpecs):
+    if spec is None or isinstance(spec, RaggedTensorSpec):
         if all(not is_ragged(r) and len(r.shape) >= 1 for r in rows):
             lengths = {int(r.shape[0]) for r in rows}
             made = stack(rows, 0)
@@ -495,218 +382,3 @@ def map_fn(plain: Any, fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
         if any(is_ragged(r) for r in rows):
             return stack(rows, 0)
     return elementwise.function("stack")(rows, 0)
-
-
-def _spec_class() -> Any:
-    from .tensor import RaggedTensorSpec
-
-    return RaggedTensorSpec
-
-
-RaggedTensorSpecs = _spec_class()
-
-
-def _on_values(plain: Any, first: Any, *args: Any, **kwargs: Any) -> Any:
-    return first.with_flat_values(plain(first.flat_values, *args, **kwargs))
-
-
-def _on_named_values(plain: Any, *args: Any, **kwargs: Any) -> Any:
-    """The first ragged argument, also when it is given by its name."""
-    if args and is_ragged(args[0]):
-        return _on_values(plain, *args, **kwargs)
-    name = next((k for k, v in kwargs.items() if is_ragged(v)), None)
-    if name is None:
-        raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
-    return kwargs[name].with_flat_values(plain(*args, **{**kwargs, name: kwargs[name].flat_values}))
-
-
-def _binary_version(name: str) -> Any:
-    def version(plain: Any, *args: Any, **kwargs: Any) -> Any:
-        x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
-        return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
-
-    return version
-
-
-def _embedding_lookup(plain: Any, params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
-    return ids.with_flat_values(plain(params, ids.flat_values, *args, **kwargs))
-
-
-def _softmax(plain: Any, logits: Any, axis: Any = None, name: Any = None) -> Any:
-    if axis not in (None, -1, len(logits.shape) - 1):
-        raise ValueError("tf.nn.softmax of a RaggedTensor: minitape supports the last axis only.")
-    widest = reduce("reduce_max", logits, -1, True)
-    grown = elementwise.apply(
-        elementwise.function("subtract"),
-        logits,
-        elementwise.function("stop_gradient")(widest) if not is_ragged(widest) else widest,
-    )
-    powers = grown.with_flat_values(elementwise.function("exp")(grown.flat_values))
-    return elementwise.apply(elementwise.function("divide"), powers, reduce("reduce_sum", powers, -1, True))
-
-
-def _shape(plain: Any, input: Any, out_type: Any = None, name: Any = None) -> Any:
-    from .shape import DynamicRaggedShape
-
-    return DynamicRaggedShape.from_tensor(input, dtypes.int32 if out_type is None else out_type)
-
-
-def _size(plain: Any, input: Any, out_type: Any = dtypes.int32, name: Any = None) -> Any:
-    return plain(input.flat_values, out_type=out_type)
-
-
-def _rank(plain: Any, input: Any, name: Any = None) -> Any:
-    return wrap(np.int32(len(input.shape)))
-
-
-def _segment_version(name: str) -> Any:
-    def version(plain: Any, data: Any, segment_ids: Any, num_segments: Any, name_: Any = None, **kw: Any) -> Any:
-        ids = np.asarray(as_ragged_or_tensor(segment_ids).array) if not is_ragged(segment_ids) else None
-        if ids is None:
-            return plain(data.flat_values, segment_ids.flat_values, num_segments)
-        return _segments(name, data, ids, int(num_segments))
-
-    return version
-
-
-def _add_n(plain: Any, inputs: Any, name: Any = None) -> Any:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = total + value
-    return total
-
-
-def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:
-    flat = [v.flat_values if is_ragged(v) else v for v in (input, pos, len)]
-    return input.with_flat_values(plain(*flat, *args, **kwargs))
-
-
-def _strings_join(plain: Any, inputs: Any, separator: str = "", name: Any = None) -> Any:
-    shape = next(v for v in inputs if is_ragged(v))
-    flat = []
-    for v in inputs:
-        v = as_ragged_or_tensor(v)
-        if not is_ragged(v) and v.ndim:
-            v = elementwise.broadcast(v, shape)[0]
-        if is_ragged(v) and not np.array_equal(v._splits, shape._splits):
-            raise checks.unequal(shape._splits, v._splits)
-        flat.append(v.flat_values if is_ragged(v) else v)
-    return shape.with_flat_values(plain(flat, separator))
-
-
-def _reduce_join(
-    plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
-) -> Any:
-    if axis is None:
-        return plain(inputs.flat_values, None, keepdims, separator)
-    at = checks.axis(int(axis), len(inputs.shape))
-    if at > 1:
-        return make(
-            _reduce_join(plain, inputs._values, at - 1, keepdims, separator)
-            if is_ragged(inputs._values)
-            else plain(inputs._values, at - 1, keepdims, separator),
-            inputs._splits,
-        )
-    if at == 0:
-        rows = inputs.to_list()
-        width = max((len(r) for r in rows), default=0)
-        texts = [separator.encode().join(r[i] for r in rows if len(r) > i) for i in range(width)]
-    else:
-        texts = [separator.encode().join(r) for r in inputs.to_list()]
-    out = wrap(np.array([*texts, b""], object)[:-1])
-    return expand_dims(out, at) if keepdims else out
-
-
-def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
-    return (
-        input.with_flat_values(input.flat_values)
-        if False
-        else make_deeper(input, plain(input.flat_values, sep, maxsplit))
-    )
-
-
-def make_deeper(outer: Any, inner: Any) -> Any:
-    """The rows of ``outer`` with a ragged tensor as their flat values."""
-    if is_ragged(outer._values):
-        return make(make_deeper(outer._values, inner), outer._splits, outer._uniform)
-    return make(inner, outer._splits, outer._uniform)
-
-
-def _one_hot(plain: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
-    return indices.with_flat_values(plain(indices.flat_values, *args, **kwargs))
-
-
-def _format(plain: Any, template: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-    several = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    texts = [str(v)[len("<tf.RaggedTensor ") : -1] if is_ragged(v) else v for v in several]
-    placeholder = kwargs.get("placeholder", args[0] if args else "{}")
-    for text in texts:
-        if isinstance(text, str):
-            template = template.replace(placeholder, text, 1)
-    rest = [v for v in several if not is_ragged(v)]
-    return plain(template, rest, *args, **kwargs) if rest else convert_to_tensor(template)
-
-
-def _is_tensor(plain: Any, x: Any) -> bool:
-    return True
-
-
-def _assert_equal(plain: Any, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-    for a, b in zip(all_splits(x), all_splits(y), strict=True):
-        if not np.array_equal(a, b):
-            raise checks.unequal(a, b)
-    return plain(x.flat_values, y.flat_values, *args, **kwargs)
-
-
-def install() -> None:
-    """Gives the functions of ``tf`` their versions for ragged tensors."""
-    versions: dict[str, Any] = {}
-    for name in UNARY:
-        versions[name] = versions[f"math.{name}"] = _on_named_values
-    for name in BINARY:
-        versions[name] = versions[f"math.{name}"] = _binary_version(name)
-    for name in ON_VALUES:
-        versions[name] = _on_named_values
-    for name in SEGMENT:
-        versions[name] = _reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
-        versions[f"math.{SEGMENT[name]}"] = _segment_version(SEGMENT[name])
-    versions |= {
-        "reduce_mean": _reduction(reduce_mean),
-        "math.reduce_variance": _reduction(reduce_variance),
-        "math.reduce_std": _reduction(_std),
-        "reduce_logsumexp": _reduction(_logsumexp),
-        "reduce_all": _reduce_bool("reduce_prod"),
-        "reduce_any": _reduce_bool("reduce_sum"),
-        "concat": lambda plain, values, axis, name=None: concat(values, axis),
-        "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
-        "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
-        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
-            value, num_or_size_splits, axis
-        ),
-        "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
-        "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
-        "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
-        "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
-        "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
-            params, indices, batch_dims if axis is None else axis, batch_dims
-        ),
-        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, **kw: gather_nd(params, indices),
-        "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
-        "map_fn": map_fn,
-        "shape": _shape,
-        "size": _size,
-        "rank": _rank,
-        "one_hot": _one_hot,
-        "is_tensor": _is_tensor,
-        "add_n": _add_n,
-        "math.add_n": _add_n,
-        "nn.embedding_lookup": _embedding_lookup,
-        "nn.softmax": _softmax,
-        "strings.substr": _substr,
-        "strings.join": _strings_join,
-        "strings.reduce_join": _reduce_join,
-        "strings.split": _strings_split,
-        "strings.format": _format,
-        "debugging.assert_equal": _assert_equal,
-    }
-    dispatch.install(RaggedTensor, versions)

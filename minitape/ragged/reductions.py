@@ -1,0 +1,112 @@
+"""Sums, means, extremes and the like of ragged tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..primitives import TABLE
+from ..tensor import wrap
+from . import checks, elementwise
+from .functions import expand_dims
+from .rows import spans
+from .tensor import is_ragged, make, nvals, rowids_of, splits_of
+
+SEGMENT = {
+    "reduce_sum": "unsorted_segment_sum",
+    "reduce_prod": "unsorted_segment_prod",
+    "reduce_min": "unsorted_segment_min",
+    "reduce_max": "unsorted_segment_max",
+}
+
+
+def reduce(name: str, rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """A reduction over one axis, several, or all."""
+    if not is_ragged(rt):
+        return elementwise.function(name)(rt, axis, keepdims=keepdims)
+    if axis is None:
+        total = elementwise.function(name)(rt.flat_values)
+        return TABLE["reshape"](total, shape=(1,) * len(rt.shape)) if keepdims else total
+    numbers = np.asarray(axis.array if hasattr(axis, "array") else axis)
+    if numbers.ndim:
+        axes = sorted(checks.axis(int(a), len(rt.shape)) for a in numbers)
+        for a in reversed(axes):
+            rt = reduce(name, rt, a, keepdims)
+        return rt
+    at = checks.axis(int(numbers), len(rt.shape))
+    if at > 1:
+        return rt.with_values(reduce(name, rt._values, at - 1, keepdims))
+    lengths = np.diff(rt._splits)
+    if at == 0:
+        ids = np.arange(nvals(rt._values)) - rt._splits[:-1][rowids_of(rt._splits)]
+        count = int(lengths.max()) if lengths.size else 0
+    else:
+        ids, count = rowids_of(rt._splits), len(lengths)
+    out = segments(SEGMENT[name], rt._values, ids, count)
+    return expand_dims(out, at) if keepdims else out
+
+
+def segments(name: str, values: Any, ids: Any, count: int) -> Any:
+    """Rows with the same number combined; rows that are ragged themselves position by position."""
+    if not is_ragged(values):
+        return elementwise.function(name)(values, wrap(np.asarray(ids, np.int64)), count)
+    lengths = np.diff(values._splits)
+    longest = np.zeros(count, values._splits.dtype)
+    np.maximum.at(longest, ids, lengths)
+    out = splits_of(longest)
+    inner = spans(out[:-1][ids], lengths)
+    return make(segments(name, values._values, inner, int(out[-1])), out)
+
+
+def reduce_mean(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sum divided by the number of values, which is 0 / 0 for an empty row."""
+    ones = elementwise.function("ones_like")(rt.flat_values)
+    total, count = (reduce("reduce_sum", v, axis, keepdims) for v in (rt, rt.with_flat_values(ones)))
+    if is_ragged(total):
+        return total.with_flat_values(elementwise.function("divide")(total.flat_values, count.flat_values))
+    return elementwise.function("divide")(total, count)
+
+
+def reduce_variance(rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The mean of the squares minus the square of the mean."""
+    if rt.dtype.is_complex:
+        raise ValueError("reduce_variance is not supported for RaggedTensors with complex dtypes.")
+    mean = reduce_mean(rt, axis, keepdims)
+    difference = reduce_mean(rt * rt, axis, keepdims) - mean * mean
+    return _maximum_zero(difference)
+
+
+def _maximum_zero(x: Any) -> Any:
+    zero = elementwise.function("maximum")
+    return x.with_flat_values(zero(x.flat_values, 0)) if is_ragged(x) else zero(x, 0)
+
+
+def reduce_bool(name: str) -> Any:
+    def version(
+        plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any
+    ) -> Any:
+        cast = elementwise.function("cast")
+        numbers = input_tensor.with_flat_values(cast(input_tensor.flat_values, dtypes.int32))
+        out = reduce(name, numbers, axis, bool(keepdims))
+        return out.with_flat_values(cast(out.flat_values, dtypes.bool)) if is_ragged(out) else cast(out, dtypes.bool)
+
+    return version
+
+
+def reduction(function: Any) -> Any:
+    return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(
+        input_tensor, axis, bool(keepdims)
+    )
+
+
+def logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
+    exp, log = elementwise.function("exp"), elementwise.function("log")
+    out = reduce("reduce_sum", rt.with_flat_values(exp(rt.flat_values)), axis, keepdims)
+    return out.with_flat_values(log(out.flat_values)) if is_ragged(out) else log(out)
+
+
+def reduce_std(rt: Any, axis: Any, keepdims: bool) -> Any:
+    sqrt, out = elementwise.function("sqrt"), reduce_variance(rt, axis, keepdims)
+    return out.with_flat_values(sqrt(out.flat_values)) if is_ragged(out) else sqrt(out)
