@@ -10,7 +10,7 @@ from ..variable import UnreadVariable
 from .connection import Finding, Path
 from .objects import Objects, same_value
 from .source import Flow, source_of
-from .trace import Break, Node, Place
+from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
 
@@ -41,8 +41,23 @@ class Inquiry(Objects):
             breaks.insert(0, first)
         if not breaks:
             return Finding("independent", path=path)
-        blame = self.rebound_on(source, breaks[0]) or breaks[0]
+        blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
         return Finding(blame.cause, blame.place, blame.what, breaks[1:], path)
+
+    def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
+        """A variable that was created, before the block, as a copy of the source: another object was used."""
+        origin = first.subject
+        if first.cause != "state" or type(source) is EagerTensor or getattr(origin, "kind", "") != "variable":
+            return None
+        if self.after_tape(origin):
+            return None
+        for child, _, broken in path:
+            if broken is not None and broken.subject is origin:
+                return Break("wrong_object", first.place, "", origin)
+            made = child.origin
+            if made is None or made.kind != "op" or made.detail.name not in COPIES:
+                return None
+        return None
 
     # -- at the source itself -----------------------------------------------------------------------------------------
 
