@@ -146,16 +146,6 @@ class Lane:
         home.fast_rows.append(row)
         return row
 
-    def append(self, op: int, a: int, b: int, site: int) -> int:
-        """Writes a row and returns its number."""
-        try:
-            row = self.take()
-        except StopIteration:
-            self.pack()
-            row = self.take()
-        self.put((op, a, b, site))
-        return row
-
     def pack(self) -> None:
         """Packs the recording's rows."""
         self.home.pack()  # type: ignore[union-attr]
@@ -617,6 +607,9 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+
+Lane.append = Record.append  # type: ignore[attr-defined]
 
 
 def recording_of(tensor: Any) -> Record | None:
