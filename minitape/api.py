@@ -69,7 +69,7 @@ ROOT: dict[str, str] = {
     "snapshots": "snapshot",
 }  # fmt: skip
 
-NAMESPACES = "train experimental test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
+NAMESPACES = "explain train experimental test image io strings ragged sparse data keras autograph compat config python bitwise debugging autodiff linalg math nn random dtypes errors nest".split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 _ONE_MACHINE = "minitape runs in one process on one CPU"
