@@ -126,7 +126,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
         return inputs._to_tensor()
     if not hasattr(inputs, "dtype"):
         inputs = list(inputs)
-    elif inputs.ndim == 0:
+    elif tensor_of(inputs).ndim == 0:
         raise TypeError("Cannot iterate over a scalar tensor.")
     values = [tensor_of(x) for x in inputs]
     if not values:

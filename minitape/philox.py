@@ -161,12 +161,12 @@ def truncated_normal(key: int, counter: int, count: int, dtype: Any) -> Any:
 
 def permutation(key: int, counter: int, count: int) -> Any:
     """A random order of ``count`` things: each place in turn is swapped with one that comes later, or itself."""
-    order = np.arange(count)
+    order = list(range(count))
     words = blocks(key, counter, -(-count // 4)).reshape(-1).tolist()
     for i in range(count - 1):
         j = i + words[i] % (count - i)
         order[i], order[j] = order[j], order[i]
-    return order
+    return np.array(order, np.int64)
 
 
 def categories(key: int, counter: int, logits: Any, count: int) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import TABLE, declare
+from . import TABLE, declare, elimination
 from .linear import adjoint_of, swapped
 
 __all__ = ["adjoint_of", "swapped"]
@@ -63,7 +63,7 @@ def _swap(x: Any) -> Any:
 def _inv(x: Any, *, adjoint: bool = False) -> Any:
     _matrix(x, "MatrixInverse")
     try:
-        out = np.linalg.inv(x)
+        out = elimination.inverse(x) if elimination.is_small(x) else np.linalg.inv(x)
     except np.linalg.LinAlgError:
         raise _refuse("Input is not invertible.", "MatrixInverse") from None
     return np.conj(_swap(out)) if adjoint else out
@@ -83,8 +83,8 @@ def _conjugate(x: Any) -> Any:
 
 
 def _slogdet(x: Any) -> Any:
-    sign, size = np.linalg.slogdet(_matrix(x, "LogMatrixDeterminant"))
-    return np.asarray(sign, x.dtype), np.asarray(size, x.dtype)
+    sign, size = elimination.log_determinant(_matrix(x, "LogMatrixDeterminant"))
+    return sign, np.asarray(size, x.dtype)
 
 
 def _square(rng: Any) -> Any:
@@ -93,7 +93,7 @@ def _square(rng: Any) -> Any:
 
 declare(
     "det",
-    lambda x: np.asarray(np.linalg.det(_matrix(x, "MatrixDeterminant"))),
+    lambda x: elimination.determinant(_matrix(x, "MatrixDeterminant")),
     [_det_rule],
     op="MatrixDeterminant",
     keep="xz",
@@ -129,7 +129,9 @@ def _check_equations(a: Any, b: Any, op: str) -> None:
 def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
     _check_equations(a, b, "MatrixSolve")
     try:
-        return np.linalg.solve(np.conj(_swap(a)) if adjoint else a, b)
+        a = np.conj(_swap(a)) if adjoint else a
+        same = a.shape[:-2] == b.shape[:-2]
+        return elimination.solve(a, b) if same and elimination.is_small(a) else np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
         raise _refuse("Input matrix is not invertible.", "MatrixSolve") from None
 

@@ -25,9 +25,24 @@ def adjoint_of(x: Any) -> Any:
 def _matmul(x: Any, y: Any) -> Any:
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
-    if x.ndim == y.ndim == 2 and x.dtype is y.dtype and x.shape[0] * y.shape[1] >= LARGE and x.shape[1] == y.shape[0]:
-        return np.matmul(x, y, out=buffer((x.shape[0], y.shape[1]), x.dtype))
+    m, k, n = *x.shape[-2:], y.shape[-1]
+    flat = x.ndim == y.ndim == 2
+    if 0 < m * k * n <= 512 and x.dtype.kind == "f" and k == y.shape[-2] and (m == 1 or n == 1 or not flat):
+        return _in_order(x, y)
+    if flat and x.dtype is y.dtype and m * n >= LARGE and k == y.shape[0]:
+        return np.matmul(x, y, out=buffer((m, n), x.dtype))
     return np.matmul(x, y)
+
+
+def _in_order(x: Any, y: Any) -> Any:
+    """The product of small matrices, each element added up from its first term to its last.
+
+    TensorFlow does so for vectors and small batches; NumPy's library does not, and the last digit differs.
+    """
+    terms = np.swapaxes(x, -1, -2)[..., :, :, None] * y[..., :, None, :]
+    if terms.shape[-1] * terms.shape[-2] == 1:  # NumPy would add these in pairs
+        return np.add.accumulate(terms, axis=-3)[..., -1, :, :]
+    return np.add.reduce(terms, axis=-3)
 
 
 declare(

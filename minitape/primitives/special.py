@@ -75,7 +75,7 @@ def _truncatediv(x: Any, y: Any) -> Any:
 
 
 def _selu(x: Any) -> Any:
-    return np.where(x < 0, SELU_SCALE_ALPHA * np.expm1(np.minimum(x, 0)), SELU_SCALE * x).astype(x.dtype)
+    return np.where(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](np.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype)
 
 
 FORWARD: dict[str, Any] = {
@@ -89,7 +89,7 @@ FORWARD: dict[str, Any] = {
     "softsign": lambda x: x / (1 + np.abs(x)),
     "relu6": lambda x: np.minimum(np.maximum(x, 0), 6).astype(x.dtype),
     "relu6_gate": lambda g, z: np.where((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
-    "elu": lambda x: np.where(x < 0, ARRAY["expm1"](np.minimum(x, 0)), x).astype(x.dtype),
+    "elu": lambda x: np.where(x < 0, ARRAY["exp"](np.minimum(x, 0)) - 1, x).astype(x.dtype),
     "elu_gate": lambda g, z: np.where(z < 0, g * (z + 1), g).astype(g.dtype),
     "selu": _selu,
     "selu_gate": lambda g, z: np.where(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype),
