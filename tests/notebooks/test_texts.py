@@ -1,0 +1,69 @@
+"""What every lesson must have: predictions that come true, links that lead somewhere, exercises, summary, table."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from minitape.cli.lessons import lessons_folder, notebooks_in
+from minitape.cli.rules import is_exercise, outputs_text
+from minitape.course.checker import exercises_of
+
+GLOSSARY = lessons_folder() / "glossary.ipynb"
+LESSONS = [path for path in notebooks_in(lessons_folder()) if path != GLOSSARY]
+
+
+def cells(path: Path, kind: str) -> list[Any]:
+    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == kind]
+
+
+def prose(path: Path) -> str:
+    return "\n".join(cell.source for cell in cells(path, "markdown"))
+
+
+def anchors(path: Path) -> set[str]:
+    """The places of a notebook that a link may name, as JupyterLab makes them from headings."""
+    return {heading.strip().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)}
+
+
+@pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
+def lesson(request) -> Path:
+    return request.param
+
+
+def test_each_prediction_is_revealed_and_its_truth_was_a_choice(lesson):
+    choices: dict[str, list[str]] = {}
+    for cell in cells(lesson, "code"):
+        said = outputs_text(cell.outputs)
+        for name in re.findall(r'predict\(\s*"([^"]+)"', cell.source):
+            assert name.startswith(f"{lesson.stem[:2]}.p")
+            choices[name] = re.findall(r"^  \( \) (.*)$", said, re.MULTILINE)
+        for name in re.findall(r'reveal\(\s*"([^"]+)"', cell.source):
+            assert re.findall(r"The truth: (.*)", said)[0] in choices.pop(name), name
+    assert not choices, "never revealed"
+
+
+def test_links_lead_somewhere(lesson):
+    for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", prose(lesson)):
+        assert (lesson.parent / file).is_file(), file
+        assert not anchor or anchor in anchors(lesson.parent / file), anchor
+
+
+def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
+    words = [cell.source.splitlines()[0].removeprefix("## ") for cell in cells(GLOSSARY, "markdown")[1:]]
+    assert words == sorted(words, key=str.lower)
+    assert len(set(words)) == len(words)
+
+
+def test_a_lesson_has_all_its_parts(lesson):
+    text = prose(lesson)
+    for part in ("After this lesson you can", "minutes", "## Summary", "TensorFlow, PyTorch, JAX", "Where to read on"):
+        assert part in text, part
+    asked = re.findall(r'check\(\s*"([^"]+)"', "\n".join(c.source for c in cells(lesson, "code") if is_exercise(c)))
+    assert asked == list(exercises_of(lesson.stem[:2]))
+    assert len(asked) >= 4
+    assert sum("TapeView" in cell.source for cell in cells(lesson, "code")) >= 2  # its import, and a picture
