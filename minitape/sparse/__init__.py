@@ -12,8 +12,10 @@ from ..errors import invalid
 from ..primitives import TABLE
 from ..slices import IndexedSlices
 from ..tensor import Tensor, apply, wrap
-from .arithmetic import checked, pick, places, put, sparse
-from .tensor import SparseTensor, SparseTensorSpec
+from .arithmetic import add, map_values, maximum, minimum, softmax, sparse_dense_matmul
+from .primitives import checked, pick, places, sparse
+from .reductions import bincount, reduce_max, reduce_sum, segment_mean, segment_sqrt_n, segment_sum
+from .tensor import SparseTensor, SparseTensorSpec, sparse_input
 
 __all__ = [
     "SparseTensor",
@@ -50,12 +52,6 @@ __all__ = [
 _slice = slice
 
 
-def _sparse(x: Any) -> SparseTensor:
-    if not isinstance(x, SparseTensor):
-        raise TypeError("Input must be a SparseTensor.")
-    return x
-
-
 # -- dense and back ---------------------------------------------------------------------------------------------------
 
 
@@ -68,7 +64,7 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
     >>> tf.sparse.to_dense(tf.sparse.SparseTensor([[0, 1]], [5], [1, 2])).numpy()
     array([[0, 5]], dtype=int32)
     """
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     if validate_indices:
         checked(st, "SparseToDense")
     kind = st.dtype
@@ -110,7 +106,7 @@ def eye(
 
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
     """A dense boolean tensor that is true at the places that the values name along the last axis."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     index = st.indices.array.copy()
     index[:, -1] = st.values.array.astype(np.int64)
     out = np.zeros((*st.sizes()[:-1], int(vocab_size)), bool)
@@ -123,14 +119,14 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The elements in the order of their places, row by row. Differentiable."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     order = np.lexsort(st.indices.array.T[::-1]) if st.indices.array.size else np.zeros(0, np.int64)
     return sparse(st.indices.array[order], pick(st.values, order), st.sizes())
 
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The axes in another order, reversed by default; the elements are put in order again. Differentiable."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     rank = len(st.sizes())
     axes = (
         list(range(rank))[::-1]
@@ -144,7 +140,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The same elements in another shape; one size may be -1. InvalidArgumentError when the numbers differ."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     wanted = [int(n) for n in np.asarray(shape.array if isinstance(shape, Tensor) else shape).reshape(-1)]
     total = int(np.prod(st.sizes()))
     mine = f"input_shape=[{','.join(map(str, st.sizes()))}]"
@@ -170,7 +166,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
 
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """A new axis of size 1, the last by default. InvalidArgumentError when it lies outside."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     rank = len(st.sizes())
     at = -1 if axis is None else int(axis)
     if at > rank:
@@ -185,7 +181,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same elements in a larger shape, or in the smallest that holds them. ValueError for a smaller one."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     if new_shape is None:
         index = st.indices.array
         sizes = index.max(0) + 1 if len(index) else np.zeros(len(st.sizes()), np.int64)
@@ -209,7 +205,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     >>> tf.sparse.to_dense(tf.sparse.slice(st, [1, 0], [1, 2])).numpy()
     array([[2, 3]], dtype=int32)
     """
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     rank = len(st.sizes())
     first, count = (np.asarray(convert_to_tensor(v).array, np.int64) for v in (start, size))
     for what, given in (("start", first), ("size", count)):
@@ -227,7 +223,7 @@ def split(
     """Blocks along an axis, the first ones larger where the size can not be divided."""
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sp_input, num_split and axis are required")
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     sizes, at = list(st.sizes()), int(axis) % len(st.sizes())
     each, extra = divmod(sizes[at], int(num_split))
     out, begin = [], 0
@@ -247,7 +243,7 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     >>> tf.sparse.to_dense(tf.sparse.concat(1, [a, a])).numpy()
     array([[1, 0, 1, 0]], dtype=int32)
     """
-    inputs = [_sparse(s) for s in sp_inputs]
+    inputs = [sparse_input(s) for s in sp_inputs]
     if len(inputs) == 1:
         return inputs[0]
     rank = len(inputs[0].sizes())
@@ -280,7 +276,7 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements for which the mask is true. ValueError when its length differs."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     keep = np.asarray(convert_to_tensor(to_retain).array)
     if len(keep) != st.values.shape[0]:
         raise ValueError(f"Dimensions {st.values.shape[0]} and {len(keep)} are not compatible")
@@ -290,7 +286,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
     """With ``default_value`` at the first column of each empty row; and which rows were empty."""
-    st = _sparse(sp_input)
+    st = sparse_input(sp_input)
     index, rows = st.indices.array, st.sizes()[0]
     empty = np.ones(rows, bool)
     empty[index[:, 0]] = False
@@ -310,278 +306,6 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     indices, out = np.asarray(a.indices.array), np.asarray(convert_to_tensor(mask_indices).array)
     keep = np.flatnonzero(~np.isin(indices, out))
     return IndexedSlices(pick(a.values, keep), wrap(indices[keep]), a.dense_shape)
-
-
-# -- arithmetic -------------------------------------------------------------------------------------------------------
-
-
-def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """The sum of two sparse tensors, or of a sparse and a dense one (dense). Differentiable.
-
-    Sums whose size lies below ``threshold`` are left out. TypeError when neither is sparse.
-
-    >>> import minitape as tf
-    >>> a = tf.sparse.from_dense([1, 0, 2])
-    >>> tf.sparse.to_dense(tf.sparse.add(a, a)).numpy()
-    array([2, 0, 4], dtype=int32)
-    """
-    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
-        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
-    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
-        return _add_dense(*((a, b) if isinstance(a, SparseTensor) else (b, a)))
-    _match(a, b)
-    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
-    count = a.values.shape[0]
-    total = TABLE["add"](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
-    limit = np.asarray(threshold.array if isinstance(threshold, Tensor) else threshold)
-    if limit != 0:
-        kept = np.flatnonzero(np.abs(total.array) >= limit)
-        keys, total = keys[kept], pick(total, kept)
-    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), total, a.sizes())
-
-
-def _match(a: Any, b: Any) -> None:
-    if a.dtype != b.dtype:
-        raise invalid(
-            f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but "
-            "is "
-            f"a {b.dtype.kernel_name} tensor",
-            "SparseAdd",
-        )
-    if len(a.sizes()) != len(b.sizes()):
-        raise invalid(
-            f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd"
-        )
-    for i, (m, n) in enumerate(zip(a.sizes(), b.sizes(), strict=True)):
-        if m != n:
-            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", "SparseAdd")
-
-
-def _add_dense(st: Any, dense: Any) -> Any:
-    dense = convert_to_tensor(dense, dtype_hint=st.dtype)
-    if dense.ndim != len(st.sizes()):
-        raise invalid(
-            f"Two operands have different ranks; received: {len(st.sizes())} and {dense.ndim}", "SparseTensorDenseAdd"
-        )
-    for i, (m, n) in enumerate(zip(st.sizes(), dense.shape, strict=True)):
-        if m != n:
-            raise invalid(
-                f"Dimension {i} does not equal (no broadcasting is supported): sparse side {m} vs dense side {n}",
-                "SparseTensorDenseAdd",
-            )
-    flat = put(st.values, places(st), int(np.prod(st.sizes())))
-    return TABLE["reshape"](flat, shape=st.sizes()) + dense
-
-
-def sparse_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
-) -> Any:
-    """The product of a sparse and a dense matrix, in either order. Differentiable in both.
-
-    InvalidArgumentError when they are no matrices or do not fit.
-
-    >>> import minitape as tf
-    >>> st = tf.sparse.SparseTensor([[0, 1]], [2.0], [2, 2])
-    >>> tf.sparse.sparse_dense_matmul(st, tf.constant([[1.0], [3.0]])).numpy()
-    array([[6.],
-           [0.]], dtype=float32)
-    """
-    op = "SparseTensorDenseMatMul"
-    if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
-        return _flip(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a), b.dtype)
-    st, dense = _sparse(sp_a), convert_to_tensor(b)
-    if dense.dtype != st.dtype:
-        raise invalid(
-            f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
-            f"{dense.dtype.kernel_name} tensor",
-            op,
-        )
-    if dense.ndim != 2:
-        raise invalid("Tensor 'b' is not a matrix", op)
-    if len(st.sizes()) != 2:
-        raise invalid("Tensor 'a_shape' must have 2 elements", op)
-    rows, columns = st.indices.array.T if st.indices.array.size else np.zeros((2, 0), np.int64)
-    n, k = st.sizes()
-    inner = int(dense.shape[1 if adjoint_b else 0])
-    if (n if adjoint_a else k) != inner:
-        raise invalid(
-            f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  "
-            "Did "
-            f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
-            f"[{','.join(map(str, dense.shape))}]",
-            op,
-        )
-    for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        if not 0 <= c < k:
-            raise invalid(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
-        if not 0 <= r < n:
-            raise invalid(f"m ({r}) from index[{i},0] out of bounds (>={n})", op)
-    values = st.values
-    if adjoint_a:
-        rows, columns, n = columns, rows, k
-        values = TABLE["conj"](values) if st.dtype.is_complex else values
-    if adjoint_b:
-        dense = _flip(dense, dense.dtype)
-    return apply(TABLE["sparse_matmul"], (values, dense), {"rows": rows, "columns": columns, "size": n})
-
-
-def _flip(matrix: Any, dtype: Any) -> Any:
-    flipped = TABLE["transpose"](matrix, perm=(1, 0))
-    return TABLE["conj"](flipped) if dtype.is_complex else flipped
-
-
-def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
-    """``op`` on the values of all sparse arguments, which have elements at the same places.
-
-    >>> import minitape as tf
-    >>> tf.sparse.map_values(tf.square, tf.sparse.from_dense([0, 3])).values.numpy()
-    array([9], dtype=int32)
-    """
-    inputs = [v for v in (*args, *kwargs.values()) if isinstance(v, SparseTensor)]
-    if not inputs:
-        raise ValueError("No SparseTensor in argument list of map_values")
-    for other in inputs[1:]:
-        if not np.array_equal(other.indices.array, inputs[0].indices.array):
-            raise invalid("SparseTensor argument to tf.sparse.map_values must have the same indices.")
-    values = [v.values if isinstance(v, SparseTensor) else v for v in args]
-    return inputs[0].with_values(
-        op(*values, **{k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()})
-    )
-
-
-def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
-    _match(a, b)
-    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
-    count = a.values.shape[0]
-    values = TABLE[name](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
-    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), values, a.sizes())
-
-
-def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The larger element at each place that one of them has; what is missing counts as zero."""
-    return _extreme("maximum", _sparse(sp_a), _sparse(sp_b))
-
-
-def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The smaller element at each place that one of them has; what is missing counts as zero."""
-    return _extreme("minimum", _sparse(sp_a), _sparse(sp_b))
-
-
-def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax over the elements of each row that are there. Differentiable."""
-    st = _sparse(sp_input)
-    rows = places(st) // st.sizes()[-1]
-    _, ways = np.unique(rows, return_inverse=True)
-    count = int(ways.max()) + 1 if len(ways) else 0
-    widest = np.full(count, -np.inf, st.dtype.as_numpy_dtype)
-    np.maximum.at(widest, ways, st.values.array)
-    powers = TABLE["exp"](st.values - wrap(widest[ways]))
-    return SparseTensor(st.indices, powers / pick(put(powers, ways, count), ways), st.dense_shape)
-
-
-# -- reductions -------------------------------------------------------------------------------------------------------
-
-
-def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[int, ...]]:
-    """Where each element goes in the reduced tensor, and its shape."""
-    sizes = st.sizes()
-    rank = len(sizes)
-    axes = (
-        list(range(rank))
-        if axis is None
-        else [int(a) for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis))]
-    )
-    for a in axes:
-        if not -rank <= a < rank:
-            raise invalid(f"Invalid reduction dimension {a}, for input with {rank} dimensions.", op)
-    gone = {a % rank for a in axes}
-    flat = np.zeros(len(st.indices.array), np.int64)
-    for i, n in enumerate(sizes):
-        if i not in gone:
-            flat = flat * n + st.indices.array[:, i]
-    shape = (
-        tuple(1 if i in gone else n for i, n in enumerate(sizes))
-        if keepdims
-        else tuple(n for i, n in enumerate(sizes) if i not in gone)
-    )
-    return flat, shape
-
-
-def reduce_sum(
-    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
-) -> Any:
-    """The sum over the axes (all by default), dense unless ``output_is_sparse``. Differentiable.
-
-    >>> import minitape as tf
-    >>> tf.sparse.reduce_sum(tf.sparse.from_dense([[1, 2], [0, 3]]), axis=0).numpy()
-    array([1, 5], dtype=int32)
-    """
-    st = _sparse(sp_input)
-    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceSum")
-    total = TABLE["reshape"](put(st.values, flat, int(np.prod(shape))), shape=shape)
-    return _as_sparse(total, flat, shape) if output_is_sparse else total
-
-
-def reduce_max(
-    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
-) -> Any:
-    """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError)."""
-    st = _sparse(sp_input)
-    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceMax")
-    found = apply(TABLE["sparse_max"], (st.values,), {"index": flat, "size": int(np.prod(shape))})
-    out = TABLE["reshape"](found, shape=shape)
-    return _as_sparse(out, flat, shape) if output_is_sparse else out
-
-
-def _as_sparse(dense: Any, flat: Any, shape: Any) -> SparseTensor:
-    there = np.unique(flat)
-    values = pick(TABLE["reshape"](dense, shape=(int(np.prod(shape)),)), there)
-    index = np.stack(np.unravel_index(there, shape), 1) if shape else np.zeros((len(there), 0))
-    return sparse(index, values, shape)
-
-
-def _segment(name: str) -> Any:
-    def function(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name_: Any = None) -> Any:
-        import minitape as tf
-
-        rows = pick(convert_to_tensor(data), np.asarray(convert_to_tensor(indices).array))
-        ids = convert_to_tensor(segment_ids)
-        count = int(num_segments) if num_segments is not None else int(np.max(ids.array, initial=-1)) + 1
-        return getattr(tf.math, f"unsorted_segment_{name}")(rows, ids, count)
-
-    function.__name__ = function.__qualname__ = f"segment_{name}"
-    words = {"sum": "sum", "mean": "mean", "sqrt_n": "sum, divided by the root of their number,"}[name]
-    function.__doc__ = f"The {words} of the rows ``data[indices]`` with the same segment id. Differentiable."
-    return function
-
-
-segment_sum, segment_mean, segment_sqrt_n = _segment("sum"), _segment("mean"), _segment("sqrt_n")
-
-
-def bincount(
-    values: Any,
-    weights: Any = None,
-    axis: int = 0,
-    minlength: Any = None,
-    maxlength: Any = None,
-    binary_output: bool = False,
-    name: str | None = None,
-) -> SparseTensor:
-    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis."""
-    if axis not in (0, None):
-        raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
-    array = np.asarray(convert_to_tensor(values).array).reshape(-1)
-    if maxlength is not None:
-        array = array[array < maxlength]
-    there, ways = np.unique(array, return_inverse=True)
-    size = max(int(there[-1]) + 1 if len(there) else 0, int(minlength or 0))
-    if binary_output:
-        counts: Any = wrap(np.ones(len(there), np.int32))
-    elif weights is None:
-        counts = wrap(np.bincount(ways, minlength=len(there)).astype(np.int32))
-    else:
-        counts = put(convert_to_tensor(weights), ways, len(there))
-    return sparse(there[:, None], counts, (size,))
 
 
 # -- functions of tf --------------------------------------------------------------------------------------------------

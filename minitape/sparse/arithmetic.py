@@ -1,8 +1,4 @@
-"""The primitives of sparse tensors, and arithmetic made of them.
-
-``sparse_pick`` takes elements by number, ``sparse_put`` adds elements up at numbers: each is the other's derivative,
-and nearly everything else is made of the two.
-"""
+"""Sums, products and functions of the values of sparse tensors."""
 
 from __future__ import annotations
 
@@ -12,187 +8,171 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..errors import invalid
-from ..primitives import TABLE, declare
+from ..primitives import TABLE
 from ..tensor import Tensor, apply, wrap
+from .primitives import pick, places, put, sparse
+from .tensor import SparseTensor, sparse_input
 
 
-def _put(values: Any, *, index: Any, size: int) -> Any:
-    out = np.zeros((size, *values.shape[1:]), values.dtype)
-    np.add.at(out, index, values)
-    return out
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """The sum of two sparse tensors, or of a sparse and a dense one (dense). Differentiable.
+
+    Sums whose size lies below ``threshold`` are left out. TypeError when neither is sparse.
+
+    >>> import minitape as tf
+    >>> a = tf.sparse.from_dense([1, 0, 2])
+    >>> tf.sparse.to_dense(tf.sparse.add(a, a)).numpy()
+    array([2, 0, 4], dtype=int32)
+    """
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
+        return _add_dense(*((a, b) if isinstance(a, SparseTensor) else (b, a)))
+    _match(a, b)
+    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
+    count = a.values.shape[0]
+    total = TABLE["add"](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
+    limit = np.asarray(threshold.array if isinstance(threshold, Tensor) else threshold)
+    if limit != 0:
+        kept = np.flatnonzero(np.abs(total.array) >= limit)
+        keys, total = keys[kept], pick(total, kept)
+    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), total, a.sizes())
 
 
-def _fill(values: Any, default: Any, *, index: Any, size: int) -> Any:
-    out = np.empty(size, values.dtype)
-    out[...] = default
-    out[index] = values
-    return out
+def _match(a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        raise invalid(
+            f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but "
+            "is "
+            f"a {b.dtype.kernel_name} tensor",
+            "SparseAdd",
+        )
+    if len(a.sizes()) != len(b.sizes()):
+        raise invalid(
+            f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd"
+        )
+    for i, (m, n) in enumerate(zip(a.sizes(), b.sizes(), strict=True)):
+        if m != n:
+            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", "SparseAdd")
 
 
-def _default_share(g: Any, z: Any, values: Any, default: Any, *, index: Any, size: int) -> Any:
-    total = TABLE["reduce_sum"](g, axis=None, keepdims=False)
-    return total - TABLE["reduce_sum"](TABLE["sparse_pick"](g, index=index), axis=None, keepdims=False)
-
-
-def _matmul(values: Any, dense: Any, *, rows: Any, columns: Any, size: int) -> Any:
-    out = np.zeros((size, dense.shape[1]), np.result_type(values, dense))
-    np.add.at(out, rows, values[:, None] * dense[columns])
-    return out
-
-
-def _matmul_rules(g: Any, z: Any, values: Any, dense: Any, *, rows: Any, columns: Any, size: int) -> Any:
-    values_c, dense_c = (TABLE["conj"](v) if _complex(v) else v for v in (values, dense))
-    products = TABLE["sparse_pick"](g, index=rows) * TABLE["sparse_pick"](dense_c, index=columns)
-    share = TABLE["reduce_sum"](products, axis=(1,), keepdims=False)
-    return share, TABLE["sparse_matmul"](values_c, g, rows=columns, columns=rows, size=int(dense.shape[0]))
-
-
-def _complex(v: Any) -> bool:
-    return getattr(v.dtype, "kind", "") == "c"
-
-
-def _example_put(rng: Any) -> Any:
-    return (rng.standard_normal(4),), {"index": np.array([0, 2, 2, 3]), "size": 5}
-
-
-def _example_pick(rng: Any) -> Any:
-    return (rng.standard_normal(5),), {"index": np.array([3, 0, 3])}
-
-
-def _example_fill(rng: Any) -> Any:
-    return (rng.standard_normal(2), rng.standard_normal(())), {"index": np.array([3, 0]), "size": 5}
-
-
-def _example_matmul(rng: Any) -> Any:
-    places = {"rows": np.array([0, 1, 1]), "columns": np.array([2, 0, 2]), "size": 2}
-    return (rng.standard_normal(3), rng.standard_normal((3, 2))), places
-
-
-declare(
-    "sparse_pick",
-    lambda values, *, index: values[index],
-    [lambda g, z, values, *, index: TABLE["sparse_put"](g, index=index, size=int(values.shape[0]))],
-    op="SparsePick",
-    keep="",
-    example=_example_pick,
-)
-declare(
-    "sparse_put",
-    _put,
-    [lambda g, z, values, *, index, size: TABLE["sparse_pick"](g, index=index)],
-    op="SparsePut",
-    keep="",
-    example=_example_put,
-)
-declare(
-    "sparse_fill",
-    _fill,
-    [lambda g, z, values, default, *, index, size: TABLE["sparse_pick"](g, index=index), _default_share],
-    op="SparseToDense",
-    keep="",
-    example=_example_fill,
-)
-declare(
-    "sparse_matmul", _matmul, _matmul_rules, op="SparseTensorDenseMatMul", label="@", keep="xy", example=_example_matmul
-)
-declare("sparse_join", lambda *values, order: np.concatenate(values)[order], None, op="SparseConcat")
-declare(
-    "sparse_max",
-    lambda values, *, index, size: _largest(values, index, size),
-    None,
-    op="SparseReduceMax",
-    missing="unregistered",
-)
-
-
-def _largest(values: Any, index: Any, size: int) -> Any:
-    out = np.zeros(size, values.dtype)
-    seen = np.zeros(size, bool)
-    for i, v in zip(index, values, strict=True):
-        out[i] = v if not seen[i] else max(out[i], v)
-        seen[i] = True
-    return out
-
-
-def pick(values: Any, index: Any) -> Any:
-    """The elements with these numbers."""
-    return apply(TABLE["sparse_pick"], (values,), {"index": np.asarray(index, np.int64)})
-
-
-def put(values: Any, index: Any, size: int) -> Any:
-    """Elements added up at their numbers, zeros elsewhere."""
-    return apply(TABLE["sparse_put"], (values,), {"index": np.asarray(index, np.int64), "size": int(size)})
-
-
-def places(st: Any, sizes: tuple[int, ...] | None = None) -> Any:
-    """The number of each element when the dense tensor is read row by row."""
-    sizes = st.sizes() if sizes is None else sizes
-    index = st.indices.array
-    flat = np.zeros(len(index), np.int64)
-    for axis, n in enumerate(sizes):
-        flat = flat * n + index[:, axis]
-    return flat
-
-
-def checked(st: Any, op: str) -> None:
-    """InvalidArgumentError unless the places are in order, inside the shape, and each only once."""
-    index, sizes = st.indices.array, np.array(st.sizes())
-    before: tuple[int, ...] | None = None
-    for i, row in enumerate(index):
-        shown = ",".join(map(str, row.tolist()))
-        if (row < 0).any() or (row >= sizes).any():
+def _add_dense(st: Any, dense: Any) -> Any:
+    dense = convert_to_tensor(dense, dtype_hint=st.dtype)
+    if dense.ndim != len(st.sizes()):
+        raise invalid(
+            f"Two operands have different ranks; received: {len(st.sizes())} and {dense.ndim}", "SparseTensorDenseAdd"
+        )
+    for i, (m, n) in enumerate(zip(st.sizes(), dense.shape, strict=True)):
+        if m != n:
             raise invalid(
-                f"indices[{i}] = [{shown}] is out of bounds: need 0 <= index < [{','.join(map(str, sizes.tolist()))}]",
-                op,
+                f"Dimension {i} does not equal (no broadcasting is supported): sparse side {m} vs dense side {n}",
+                "SparseTensorDenseAdd",
             )
-        now = tuple(row.tolist())
-        if before is not None and now == before:
-            raise invalid(f"indices[{i}] = [{shown}] is repeated", op)
-        if before is not None and now < before:
-            raise invalid(
-                f"indices[{i}] = [{shown}] is out of order. Many sparse ops require sorted indices.\n    Use "
-                "`tf.sparse.reorder` to create a correctly ordered copy.\n\n",
-                op,
-            )
-        before = now
+    flat = put(st.values, places(st), int(np.prod(st.sizes())))
+    return TABLE["reshape"](flat, shape=st.sizes()) + dense
 
 
-def times_dense(st: Any, dense: Any, divide: bool = False) -> Any:
-    """The elements times (or divided by) those of a dense tensor at their places; it may be broadcast to the shape."""
-    from .tensor import SparseTensor
+def sparse_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Any:
+    """The product of a sparse and a dense matrix, in either order. Differentiable in both.
 
-    op = "SparseDenseCwiseDiv" if divide else "SparseDenseCwiseMul"
-    dense = dense if isinstance(dense, Tensor) else convert_to_tensor(dense, st.dtype)
-    sizes, mine = st.sizes(), tuple(int(n) for n in dense.shape)
+    InvalidArgumentError when they are no matrices or do not fit.
+
+    >>> import minitape as tf
+    >>> st = tf.sparse.SparseTensor([[0, 1]], [2.0], [2, 2])
+    >>> tf.sparse.sparse_dense_matmul(st, tf.constant([[1.0], [3.0]])).numpy()
+    array([[6.],
+           [0.]], dtype=float32)
+    """
+    op = "SparseTensorDenseMatMul"
+    if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
+        return _flip(sparse_dense_matmul(b, sp_a, not adjoint_b, not adjoint_a), b.dtype)
+    st, dense = sparse_input(sp_a), convert_to_tensor(b)
     if dense.dtype != st.dtype:
         raise invalid(
             f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "
             f"{dense.dtype.kernel_name} tensor",
             op,
         )
-    fits = len(mine) <= len(sizes) and all(m in (1, n) for m, n in zip(reversed(mine), reversed(sizes), strict=False))
-    if not fits:
-        show = [",".join(map(str, s)) for s in (sizes, mine)]
+    if dense.ndim != 2:
+        raise invalid("Tensor 'b' is not a matrix", op)
+    if len(st.sizes()) != 2:
+        raise invalid("Tensor 'a_shape' must have 2 elements", op)
+    rows, columns = st.indices.array.T if st.indices.array.size else np.zeros((2, 0), np.int64)
+    n, k = st.sizes()
+    inner = int(dense.shape[1 if adjoint_b else 0])
+    if (n if adjoint_a else k) != inner:
         raise invalid(
-            f"SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: [{show[0]}] vs. "
-            f"[{show[1]}]",
+            f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  "
+            "Did "
+            f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
+            f"[{','.join(map(str, dense.shape))}]",
             op,
         )
-    if not mine:
-        other = dense
-    else:
-        padded = (1,) * (len(sizes) - len(mine)) + mine
-        index = st.indices.array * (np.array(padded) != 1)
-        flat = np.zeros(len(index), np.int64)
-        for axis, n in enumerate(padded):
-            flat = flat * n + index[:, axis]
-        other = pick(TABLE["reshape"](dense, shape=(int(np.prod(mine)),)), flat)
-    values = TABLE["divide"](st.values, other) if divide else TABLE["multiply"](st.values, other)
-    return SparseTensor(st.indices, values, st.dense_shape)
+    for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        if not 0 <= c < k:
+            raise invalid(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
+        if not 0 <= r < n:
+            raise invalid(f"m ({r}) from index[{i},0] out of bounds (>={n})", op)
+    values = st.values
+    if adjoint_a:
+        rows, columns, n = columns, rows, k
+        values = TABLE["conj"](values) if st.dtype.is_complex else values
+    if adjoint_b:
+        dense = _flip(dense, dense.dtype)
+    return apply(TABLE["sparse_matmul"], (values, dense), {"rows": rows, "columns": columns, "size": n})
 
 
-def sparse(index: Any, values: Any, sizes: Any) -> Any:
-    """A sparse tensor of arrays of places and sizes."""
-    from .tensor import SparseTensor
+def _flip(matrix: Any, dtype: Any) -> Any:
+    flipped = TABLE["transpose"](matrix, perm=(1, 0))
+    return TABLE["conj"](flipped) if dtype.is_complex else flipped
 
-    return SparseTensor(wrap(np.asarray(index, np.int64)), values, wrap(np.asarray(sizes, np.int64)))
+
+def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
+    """``op`` on the values of all sparse arguments, which have elements at the same places.
+
+    >>> import minitape as tf
+    >>> tf.sparse.map_values(tf.square, tf.sparse.from_dense([0, 3])).values.numpy()
+    array([9], dtype=int32)
+    """
+    inputs = [v for v in (*args, *kwargs.values()) if isinstance(v, SparseTensor)]
+    if not inputs:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    for other in inputs[1:]:
+        if not np.array_equal(other.indices.array, inputs[0].indices.array):
+            raise invalid("SparseTensor argument to tf.sparse.map_values must have the same indices.")
+    values = [v.values if isinstance(v, SparseTensor) else v for v in args]
+    return inputs[0].with_values(
+        op(*values, **{k: v.values if isinstance(v, SparseTensor) else v for k, v in kwargs.items()})
+    )
+
+
+def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
+    _match(a, b)
+    keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
+    count = a.values.shape[0]
+    values = TABLE[name](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
+    return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), values, a.sizes())
+
+
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger element at each place that one of them has; what is missing counts as zero."""
+    return _extreme("maximum", sparse_input(sp_a), sparse_input(sp_b))
+
+
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller element at each place that one of them has; what is missing counts as zero."""
+    return _extreme("minimum", sparse_input(sp_a), sparse_input(sp_b))
+
+
+def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax over the elements of each row that are there. Differentiable."""
+    st = sparse_input(sp_input)
+    rows = places(st) // st.sizes()[-1]
+    _, ways = np.unique(rows, return_inverse=True)
+    count = int(ways.max()) + 1 if len(ways) else 0
+    widest = np.full(count, -np.inf, st.dtype.as_numpy_dtype)
+    np.maximum.at(widest, ways, st.values.array)
+    powers = TABLE["exp"](st.values - wrap(widest[ways]))
+    return SparseTensor(st.indices, powers / pick(put(powers, ways, count), ways), st.dense_shape)

@@ -119,17 +119,17 @@ class SparseTensor:
     __str__ = __repr__
 
     def __mul__(self, other: Any) -> SparseTensor:
-        from .arithmetic import times_dense
+        from .primitives import times_dense
 
         return times_dense(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        from .arithmetic import times_dense
+        from .primitives import times_dense
 
         return times_dense(self, other) if hasattr(other, "shape") else NotImplemented
 
     def __truediv__(self, other: Any) -> SparseTensor:
-        from .arithmetic import times_dense
+        from .primitives import times_dense
 
         return times_dense(self, other, divide=True)
 
@@ -140,7 +140,7 @@ class SparseTensor:
 
     def _rows(self, chosen: Any) -> SparseTensor:
         """The rows with these numbers, for batches of a training loop."""
-        from .arithmetic import pick
+        from .primitives import pick
 
         index = self._indices.array
         keep, rows = [], []
@@ -204,3 +204,10 @@ def _int64(value: Any, name: str) -> Any:
         return convert_to_tensor(value, dtypes.int64)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def sparse_input(x: Any) -> SparseTensor:
+    """``x``, which must be sparse."""
+    if not isinstance(x, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return x

@@ -1,0 +1,116 @@
+"""Sums and extremes over axes of sparse tensors, over segments of rows, and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..errors import invalid
+from ..primitives import TABLE
+from ..tensor import Tensor, apply, wrap
+from .primitives import pick, put, sparse
+from .tensor import SparseTensor, sparse_input
+
+
+def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[int, ...]]:
+    """Where each element goes in the reduced tensor, and its shape."""
+    sizes = st.sizes()
+    rank = len(sizes)
+    axes = (
+        list(range(rank))
+        if axis is None
+        else [int(a) for a in np.atleast_1d(np.asarray(axis.array if isinstance(axis, Tensor) else axis))]
+    )
+    for a in axes:
+        if not -rank <= a < rank:
+            raise invalid(f"Invalid reduction dimension {a}, for input with {rank} dimensions.", op)
+    gone = {a % rank for a in axes}
+    flat = np.zeros(len(st.indices.array), np.int64)
+    for i, n in enumerate(sizes):
+        if i not in gone:
+            flat = flat * n + st.indices.array[:, i]
+    shape = (
+        tuple(1 if i in gone else n for i, n in enumerate(sizes))
+        if keepdims
+        else tuple(n for i, n in enumerate(sizes) if i not in gone)
+    )
+    return flat, shape
+
+
+def reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """The sum over the axes (all by default), dense unless ``output_is_sparse``. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.sparse.reduce_sum(tf.sparse.from_dense([[1, 2], [0, 3]]), axis=0).numpy()
+    array([1, 5], dtype=int32)
+    """
+    st = sparse_input(sp_input)
+    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceSum")
+    total = TABLE["reshape"](put(st.values, flat, int(np.prod(shape))), shape=shape)
+    return _as_sparse(total, flat, shape) if output_is_sparse else total
+
+
+def reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
+) -> Any:
+    """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError)."""
+    st = sparse_input(sp_input)
+    flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceMax")
+    found = apply(TABLE["sparse_max"], (st.values,), {"index": flat, "size": int(np.prod(shape))})
+    out = TABLE["reshape"](found, shape=shape)
+    return _as_sparse(out, flat, shape) if output_is_sparse else out
+
+
+def _as_sparse(dense: Any, flat: Any, shape: Any) -> SparseTensor:
+    there = np.unique(flat)
+    values = pick(TABLE["reshape"](dense, shape=(int(np.prod(shape)),)), there)
+    index = np.stack(np.unravel_index(there, shape), 1) if shape else np.zeros((len(there), 0))
+    return sparse(index, values, shape)
+
+
+def _segment(name: str) -> Any:
+    def function(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name_: Any = None) -> Any:
+        import minitape as tf
+
+        rows = pick(convert_to_tensor(data), np.asarray(convert_to_tensor(indices).array))
+        ids = convert_to_tensor(segment_ids)
+        count = int(num_segments) if num_segments is not None else int(np.max(ids.array, initial=-1)) + 1
+        return getattr(tf.math, f"unsorted_segment_{name}")(rows, ids, count)
+
+    function.__name__ = function.__qualname__ = f"segment_{name}"
+    words = {"sum": "sum", "mean": "mean", "sqrt_n": "sum, divided by the root of their number,"}[name]
+    function.__doc__ = f"The {words} of the rows ``data[indices]`` with the same segment id. Differentiable."
+    return function
+
+
+segment_sum, segment_mean, segment_sqrt_n = _segment("sum"), _segment("mean"), _segment("sqrt_n")
+
+
+def bincount(
+    values: Any,
+    weights: Any = None,
+    axis: int = 0,
+    minlength: Any = None,
+    maxlength: Any = None,
+    binary_output: bool = False,
+    name: str | None = None,
+) -> SparseTensor:
+    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis."""
+    if axis not in (0, None):
+        raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
+    array = np.asarray(convert_to_tensor(values).array).reshape(-1)
+    if maxlength is not None:
+        array = array[array < maxlength]
+    there, ways = np.unique(array, return_inverse=True)
+    size = max(int(there[-1]) + 1 if len(there) else 0, int(minlength or 0))
+    if binary_output:
+        counts: Any = wrap(np.ones(len(there), np.int32))
+    elif weights is None:
+        counts = wrap(np.bincount(ways, minlength=len(there)).astype(np.int32))
+    else:
+        counts = put(convert_to_tensor(weights), ways, len(there))
+    return sparse(there[:, None], counts, (size,))
