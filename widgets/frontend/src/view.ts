@@ -45,6 +45,7 @@ export class View {
   private paths: PathsPanel;
   private help = h("div", { class: "mt-help", role: "note" }, KEYS);
   private pane: HTMLElement;
+  private below: HTMLElement;
   private cancel: Cancel = { cancelled: false };
   private pending = new Set<string>();
   private frame = 0;
@@ -89,6 +90,7 @@ export class View {
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"));
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el);
+    this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
       { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", "data-lm-suppress-shortcuts": "true" },
@@ -98,7 +100,7 @@ export class View {
       options.sliders,
       this.pane,
       this.stepbar.el,
-      h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el)),
+      this.below,
     );
     this.listenToPointer();
     this.el.addEventListener("keydown", (event) => this.key(event));
@@ -107,6 +109,15 @@ export class View {
     this.observer.observe(this.pane);
     this.observer.observe(this.table.el);
     this.place();
+    this.takeRoom();
+  }
+
+  /** A small tape needs less room; a live view, which begins empty, keeps the full height. */
+  private takeRoom(): void {
+    if (!this.graph || !this.store.rows.length) return;
+    const clamp = (x: number, low: number, high: number): number => Math.round(Math.max(low, Math.min(high, x)));
+    this.pane.style.height = `${clamp(this.graph.bottom - this.graph.top + 130, 200, 310)}px`;
+    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 232, 250)}px`;
   }
 
   destroy(): void {
