@@ -8,6 +8,8 @@ import sys
 from types import FrameType
 from typing import Any
 
+from ..record import user_frame
+
 _TEXT = {
     # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name
     "not_watched": (
@@ -112,7 +114,7 @@ class Explanation:
     def __str__(self) -> str:
         parts = [f"{self.cause}: {self.message}"]
         if self.line is not None:
-            parts.append(f"  {where(self.filename, self.line)}:  {self.code}")
+            parts.append(f"  {where(self.filename, self.line)}" + (f":  {self.code}" if self.code else ""))
         if self.fix:
             parts.append(f"  Mend it: {self.fix}")
         parts += [f"  Also: {other.message}" for other in self.others]
@@ -240,5 +242,10 @@ def name_of(source: Any, inquiry: Any) -> str:
                 return name
     except Exception:
         pass
+    frame = user_frame(sys._getframe(1))
+    for space in () if frame is None else (frame.f_locals, frame.f_globals):
+        for text, value in list(space.items()):
+            if value is source and not text.startswith("_"):
+                return text
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
