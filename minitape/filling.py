@@ -15,6 +15,7 @@ from .joining import shown
 from .opdefs import accept, accept_attr
 from .operands import integers, static, strict, tensor_of
 from .primitives import TABLE
+from .record import state
 from .shape import TensorShape, static_sizes
 from .tensor import Tensor, apply, wrap
 
@@ -175,6 +176,10 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         wanted = max(
             (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
         )
+    if state.graph is not None and not all(hasattr(t, "array") for t in ends):
+        from .graphs.later import range_row
+
+        return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = wrap(_range(start, limit, delta, wanted))
     return decided(made, ends, "Range")

@@ -10,6 +10,7 @@ from .errors import invalid
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import deferred, static, strict, tensor_of, together
+from .record import state
 from .picking import outside
 from .primitives import TABLE
 from .tensor import apply
@@ -44,7 +45,7 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
     _check_vector(places, values, sizes, op)
-    bad = outside(places.array, sizes[:depth])
+    bad = outside(places.array, sizes[:depth]) if state.graph is None else None
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
 
@@ -77,7 +78,7 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
         raise invalid(f"The inner {x.ndim - depth} dimensions of output.shape={shown(x.shape)} must match the inner "
                       f"{values.ndim - len(outer)} dimensions of updates.shape={shown(values.shape)}", op)  # fmt: skip
     _check_vector(places, values, tuple(x.shape), op)
-    bad = outside(places.array, tuple(x.shape)[:depth])
+    bad = outside(places.array, tuple(x.shape)[:depth]) if state.graph is None else None
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(x.shape)}", op)
     return apply(TABLE[primitive], (x, places, values), {})

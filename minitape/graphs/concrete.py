@@ -3,6 +3,7 @@ gradient."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 import weakref
 from collections.abc import Sequence
@@ -58,6 +59,9 @@ class FuncGraph(Graph):
 
 
 
+_numbers = itertools.count(1)
+
+
 class ConcreteFunction:
     """A traced function for one signature. Call it with tensors that fit.
 
@@ -65,13 +69,14 @@ class ConcreteFunction:
     """
 
     def __init__(self, body: Body, name: str, signature: Any) -> None:
-        self.body, self.name, self.signature = body, name, signature
+        self.body, self.signature, self.label = body, signature, name
+        self.name = f"__inference_{name}_{next(_numbers)}".encode()
         self.graph: Any = body.graph
         self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
-        self.variables = [v for v, _ in self._reads.values()]
+        self.variables = tuple(v for v, _ in self._reads.values())
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
@@ -149,9 +154,9 @@ class ConcreteFunction:
         for at, (tensor, place) in enumerate(zip(tensors, self.body.inputs, strict=True)):
             if tensor.dtype != place.dtype:
                 raise invalid(
-                    f"cannot compute __inference_{self.name}_0 as input #{at}(zero-based) was expected to be a "
+                    f"cannot compute __inference_{self.label}_0 as input #{at}(zero-based) was expected to be a "
                     f"{place.dtype.kernel_name} tensor but is a {tensor.dtype.kernel_name} tensor",
-                    f"__inference_{self.name}_0",
+                    f"__inference_{self.label}_0",
                 )
 
     def _pack(self, found: Sequence[Any]) -> Any:

@@ -38,6 +38,22 @@ ZEROS = GraphPrimitive(
 )
 
 
+def _range(start: Any, limit: Any, delta: Any, *, dtype: Any) -> tuple[Any, ...]:
+    from ..filling import _range as numbers
+
+    return (numbers(start, limit, delta, dtype),)
+
+
+RANGE = GraphPrimitive(
+    "range", "Range", lambda t, a: [(TensorShape([None]), a["dtype"])], forward=_range, rules=None
+)  # its inputs are start, limit and delta
+
+
+def range_row(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """``tf.range`` with ends that only a run knows."""
+    return state.graph.apply(RANGE, (start, limit, delta), {"dtype": dtype})[0]
+
+
 def size_of(tensor: Any) -> Any:
     """The size of the first axis, as an int32 tensor."""
     if not is_symbolic(tensor):

@@ -13,9 +13,10 @@ from ..convert import convert_to_tensor
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
-from ..tensor import Tensor, wrap
+from ..tensor import EagerTensor, Tensor, wrap
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
+from .symbolic import SymbolicTensor
 from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value
 
 
@@ -82,6 +83,54 @@ def _still(extra: Any) -> bool:
     return bool(value)
 
 
+class _Elements:
+    """The elements of a tensor along its first axis."""
+
+    def __init__(self, tensor: Any) -> None:
+        from .later import size_of
+
+        self.tensor, self.start, self.count = tensor, wrap(np.int32(0)), size_of(tensor)
+
+    def item(self, index: Any) -> Any:
+        return TABLE["gather"](self.tensor, index, axis=0)
+
+    def next(self, index: Any) -> Any:
+        return index + 1
+
+    def inside(self, index: Any) -> Any:
+        return index < self.count
+
+
+class _Numbers:
+    """The numbers of a range: they are the index themselves."""
+
+    def __init__(self, start: Any, limit: Any, delta: Any, rising: bool) -> None:
+        self.start, self.limit, self.delta, self.rising = start, limit, delta, rising
+
+    def item(self, index: Any) -> Any:
+        return index
+
+    def next(self, index: Any) -> Any:
+        return index + self.delta
+
+    def inside(self, index: Any) -> Any:
+        return index < self.limit if self.rising else index > self.limit
+
+
+def _walk(source: Any) -> Any:
+    """How a ``for`` walks over a tensor."""
+    if isinstance(source, SymbolicTensor) and source.op.type == "Range":
+        start, limit, delta = source.op.inputs
+        if hasattr(delta, "array"):
+            return _Numbers(start, limit, delta, bool(delta.array > 0))
+    if isinstance(source, EagerTensor) and source.dtype.is_integer and source.ndim == 1 and len(source) > 1:
+        values = source.array
+        steps = np.diff(values)
+        if (steps == steps[0]).all() and steps[0]:
+            return _Numbers(wrap(values[0]), wrap(values[-1] + steps[0]), wrap(steps[0]), bool(steps[0] > 0))
+    return _Elements(source)
+
+
 class _Loop:
     """A loop on symbolic tensors: which names it changes, and the operation made of it."""
 
@@ -91,20 +140,18 @@ class _Loop:
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
-        from .later import size_of
-
         before = self.get()
-        count = None if source is None else size_of(source)
+        walk = None if source is None else _walk(source)
         carried = self._carried(before, body, source)
         flat = [v for _, value in carried for v in nest.flatten(value)]
         start = [convert_to_tensor(opened(v)) for v in flat]
         shapes = [
             TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, start, strict=True)
         ]
-        index = [] if source is None else [wrap(np.int32(0))]
+        index = [] if walk is None else [walk.start]
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
-        def enter(tensors: Sequence[Any]) -> Any:
+        def enter(tensors: Sequence[Any]) -> None:
             given = list(tensors[len(index) :])
             values, at = dict(zip(self.names, before, strict=True)), 0
             for name, value in carried:
@@ -113,35 +160,26 @@ class _Loop:
                 values[name] = nest.pack_sequence_as(value, leaves)
                 at += len(likes)
             self.put(copies(tuple(values[n] for n in self.names)))
-            return TABLE["gather"](source, tensors[0], axis=0) if source is not None else None
 
         latest: dict[str, list[Any]] = {}
 
         def turn(*tensors: Any) -> list[Any]:
-            item = enter(tensors)
-            body(item)
+            enter(tensors)
+            body(None if walk is None else walk.item(tensors[0]))
             after = dict(zip(self.names, self.get(), strict=True))
-            outs = [tensors[0] + 1] if index else []
+            outs = [] if walk is None else [walk.next(tensors[0])]
             for name, value in carried:
                 latest[name] = nest.flatten(after[name])
                 outs += self._leaves(name, value, after[name])
             return outs
 
         def check(*tensors: Any) -> Any:
-            enter_without_item(tensors)
+            enter(tensors)
             go_on = current(test(None))
-            if not index:
+            if walk is None:
                 return convert_to_tensor(go_on)
-            inside = tensors[0] < count
+            inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
-
-        def enter_without_item(tensors: Sequence[Any]) -> None:
-            nonlocal source
-            kept, source = source, None
-            try:
-                enter(tensors)
-            finally:
-                source = kept
 
         options = _Options()
         made = _traced_turn(turn, specs, options)
@@ -192,7 +230,8 @@ class _Loop:
             self.put(tuple(values))
             item = None
             if source is not None:
-                item = TABLE["gather"](source, graph.placeholder("int32", []), axis=0)
+                walk = _walk(source)
+                item = walk.item(graph.placeholder(walk.start.dtype, []))
             body(item)
             after = dict(zip(self.names, self.get(), strict=True))
         self.put(before)
