@@ -395,7 +395,7 @@ class GradientTape:
         return batch_jacobian(self, target, source, parallel_iterations, experimental_use_pfor)
 
     def _begin(self, used_to: str = "used to ") -> None:
-        if self._used:
+        if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
             raise told(
                 RuntimeError(
                     f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
