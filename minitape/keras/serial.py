@@ -51,4 +51,6 @@ def _module_of(value: Any) -> str:
     name = type(value).__module__
     if name.startswith("minitape.keras.layers") or name in ("minitape.keras.symbolic", "minitape.keras.layer"):
         return "keras.layers"
+    if name in ("minitape.keras.metric", "minitape.keras.counting"):
+        return "keras.metrics"
     return "keras." + name.rsplit(".", 1)[-1] if name.startswith("minitape.keras") else name
