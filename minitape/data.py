@@ -7,16 +7,34 @@ as it comes, with its value, and may print or look at it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from . import dtypes, nest
+from .batches import (
+    call,
+    drawn,
+    groups,
+    leaves,
+    map_leaves,
+    padded,
+    ragged_rows,
+    row,
+    rows_of,
+    seed_of,
+    source,
+    spec_of,
+    stacked,
+    tensor_spec,
+    typed,
+    with_rows,
+)
 from .convert import convert_to_tensor
 from .errors import InvalidArgumentError
-from .tensor import Tensor, wrap
+from .tensor import wrap
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
@@ -41,28 +59,28 @@ class Dataset:
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """One element for each row of the tensors; ValueError when they have different numbers of rows."""
-        parts = _map(_source, tensors)
-        flat = _flatten(parts)
+        parts = map_leaves(source, tensors)
+        flat = leaves(parts)
         if not flat:
             raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
         if any(not len(t.shape) for t in flat):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        sizes = {_rows(t) for t in flat}
+        sizes = {rows_of(t) for t in flat}
         if len(sizes) > 1:
             raise ValueError(f"Dimensions {sorted(sizes)[0]} and {sorted(sizes)[1]} are not compatible")
         count = sizes.pop()
         return Dataset(
-            lambda: (_map(lambda t, i=i: _row(t, i), parts) for i in range(count)),
+            lambda: (map_leaves(lambda t, i=i: row(t, i), parts) for i in range(count)),
             count,
             "_TensorSliceDataset",
-            _map(lambda t: _spec_of(t, 1), parts),
+            map_leaves(lambda t: spec_of(t, 1), parts),
         )
 
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: the tensors themselves."""
-        parts = _map(_source, tensors)
-        return Dataset(lambda: iter([parts]), 1, "_TensorDataset", _map(_spec_of, parts))
+        parts = map_leaves(source, tensors)
+        return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
 
     @staticmethod
     def from_generator(
@@ -80,7 +98,7 @@ class Dataset:
 
         def start() -> Iterator[Any]:
             for item in generator(*[convert_to_tensor(a).numpy() for a in args]):
-                yield _typed(item, kinds)
+                yield typed(item, kinds)
 
         return Dataset(start, UNKNOWN_CARDINALITY, "_FlatMapDataset", output_signature)
 
@@ -90,14 +108,14 @@ class Dataset:
         numbers = range(*[int(a) for a in args])
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
         return Dataset(
-            lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", _tensor_spec((), output_type)
+            lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", tensor_spec((), output_type)
         )
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets side by side, until the shortest ends."""
         given = datasets if datasets is not None else args[0] if len(args) == 1 else args
-        parts = _flatten(given)
+        parts = leaves(given)
         for part in parts:
             if not isinstance(part, Dataset):
                 raise TypeError(
@@ -114,9 +132,9 @@ class Dataset:
         def start() -> Iterator[Any]:
             for items in zip(*[iter(p) for p in parts], strict=False):
                 left = iter(items)
-                yield _map(lambda _, left=left: next(left), given)
+                yield map_leaves(lambda _, left=left: next(left), given)
 
-        return Dataset(start, length, "_ZipDataset", lambda: _map(lambda p: p.element_spec, given))
+        return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
     # -- what is done to them -----------------------------------------------------------------------------------------
 
@@ -130,18 +148,18 @@ class Dataset:
         name: str | None = None,
     ) -> Dataset:
         """A function of each element; one that is a tuple gives several arguments."""
-        return self._derived(lambda: (_map(_source, _call(map_func, e)) for e in self), self._length, "_MapDataset")
+        return self._derived(lambda: (map_leaves(source, call(map_func, e)) for e in self), self._length, "_MapDataset")
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which the function is true."""
         return self._derived(
-            lambda: (e for e in self if bool(_call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
+            lambda: (e for e in self if bool(call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
         )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """A function gives a dataset for each element; their elements one after the other."""
         return self._derived(
-            lambda: (e for outer in self for e in _call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
+            lambda: (e for outer in self for e in call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
         )
 
     def batch(
@@ -162,12 +180,12 @@ class Dataset:
         length = (
             self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
         )
-        together = _ragged if self._has_ragged_rows() else _stacked
+        together = ragged_rows if self._has_ragged_rows() else stacked
         return self._derived(
-            lambda: (together(g) for g in _groups(self, size, drop_remainder)),
+            lambda: (together(g) for g in groups(self, size, drop_remainder)),
             length,
             "_BatchDataset",
-            lambda: _map(lambda s: _with_rows(s, size if drop_remainder else None), self.element_spec),
+            lambda: map_leaves(lambda s: with_rows(s, size if drop_remainder else None), self.element_spec),
         )
 
     def ragged_batch(
@@ -183,7 +201,7 @@ class Dataset:
             self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
         )
         return self._derived(
-            lambda: (_ragged(g) for g in _groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
+            lambda: (ragged_rows(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
         )
 
     def padded_batch(
@@ -200,7 +218,7 @@ class Dataset:
             self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
         )
         return self._derived(
-            lambda: (_padded(g, padded_shapes, padding_values) for g in _groups(self, size, drop_remainder)),
+            lambda: (padded(g, padded_shapes, padding_values) for g in groups(self, size, drop_remainder)),
             length,
             "_PaddedBatchDataset",
         )
@@ -210,8 +228,8 @@ class Dataset:
 
         def start() -> Iterator[Any]:
             for element in self:
-                for i in range(_rows(_flatten(element)[0])):
-                    yield _map(lambda t, i=i: _row(t, i), element)
+                for i in range(rows_of(leaves(element)[0])):
+                    yield map_leaves(lambda t, i=i: row(t, i), element)
 
         return self._derived(start, UNKNOWN_CARDINALITY, "_UnbatchDataset")
 
@@ -225,12 +243,12 @@ class Dataset:
                 None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: "
             )
         source: list[Any] = []
-        first = _seeds(seed)
+        first = seed_of(seed)
 
         def start() -> Iterator[Any]:
             if not source or not reshuffle_each_iteration:
                 source[:] = [np.random.default_rng(first)]
-            return _drawn(iter(self), size, source[0])
+            return drawn(iter(self), size, source[0])
 
         return self._derived(start, self._length, "_ShuffleDataset", self._spec)
 
@@ -272,7 +290,7 @@ class Dataset:
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which the function is false."""
         return self._derived(
-            lambda: itertools.takewhile(lambda e: bool(_call(predicate, e)), self),
+            lambda: itertools.takewhile(lambda e: bool(call(predicate, e)), self),
             UNKNOWN_CARDINALITY,
             "_TakeWhileDataset",
             self._spec,
@@ -292,7 +310,7 @@ class Dataset:
             lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, int(start))),
             self._length,
             "_ZipDataset",
-            lambda: (_tensor_spec((), dtypes.int64), self.element_spec),
+            lambda: (tensor_spec((), dtypes.int64), self.element_spec),
         )
 
     def window(
@@ -345,9 +363,9 @@ class Dataset:
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state = reduce_func(state, element)`` over all elements; the last state."""
-        state = _map(_source, initial_state)
+        state = map_leaves(source, initial_state)
         for element in self:
-            state = _map(_source, reduce_func(state, element))
+            state = map_leaves(source, reduce_func(state, element))
         return state
 
     # -- looking ------------------------------------------------------------------------------------------------------
@@ -357,7 +375,7 @@ class Dataset:
         return (
             self._spec is not None
             and not callable(self._spec)
-            and any(hasattr(s, "ragged_rank") for s in _flatten(self._spec))
+            and any(hasattr(s, "ragged_rank") for s in leaves(self._spec))
         )
 
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
@@ -368,7 +386,7 @@ class Dataset:
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The elements as NumPy arrays."""
-        return (_map(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
+        return (map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
 
     def cardinality(self, name: str | None = None) -> Any:
         """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
@@ -401,7 +419,7 @@ class Dataset:
         """The types of an element."""
         if self._spec is None:
             first = next(iter(self), None)
-            self._spec = _map(_spec_of, first) if first is not None else None
+            self._spec = map_leaves(spec_of, first) if first is not None else None
         elif callable(self._spec):
             self._spec = self._spec()
         return self._spec
@@ -410,197 +428,6 @@ class Dataset:
         return f"<{self._kind} element_spec={self.element_spec}>"
 
     __str__ = __repr__
-
-
-# -- structures -------------------------------------------------------------------------------------------------------
-
-
-def _is_structure(value: Any) -> bool:
-    return isinstance(value, (tuple, Mapping))
-
-
-def _map(function: Callable[..., Any], value: Any) -> Any:
-    """A function of the leaves; tuples and dictionaries are structures, lists are tensors."""
-    if isinstance(value, Mapping):
-        return type(value)((k, _map(function, v)) for k, v in value.items())  # type: ignore[call-arg]
-    if isinstance(value, tuple):
-        items = [_map(function, v) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return function(value)
-
-
-def _flatten(value: Any) -> list[Any]:
-    found: list[Any] = []
-    _map(found.append, value)
-    return found
-
-
-def _source(value: Any) -> Any:
-    if isinstance(value, (Tensor, Dataset)) or hasattr(value, "_composite") or value is None:
-        return value
-    return convert_to_tensor(value)
-
-
-def _call(function: Callable[..., Any], element: Any) -> Any:
-    return function(*element) if type(element) is tuple else function(element)
-
-
-def _typed(item: Any, kinds: Any) -> Any:
-    if isinstance(kinds, (tuple, list)):
-        return tuple(_typed(i, k) for i, k in zip(item, kinds, strict=True))
-    if isinstance(kinds, Mapping):
-        return {k: _typed(item[k], kind) for k, kind in kinds.items()}
-    if hasattr(item, "_composite"):
-        return item
-    array = np.asarray(item)
-    return convert_to_tensor(
-        array.astype(dtypes.as_dtype(kinds).as_numpy_dtype) if array.dtype.kind in "fiub" else item, kinds
-    )
-
-
-# -- rows and batches -------------------------------------------------------------------------------------------------
-
-
-def _rows(t: Any) -> int:
-    return int(t.shape[0])
-
-
-def _row(t: Any, i: int) -> Any:
-    if type(t).__name__ != "SparseTensor":
-        return t[i]
-    from .sparse import reshape, slice
-
-    sizes = t.sizes()
-    one = slice(t, [i] + [0] * (len(sizes) - 1), [1, *sizes[1:]])
-    return reshape(one, sizes[1:])
-
-
-def _groups(dataset: Dataset, size: int, drop: bool) -> Iterator[list[Any]]:
-    source = iter(dataset)
-    while True:
-        group = list(itertools.islice(source, size))
-        if not group or (drop and len(group) < size):
-            return
-        yield group
-
-
-def _merged(group: list[Any], function: Callable[[list[Any]], Any]) -> Any:
-    columns = zip(*[_flatten(e) for e in group], strict=True)
-    made = iter([function(list(c)) for c in columns])
-    return _map(lambda _: next(made), group[0])
-
-
-def _stacked(group: list[Any]) -> Any:
-    return _merged(group, _stack)
-
-
-def _stack(items: list[Any]) -> Any:
-    import minitape as tf
-
-    if type(items[0]).__name__ == "SparseTensor":
-        return tf.sparse.concat(0, [tf.sparse.expand_dims(i, 0) for i in items])
-    if type(items[0]).__name__ == "RaggedTensor":
-        return tf.ragged.stack(items)
-    shapes = [tuple(i.shape) for i in items]
-    if any(s != shapes[0] for s in shapes):
-        at = next(i for i, s in enumerate(shapes) if s != shapes[0])
-        show = [",".join(map(str, s)) for s in (shapes[0], shapes[at])]
-        raise InvalidArgumentError(
-            None,
-            None,
-            "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-            f"[tensor]: [{show[1]}], [batch]: [{show[0]}] [Op:IteratorGetNext] name: ",
-        )
-    return tf.stack(items)
-
-
-def _ragged(group: list[Any]) -> Any:
-    import minitape as tf
-
-    return _merged(group, lambda items: tf.ragged.stack(items) if len(items[0].shape) else tf.stack(items))
-
-
-def _padded(group: list[Any], shapes: Any, values: Any) -> Any:
-    wanted = (
-        None if shapes is None else _flatten(shapes if _is_structure(shapes) and _is_structure(group[0]) else (shapes,))
-    )
-    fill = None if values is None else _flatten(values if _is_structure(group[0]) else (values,))
-    columns = list(zip(*[_flatten(e) for e in group], strict=True))
-    made = []
-    for c, items in enumerate(columns):
-        sizes = np.max([t.shape.as_list() for t in items], axis=0).astype(int).tolist() if items[0].ndim else []
-        if wanted is not None:
-            given = list(
-                np.atleast_1d(np.asarray(wanted[c], object))
-                if not hasattr(wanted[c], "as_list")
-                else wanted[c].as_list()
-            )
-            sizes = [n if g in (None, -1) else int(g) for n, g in zip(sizes, given, strict=True)]
-        kind = items[0].dtype
-        default = (
-            (b"" if kind.kind == "s" else 0)
-            if fill is None or fill[c] is None
-            else convert_to_tensor(fill[c], kind).array
-        )
-        out = np.full((len(items), *sizes), default, kind.as_numpy_dtype)
-        for i, t in enumerate(items):
-            out[(i, *[slice(0, n) for n in t.shape])] = t.array
-        made.append(wrap(out))
-    left = iter(made)
-    return _map(lambda _: next(left), group[0])
-
-
-def _drawn(source: Iterator[Any], size: int, chance: Any) -> Iterator[Any]:
-    """Elements drawn from a buffer that is filled up again after each."""
-    buffer = list(itertools.islice(source, size))
-    while buffer:
-        i = int(chance.integers(len(buffer)))
-        yield buffer[i]
-        following = next(source, _END)
-        if following is _END:
-            buffer[i] = buffer[-1]
-            buffer.pop()
-        else:
-            buffer[i] = following
-
-
-_END = object()
-
-
-def _seeds(seed: Any) -> Any:
-    if seed is not None:
-        return int(seed)
-    import minitape as tf
-
-    return int(tf.random.uniform([], maxval=2**31 - 1, dtype=tf.int32))
-
-
-# -- types ------------------------------------------------------------------------------------------------------------
-
-
-def _tensor_spec(shape: Any, dtype: Any) -> Any:
-    import minitape as tf
-
-    return tf.TensorSpec(shape, dtype)
-
-
-def _spec_of(value: Any, skip: int = 0) -> Any:
-    if hasattr(value, "_composite"):
-        spec = value._type_spec
-        if skip and hasattr(spec, "ragged_rank"):
-            shape = spec.shape[skip:]
-            return type(spec)(shape, spec.dtype, spec.ragged_rank - 1)
-        return type(spec)(spec.shape[skip:], spec.dtype) if skip else spec
-    if isinstance(value, Dataset):
-        return f"DatasetSpec({value.element_spec}, TensorShape([]))"
-    return _tensor_spec(tuple(value.shape)[skip:], value.dtype)
-
-
-def _with_rows(spec: Any, size: int | None) -> Any:
-    shape = [size, *spec.shape]
-    if hasattr(spec, "ragged_rank"):
-        return type(spec)(shape, spec.dtype, spec.ragged_rank + 1)
-    return type(spec)(shape, spec.dtype)
 
 
 def _dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:
