@@ -10,7 +10,7 @@ from ..convert import convert_to_tensor
 from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
 from ..record import state
 from ..tensor import Tensor, finish, wrap
-from .effects import NUMPY, NUMPY_STATELESS, PYTHON, Cell
+from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import replay
 
@@ -19,7 +19,7 @@ from .program import replay
 
 def python_row(func: Any, inputs: Sequence[Any], dtypes: list[Any]) -> list[Any]:
     """Adds a py_function."""
-    return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes, "cell": Cell()}))
+    return list(state.graph.apply(PYTHON, tuple(inputs), {"func": func, "dtypes": dtypes}))[:-1]
 
 
 def numpy_row(func: Any, inputs: Sequence[Any], dtypes: list[Any], stateful: bool) -> list[Any]:

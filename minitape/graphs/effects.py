@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import errors
 from ..custom import for_batches, no_tapes
+from ..dtypes import string
 from ..primitives import TABLE, Primitive
 from ..pyfunction import PythonCall, run_python
 from ..record import Leaf, state
@@ -137,59 +138,53 @@ def register_leaf(graph: Any, row: int, variable: Any) -> None:
 # -- Python functions --------------------------------------------------------------------------------------------------
 
 
-class Cell:
-    """Where one run of a py_function leaves its tape for the gradient that follows."""
-
-    __slots__ = ("call",)
-    call: PythonCall | None
-
-
-def _python_forward(*arrays: Any, func: Any, dtypes: Any, cell: Cell) -> tuple[Any, ...]:
-    cell.call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
-    return tuple(o.array for o in cell.call.outputs)
+def _python_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
+    """The results, and behind them the run itself: its tape gives the gradient."""
+    call = run_python(func, [wrap(a) for a in arrays], dtypes, differentiate=True)
+    token = np.empty((), object)
+    token[()] = call
+    return (*[o.array for o in call.outputs], token)
 
 
-def _python_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+def _promised(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [(TensorShape(None), d) for d in attrs["dtypes"]]
 
 
+def _python_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    return [*_promised(tensors, attrs), (TensorShape([]), string)]
+
+
 @for_batches
-def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any, cell: Cell) -> list[Any]:
+def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[Any]:
     """The tape of the forward run gives the gradient; derivatives of it are None, as in TensorFlow."""
-    zs = list(z) if isinstance(z, (list, tuple)) else [z]
-    tensors = [*gs, *zs, *inputs]
-    wanted = [i for i, t in enumerate(inputs) if t.dtype.kind in "fc"]
-    attrs = {"cell": cell, "count": len(gs), "func": func, "dtypes": dtypes}
-    if any(isinstance(t, Tensor) for t in tensors):
-        if state.graph is None:
-            found = PYTHON_GRADIENT.eager([t if isinstance(t, Tensor) else wrap(t) for t in tensors], attrs)
-        else:
-            found = state.graph.apply(PYTHON_GRADIENT, tuple(tensors), attrs)
+    tensors = [*gs[:-1], z[-1], *inputs]
+    count = len(gs) - 1
+    if state.graph is not None:
+        found = state.graph.apply(PYTHON_GRADIENT, tuple(tensors), {"count": count})
     else:
-        found = PYTHON_GRADIENT.forward(*[np.asarray(t) for t in tensors], **attrs)
+        recorded = any(isinstance(t, Tensor) for t in tensors)
+        arrays = PYTHON_GRADIENT.forward(*[t.array if isinstance(t, Tensor) else t for t in tensors], count=count)
+        found = [wrap(a) for a in arrays] if recorded else arrays
     shares: list[Any] = [None] * len(inputs)
-    for i, share in zip(wanted, found, strict=True):
+    for i, share in zip([i for i, t in enumerate(inputs) if t.dtype.kind in "fc"], found, strict=True):
         shares[i] = share
     return shares
 
 
-def _python_gradient(*arrays: Any, cell: Cell, count: int, func: Any, dtypes: Any) -> tuple[Any, ...]:
-    call = cell.call
+def _python_gradient(*arrays: Any, count: int) -> tuple[Any, ...]:
+    call: PythonCall = np.asarray(arrays[count], object).item()
     gs = [wrap(g) for g in arrays[:count]]
     with no_tapes():
-        sources = [t for t in call.inputs if t.dtype.differentiable]  # type: ignore[union-attr]
-        pairs = [(o, g) for o, g in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]  # type: ignore[union-attr]
-        found = call.tape.gradient(
-            [o for o, _ in pairs],
-            sources,
-            [g for _, g in pairs],  # type: ignore[union-attr]
-            unconnected_gradients=UnconnectedGradients.ZERO,
-        )
+        sources = [t for t in call.inputs if t.dtype.differentiable]
+        pairs = [(o, g) for o, g in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
+        targets, seeds = [o for o, _ in pairs], [g for _, g in pairs]
+        zero = UnconnectedGradients.ZERO
+        found = call.tape.gradient(targets, sources, seeds, unconnected_gradients=zero)
         return tuple((g if isinstance(g, Tensor) else g.dense()).array for g in found)
 
 
 def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
-    inputs = tensors[2 * attrs["count"] :]
+    inputs = tensors[attrs["count"] + 1 :]
     return [(t.shape, t.dtype) for t in inputs if t.dtype.differentiable]
 
 
@@ -226,9 +221,9 @@ def _as_promised(value: Any, dtype: Any) -> Any:
     return tensor.array
 
 
-NUMPY = GraphPrimitive("py_func", "PyFunc", _python_infer, forward=_numpy_forward, rules=None, stateful=True)
+NUMPY = GraphPrimitive("py_func", "PyFunc", _promised, forward=_numpy_forward, rules=None, stateful=True)
 NUMPY_STATELESS = GraphPrimitive(
-    "py_func_stateless", "PyFuncStateless", _python_infer, forward=_numpy_forward, rules=None
+    "py_func_stateless", "PyFuncStateless", _promised, forward=_numpy_forward, rules=None
 )
 
 

@@ -298,3 +298,17 @@ def test_sparse_gradients_stay_sparse():
     g = tape.gradient(y, table)
     assert isinstance(g, tf.IndexedSlices)
     assert tf.convert_to_tensor(g).numpy().tolist() == [[1.0], [0.0], [2.0]]
+
+
+def test_py_function_keeps_the_tape_of_each_run():
+    @tf.function
+    def f(x):
+        return tf.py_function(lambda t: t * t if t > 0 else -t, [x], tf.float32)
+
+    a, b = tf.constant(3.0), tf.constant(-2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([a, b])
+        y, z = f(a), f(b)
+    assert tape.gradient(z, b).numpy() == -1.0
+    assert tape.gradient(y, a).numpy() == 6.0
+    assert tape.gradient(y, a).numpy() == 6.0
