@@ -49,7 +49,6 @@ reciprocal reciprocal =reciprocal | 1 / x | 4.0 -> 0.25
 rint nearest =rint | nearest integer, halves to the even one; no gradient | 2.5 -> 2.0
 rsqrt rsqrt | 1 / sqrt(x) | 4.0 -> 0.5
 sigmoid sigmoid | 1 / (1 + exp(-x)) | 0.0 -> 0.5
-sign sign | -1, 0 or 1; x / abs(x) of complex numbers; the gradient is 0 | -3.0 -> -1.0
 sin sin =sin | sine of x in radians | 0.0 -> 0.0
 sinh sinh =sinh | hyperbolic sine | 0.0 -> 0.0
 softplus softplus | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
@@ -185,10 +184,25 @@ def abs(x: Any, name: str | None = None) -> Any:
     >>> print(tf.abs([-2.0, 3.0]).numpy(), tf.abs(3.0 + 4.0j).numpy())
     [2. 3.] 5.0
     """
-    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
-        return x._map_values(abs)
     x = tensor_of(x)
     return apply(TABLE["complex_abs" if x.dtype.kind == "c" else "abs"], (x,), {})
+
+
+@strict
+def sign(x: Any, name: str | None = None) -> Any:
+    """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
+
+    Raises InvalidArgumentError for bools, strings and unsigned integers.
+
+    >>> import minitape as tf
+    >>> print(tf.sign([-3.0, 0.0, 2.0]).numpy())
+    [-1.  0.  1.]
+    """
+    x = tensor_of(x)
+    if x.dtype.kind != "c":
+        return apply(TABLE["sign"], (x,), {})
+    size = TABLE["cast"](apply(TABLE["complex_abs"], (x,), {}), dtype=x.dtype)
+    return apply(TABLE["div_no_nan"], (x, size), {})
 
 
 @strict
@@ -199,8 +213,6 @@ def round(x: Any, name: str | None = None) -> Any:
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
     [0. 2. 2.]
     """
-    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
-        return x._map_values(round)
     x = tensor_of(x)
     return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
 
@@ -215,8 +227,6 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.add([1, 2], 3).numpy())
     [4 5]
     """
-    if any(getattr(v, "_composite", False) and hasattr(v, "__add__") for v in (x, y)):
-        return x + y
     x, y = hinted(x, y)
     if x.dtype is dtypes.string and y.dtype is not dtypes.string:
         from .operands import mismatch
@@ -235,8 +245,6 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.divide(1, 2).numpy())
     0.5
     """
-    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
-        return x / y
     if not is_tensor_like(x):
         x = convert_to_tensor(x, y.dtype if is_tensor_like(y) else None)
     return x / y
@@ -252,8 +260,6 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.truediv(3, 2))
     tf.Tensor(1.5, shape=(), dtype=float64)
     """
-    if getattr(x, "_composite", False) or getattr(y, "_composite", False):
-        return x / y
     x, y = _quotient(*hinted(x, y))
     return binary(TABLE["divide"], x, y)
 
@@ -466,8 +472,6 @@ def logical_not(x: Any, name: str | None = None) -> Any:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
-        return x._map_values(logical_not)
     return apply(TABLE["logical_not"], tuple(_truths(x)), {})
 
 

@@ -162,9 +162,7 @@ def named(function: Any, name: str, doc: str, module: str) -> Any:
 
 
 def unary(primitive: Primitive, x: Any) -> Any:
-    """Applies an elementwise primitive to one argument; ragged and sparse tensors apply it to their values."""
-    if getattr(x, "_composite", False) and hasattr(x, "_map_values"):
-        return x._map_values(lambda v: apply(primitive, (v,), {}))
+    """Applies an elementwise primitive to one argument."""
     return apply(primitive, (tensor_of(x),), {})
 
 

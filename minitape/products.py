@@ -55,8 +55,6 @@ def matmul(
     if output_type is not None:
         wide = dtypes.as_dtype(output_type)
         a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
-    if hasattr(a, "_matmul"):
-        return a._matmul(b, transpose_a, transpose_b, adjoint_a, adjoint_b)
     a, b = hinted(a, b)
     a, b = (conj(x) if flag else x for x, flag in ((a, adjoint_a), (b, adjoint_b)))
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)

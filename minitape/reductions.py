@@ -34,8 +34,6 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
 
     @strict
     def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Any:
-        if getattr(input_tensor, "_composite", False) and hasattr(input_tensor, "_reduce"):
-            return input_tensor._reduce(primitive.name, axis, bool(keepdims))
         x = tensor_of(input_tensor, dtype)
         return apply(
             primitive,
