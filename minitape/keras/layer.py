@@ -7,69 +7,19 @@ not yet, ``training`` is handed down from the layer around it, and ``call`` comp
 
 from __future__ import annotations
 
-import functools
 import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
-from ..errors import OpError
 from ..evidence import birth
 from ..tensor import Tensor
 from . import backend
-from .backend import current, name_scope, standardize_dtype, standardize_shape
+from .backend import current, name_scope, standardize_dtype
+from .calls import InputSpec, all_tensors, is_tensor, once, remembered_init, shapes_of, with_arguments, wrapped_build
 from .tracking import Store, might_track
 from .variable import Variable
-
-
-class InputSpec:
-    """What a layer expects of an input: its rank, type, or the sizes of some axes."""
-
-    def __init__(
-        self,
-        dtype: Any = None,
-        shape: Any = None,
-        ndim: int | None = None,
-        max_ndim: int | None = None,
-        min_ndim: int | None = None,
-        axes: dict[int, int] | None = None,
-    ) -> None:
-        self.dtype = None if dtype is None else standardize_dtype(dtype)
-        self.shape = None if shape is None else standardize_shape(shape)
-        self.ndim = ndim if shape is None else len(self.shape or ())
-        self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(k): v for k, v in (axes or {}).items()}
-
-    def __repr__(self) -> str:
-        parts = [f"{name}={value}" for name, value in vars(self).items() if value]
-        return f"InputSpec({', '.join(parts)})"
-
-    def check(self, x: Any, layer: str, index: int = 0) -> None:
-        """Raises ValueError when ``x`` is not what the layer expects."""
-        if not hasattr(x, "shape"):
-            raise ValueError(
-                f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer '{layer}'."
-            )
-        shape = standardize_shape(x.shape)
-        found = len(shape)
-        start = f"Input {index} with name 'None' of layer '{layer}' is incompatible with the layer: expected "
-        if self.ndim is not None and found != self.ndim:
-            raise ValueError(f"{start}ndim={self.ndim}, found ndim={found}. Full shape received: {shape}")
-        if self.max_ndim is not None and found > self.max_ndim:
-            raise ValueError(f"{start}max_ndim={self.max_ndim}, found ndim={found}")
-        if self.min_ndim is not None and found < self.min_ndim:
-            raise ValueError(f"{start}min_ndim={self.min_ndim}, found ndim={found}. Full shape received: {shape}")
-        if self.dtype is not None and standardize_dtype(x.dtype) != self.dtype:
-            raise ValueError(f"{start}dtype={self.dtype}, found dtype={standardize_dtype(x.dtype)}")
-        for axis, value in self.axes.items():
-            if value is not None and shape[axis] not in (value, None):
-                raise ValueError(
-                    f"{start}axis {axis} of input shape to have value {value}, but received input with shape {shape}"
-                )
-        for expected, size in zip(self.shape or (), shape, strict=False):
-            if expected is not None and size is not None and expected != size:
-                raise ValueError(f"{start}shape={self.shape}, found shape={shape}")
 
 
 class Operation:
@@ -108,9 +58,9 @@ class Layer(Operation):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
-            cls.build = _wrapped_build(vars(cls)["build"])  # type: ignore[method-assign]
+            cls.build = wrapped_build(vars(cls)["build"])  # type: ignore[method-assign]
         if "__init__" in vars(cls):
-            cls.__init__ = _remembered_init(vars(cls)["__init__"])  # type: ignore[misc]
+            cls.__init__ = remembered_init(vars(cls)["__init__"])  # type: ignore[misc]
 
     def __init__(
         self,
@@ -257,12 +207,12 @@ class Layer(Operation):
     @property
     def variables(self) -> list[Variable]:
         """All weights, those of inner layers and the states of random generators included."""
-        return _once(self._own(True))
+        return once(self._own(True))
 
     @property
     def weights(self) -> list[Variable]:
         """All weights, those of inner layers included."""
-        return _once(self._own(False))
+        return once(self._own(False))
 
     @property
     def trainable_variables(self) -> list[Variable]:
@@ -397,7 +347,7 @@ class Layer(Operation):
             args = tuple([self._converted(a) for a in args])
             kwargs = {name: self._converted(value) for name, value in kwargs.items()}
         for arg in nest.flatten(args):
-            if arg is not None and not _is_tensor(arg):
+            if arg is not None and not is_tensor(arg):
                 raise ValueError(
                     "Only input tensors may be passed as positional arguments. The following argument value should be "
                     f"passed as a keyword argument: {arg} (of type {type(arg)})"
@@ -439,7 +389,7 @@ class Layer(Operation):
         if hasattr(x, "_composite"):
             return x
         mask = None
-        if not _is_tensor(x):
+        if not is_tensor(x):
             if not hasattr(x, "__array__"):
                 return x
             x = backend.convert(x)
@@ -487,9 +437,9 @@ class Layer(Operation):
             return
         bound = self._call_signature.bind_partial(*args, **kwargs).arguments
         shapes = {
-            f"{name}_shape": _shapes_of(value)
+            f"{name}_shape": shapes_of(value)
             for name, value in bound.items()
-            if name not in ("mask", "training") and _all_tensors(value)
+            if name not in ("mask", "training") and all_tensors(value)
         }
         wanted = list(inspect.signature(self.build).parameters.values())
         named = [p.name for p in wanted if p.kind in (p.POSITIONAL_OR_KEYWORD, p.POSITIONAL_ONLY, p.KEYWORD_ONLY)]
@@ -520,7 +470,7 @@ class Layer(Operation):
         try:
             return self.call(*args, **kwargs)
         except Exception as error:
-            told = _with_arguments(error, type(self).__name__, self._call_signature, args, kwargs)
+            told = with_arguments(error, type(self).__name__, self._call_signature, args, kwargs)
             if told is error:
                 raise
             raise told.with_traceback(error.__traceback__) from None
@@ -591,102 +541,3 @@ class Layer(Operation):
         if not self._inbound_nodes:
             raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {what}.")
         return self._inbound_nodes[0]
-
-
-def _wrapped_build(build: Any) -> Any:
-    """``build`` inside the layer's name scope; when the outermost one is done the layer is built."""
-
-    @functools.wraps(build)
-    def in_scope(self: Layer, *args: Any, **kwargs: Any) -> Any:
-        if self.__dict__.get("_building"):
-            return build(self, *args, **kwargs)
-        object.__setattr__(self, "_building", True)
-        try:
-            with name_scope(self.name, caller=self):
-                self._path = backend.current_path()
-                build(self, *args, **kwargs)
-        finally:
-            object.__setattr__(self, "_building", False)
-        shapes = inspect.signature(build).bind(self, *args, **kwargs).arguments
-        self._built_with(next((v for name, v in shapes.items() if name != "self"), None))
-        return None
-
-    return in_scope
-
-
-def _remembered_init(init: Any) -> Any:
-    """``__init__`` whose arguments are kept for ``get_config``."""
-
-    @functools.wraps(init)
-    def remembering(self: Layer, *args: Any, **kwargs: Any) -> None:
-        if "_init_arguments" not in self.__dict__:
-            try:
-                bound = inspect.signature(init).bind(self, *args, **kwargs)
-                bound.apply_defaults()
-                found = dict(list(bound.arguments.items())[1:])
-                rest = [p.name for p in inspect.signature(init).parameters.values() if p.kind is p.VAR_KEYWORD]
-                extra = found.pop(rest[0], {}) if rest else {}
-                object.__setattr__(self, "_init_arguments", {**found, **extra})
-            except TypeError:
-                pass
-        init(self, *args, **kwargs)
-
-    return remembering
-
-
-def _once(variables: Iterator[Variable]) -> list[Variable]:
-    found: dict[int, Variable] = {}
-    for variable in variables:
-        found.setdefault(id(variable), variable)
-    return list(found.values())
-
-
-def _is_tensor(x: Any) -> bool:
-    return (
-        isinstance(x, (Tensor, Variable))
-        or hasattr(x, "_read")
-        or hasattr(x, "_composite")
-        or backend.is_keras_tensor(x)
-    )
-
-
-def _all_tensors(value: Any) -> bool:
-    leaves = nest.flatten(value)
-    return bool(leaves) and all(_is_tensor(leaf) for leaf in leaves)
-
-
-def _shapes_of(value: Any) -> Any:
-    return nest.map_structure(lambda x: standardize_shape(x.shape), value)
-
-
-def _with_arguments(error: Exception, class_name: str, signature: Any, args: Any, kwargs: Any) -> Exception:
-    """The error with a text that names the layer and shows its arguments; itself when it has been told already."""
-    if hasattr(error, "_told"):
-        return error
-    try:
-        bound = signature.bind(*args, **kwargs).arguments
-    except TypeError:
-        return error
-    lines = []
-    for parameter in signature.parameters.values():
-        value = nest.map_structure(_shown, bound[parameter.name]) if parameter.name in bound else parameter.default
-        lines.append(f"  • {parameter.name}={value}")
-    if not lines:
-        return error
-    message = error.message if isinstance(error, OpError) else (error.args[0] if error.args else "")
-    text = (
-        f"Exception encountered when calling {class_name}.call().\n\n\x1b[1m{message}\x1b[0m\n\nArguments received by "
-        f"{class_name}.call():\n" + "\n".join(lines)
-    )
-    try:
-        told = type(error)(None, None, text) if isinstance(error, OpError) else type(error)(text)
-    except TypeError:
-        told = RuntimeError(text)
-    told._told = True  # type: ignore[attr-defined]
-    return told
-
-
-def _shown(value: Any) -> Any:
-    if _is_tensor(value) and not backend.is_keras_tensor(value) and not hasattr(value, "_composite"):
-        return f"tf.Tensor(shape={value.shape}, dtype={standardize_dtype(value.dtype)})"
-    return repr(value)
