@@ -47,9 +47,16 @@ class Objects(Names):
                 for n in former:
                     birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
                     if birth is not None and is_leaf(n) and lines.intersection(birth.outer()):
-                        return Finding("rebound", where.at(statement.line), text)
+                        later = self.born_after(n, source)
+                        return Finding("rebound", birth if later else where.at(statement.line), text)
             return None
         return None
+
+    def born_after(self, node: Node, source: Any) -> bool:
+        """Whether a value was made after the source was."""
+        mine = source._made if type(source) is EagerTensor else getattr(source, "_born", None)
+        other = node.origin if node.variable is None else getattr(node.variable, "_born", None)
+        return mine is not None and other is not None and other.when > mine.when
 
     def target_rebound(self, source: Any) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
