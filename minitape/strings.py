@@ -172,7 +172,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     if _later(input):  # stand-ins for the strings may be too short to be tried
         given = [input, convert_to_tensor(pos), convert_to_tensor(len)]
         shape = broadcast_static_shape(input.shape, given[1].shape)
-        return _when_run(lambda *t: substr(*t, unit), given, shape, dtypes.string)
+        return _when_run(lambda s, p, n: substr(s, p, n, unit), given, shape, dtypes.string)
     array = strings_of(input, "Substr")
     characters = _unit(
         unit, "Substr", "input:string, pos:T, len:T -> output:string; attr=T:type,allowed=[DT_INT32, DT_INT64]"

@@ -1,6 +1,6 @@
 """What surrounds a layer's own functions.
 
-Name scopes of ``build``, remembered arguments of ``__init__``, errors that name the layer, and what is accepted as input.
+Name scopes of ``build``, remembered arguments of ``__init__``, errors that name the layer, and what it accepts.
 """
 
 from __future__ import annotations
@@ -109,6 +109,7 @@ def remembered_init(init: Any) -> Any:
 
 
 def once(variables: Iterator[Variable]) -> list[Variable]:
+    """Each variable once, in the order in which they come."""
     found: dict[int, Variable] = {}
     for variable in variables:
         found.setdefault(id(variable), variable)
@@ -116,6 +117,7 @@ def once(variables: Iterator[Variable]) -> list[Variable]:
 
 
 def is_tensor(x: Any) -> bool:
+    """True for what a layer computes with: tensors, variables, composites and symbolic tensors."""
     return (
         isinstance(x, (Tensor, Variable))
         or hasattr(x, "_read")
@@ -125,11 +127,13 @@ def is_tensor(x: Any) -> bool:
 
 
 def all_tensors(value: Any) -> bool:
+    """True for a structure that holds tensors and nothing else."""
     leaves = nest.flatten(value)
     return bool(leaves) and all(is_tensor(leaf) for leaf in leaves)
 
 
 def shapes_of(value: Any) -> Any:
+    """The shapes of a structure of tensors."""
     return nest.map_structure(lambda x: standardize_shape(x.shape), value)
 
 

@@ -84,6 +84,7 @@ def _maximum_zero(x: Any) -> Any:
 
 
 def reduce_bool(name: str) -> Any:
+    """The version of ``reduce_all`` or ``reduce_any``: a product or sum of 0 and 1."""
     def version(
         plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any
     ) -> Any:
@@ -96,17 +97,20 @@ def reduce_bool(name: str) -> Any:
 
 
 def reduction(function: Any) -> Any:
+    """A reduction as a version of the function of ``tf``."""
     return lambda plain, input_tensor, axis=None, keepdims=False, name=None: function(
         input_tensor, axis, bool(keepdims)
     )
 
 
 def logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
+    """The logarithm of the sum of exponentials."""
     exp, log = elementwise.function("exp"), elementwise.function("log")
     out = reduce("reduce_sum", rt.with_flat_values(exp(rt.flat_values)), axis, keepdims)
     return out.with_flat_values(log(out.flat_values)) if is_ragged(out) else log(out)
 
 
 def reduce_std(rt: Any, axis: Any, keepdims: bool) -> Any:
+    """The standard deviation."""
     sqrt, out = elementwise.function("sqrt"), reduce_variance(rt, axis, keepdims)
     return out.with_flat_values(sqrt(out.flat_values)) if is_ragged(out) else sqrt(out)
