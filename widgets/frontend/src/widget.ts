@@ -72,8 +72,8 @@ export function listen(model: Model): Shared {
     if (tries++ < TRIES) timer = setTimeout(need, QUIET);
   };
   const need = (): void => {
-    model.send({ kind: "need", record: store.record, since: store.rows.length, sequence });
-    later(); // the answer may be lost as well
+    const sent = tell(model, { kind: "need", record: store.record, since: store.rows.length, sequence });
+    if (sent) later(); // the answer may be lost as well
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
@@ -101,7 +101,17 @@ export function listen(model: Model): Shared {
     queue = queue.then(() => take(message, buffers)).catch(report);
   }) as never);
   const knobs = JSON.parse((model.get("_knobs") as string) || "[]") as Knob[];
-  return { store, ready, knobs, sliders, run: (values) => model.send({ kind: "run", values }) };
+  return { store, ready, knobs, sliders, run: (values) => void tell(model, { kind: "run", values }) };
+}
+
+/** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
+function tell(model: Model, content: unknown): boolean {
+  try {
+    model.send(content);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Message {
