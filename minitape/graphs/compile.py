@@ -38,6 +38,7 @@ class Writer:
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
         self.scope |= ARRAY
         self.lines: list[str] = []
+        self.where: dict[int, Any] = {}  # line of the program -> the call that it runs
         self.slices: dict[tuple[str, str], int] = {}  # (what is sliced, how) -> the row of the slice
         self.shared: set[int] = set()  # rows that go by a second number as well
         self.segment = _Segment()
@@ -112,6 +113,7 @@ class Writer:
             self.lines.append(f"    {formula}\n" if none else f"    {', '.join(outs)}, = {formula}\n")
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
+        self.where[len(self.lines) + 1] = call  # the first line is the function's head
         if self.fused.calls:
             return
         dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]

@@ -58,7 +58,6 @@ class FuncGraph(Graph):
         return self.arguments
 
 
-
 _numbers = itertools.count(1)
 
 
@@ -71,6 +70,7 @@ class ConcreteFunction:
     def __init__(self, body: Body, name: str, signature: Any) -> None:
         self.body, self.signature, self.label = body, signature, name
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
+        body.graph.label = self.name.decode()  # type: ignore[attr-defined]
         self.graph: Any = body.graph
         self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)

@@ -222,9 +222,7 @@ def _as_promised(value: Any, dtype: Any) -> Any:
 
 
 NUMPY = GraphPrimitive("py_func", "PyFunc", _promised, forward=_numpy_forward, rules=None, stateful=True)
-NUMPY_STATELESS = GraphPrimitive(
-    "py_func_stateless", "PyFuncStateless", _promised, forward=_numpy_forward, rules=None
-)
+NUMPY_STATELESS = GraphPrimitive("py_func_stateless", "PyFuncStateless", _promised, forward=_numpy_forward, rules=None)
 
 
 # -- any Python function of minitape that must run when the graph does ------------------------------------------------

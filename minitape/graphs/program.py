@@ -11,6 +11,7 @@ from .. import errors
 from ..quiet import hush, restore
 from ..record import CALL
 from ..tensor import apply
+from . import failures
 from .compile import Writer
 from .fuse import LEAST, fusable
 
@@ -31,7 +32,8 @@ class Program:
         for row in leaves:
             check_fed(graph, row)
         self.constants = {row: constant_array(graph, row) for row in leaves}
-        self.function = Writer(graph, self.calls, self.constants, self.fetches, self.feeds).write()
+        writer = Writer(graph, self.calls, self.constants, self.fetches, self.feeds)
+        self.function, self.where = writer.write(), writer.where
         self.runs = 0
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
@@ -42,6 +44,8 @@ class Program:
         before = hush()
         try:
             return self.function(*arrays)
+        except Exception as error:
+            raise failures.explained(self.graph, self.where, error) from error
         finally:
             restore(before)
 
@@ -52,7 +56,8 @@ class Program:
         worth = sum(fusable(self.graph, c) is not None for c in self.calls) >= LEAST
         if not worth or not kernels.available() or (self.runs == OFTEN and "numba" not in sys.modules):
             return
-        self.function = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse=True).write()
+        writer = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse=True)
+        self.function, self.where = writer.write(), writer.where
         self.runs = ONCE_MORE
 
 
@@ -100,10 +105,7 @@ def check_fed(graph: Any, row: int) -> None:
         detail = (
             f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
         )
-        raise errors.InvalidArgumentError(
-            None, op, f"Graph execution error:\n\nDetected at node '{op.name}' defined at (most recent call last):\n"
-            f"{detail}\n\t [[{{{{node {op.name}}}}}]]",
-        )  # fmt: skip
+        raise errors.InvalidArgumentError(None, op, failures.located(graph, op, detail))
 
 
 def constant_array(graph: Any, row: int) -> Any:

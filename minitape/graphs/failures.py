@@ -1,0 +1,58 @@
+"""Errors of a running graph: which operation failed, and where the user wrote it."""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+
+_BEGIN = "Graph execution error:"
+
+
+def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
+    """The error with the operation that raised it, in TensorFlow's words; it was found by its line in the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != "<formula graph>":
+        trace = trace.tb_next
+    call = None if trace is None else where.get(trace.tb_lineno)
+    message = error.message if isinstance(error, errors.OpError) else str(error)
+    if call is None or message.startswith(_BEGIN):
+        return error
+    kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
+    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, trace, message))
+    op = graph.op_of[call.row]
+    return kind(None, op, located(graph, op, message))
+
+
+def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) -> str:
+    """What NumPy says about shapes, as TensorFlow says it."""
+    if not message.startswith("operands could not be broadcast") or trace is None:
+        return message
+    arrays = [trace.tb_frame.f_locals.get(f"v{r}") for r in call.inputs]
+    if len(arrays) != 2 or any(a is None for a in arrays):
+        return message
+    shapes = [",".join(map(str, np.shape(a))) for a in arrays]
+    return f"Incompatible shapes: [{shapes[0]}] vs. [{shapes[1]}]"
+
+
+def located(graph: Any, op: Any, message: str) -> str:
+    """A message with the operation that it is about and the user's line that made it."""
+    place = graph.place(op.row)
+    line = "" if place is None else f'File "{place[0]}", line {place[1]}, in {place[2].co_name}'
+    root = graph
+    while root.outer is not None:
+        root = root.outer
+    if root.building_function:
+        label = getattr(root, "label", "")
+        return (
+            f"{_BEGIN}\n\nDetected at node {op.name} defined at (most recent call last):\n  {line}\n\n{message}\n"
+            f"\t [[{{{{node {op.name}}}}}]] [Op:{label}]"
+        )
+    return (
+        f"{_BEGIN}\n\nDetected at node '{op.name}' defined at (most recent call last):\n    {line}\nNode: '{op.name}'\n"
+        f"{message}\n\t [[{{{{node {op.name}}}}}]]\n\nOriginal stack trace for '{op.name}':\n  {line}\n"
+    )
