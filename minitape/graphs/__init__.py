@@ -1,12 +1,24 @@
 """Graphs: recordings without values.
 
-``build``      Graph, Operation, SymbolicTensor: operations on symbolic tensors append rows instead of computing
-``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins
-``program``    rows compiled to one Python function over arrays, and their replay as eager operations
-``effects``    rows that do more than compute: variables' reads and assignments, Python functions, random numbers
-``sweep``      gradients inside a graph: the one reverse sweep adds rows
-``session``    placeholders, ``Session.run`` and ``tf.gradients``
-``function``   ``tf.function``: tracing, signatures, calls under a tape
-``control``    ``cond``, ``while_loop`` and their kin
-``autograph``  Python's control flow on symbolic tensors, by rewriting the function's source
+Building
+    ``symbolic``   tensors and operations of a graph: names, dtypes and static shapes, but no values
+    ``build``      the graph itself: operations on symbolic tensors append rows instead of computing
+    ``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins
+    ``primitive``  primitives that only graphs have, and how they get their derivative
+    ``effects``    rows that do more than compute: variables' reads and assignments, Python functions
+    ``sweep``      gradients inside a graph: the one reverse sweep adds rows
+    ``later``, ``postponed``, ``slicing``   what depends on sizes and values that only a run knows
+
+Running
+    ``program``    the rows that some results need: compiled, or replayed as eager operations
+    ``compile``    rows as one generated Python function; runs of single numbers go to the kernel
+    ``fuse``       runs of elementwise rows as one compiled loop
+    ``failures``   which operation failed, and where the user wrote it
+
+Interfaces
+    ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients`` and the rest of TensorFlow 1
+    ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
+    ``control``, ``mapping``, ``arrays``, ``body``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
+    ``autograph``, ``loops``, ``values``, ``rewrite``, ``sources``   Python's control flow on symbolic tensors
+    ``custom``     ``custom_gradient`` and ``py_function`` inside a graph
 """

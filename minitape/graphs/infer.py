@@ -123,7 +123,8 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
             try:
                 yield _run(primitive, [_stand_in(t, sizes, 2) for t in tensors], attrs)
                 done += 1
-                break
+                if done == 2:  # two sizes show which sizes of the result depend on the unknown ones
+                    break
             except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
                 continue
     if not done:

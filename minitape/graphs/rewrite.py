@@ -221,8 +221,8 @@ class Rewriter:
             if isinstance(n, (ast.Global, ast.Nonlocal)):
                 self.declared.update(dict.fromkeys(n.names, "global" if isinstance(n, ast.Global) else "nonlocal"))
         arguments = node.args
-        own = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-               if a is not None}  # fmt: skip
+        positional = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        own = {a.arg for a in [*positional, arguments.vararg, arguments.kwarg] if a is not None}
         self.locals = {*own, *_assigned(node.body)} - set(self.declared)
         whole = self.loops(self.returns(node.body))
         self.loads = _loads(whole)
