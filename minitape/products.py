@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -135,16 +136,20 @@ def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
 
 
 def _as_matrix(x: Any, axes: list[int], last: bool) -> tuple[Any, list[int]]:
-    """x with the contracted axes moved to one end and flattened; and its free sizes."""
-    shape = [int(n) for n in x.shape]
+    """x with the contracted axes moved to one end and flattened; and its free sizes, -1 for one that is unknown."""
+    shape = [-1 if n is None else int(n) for n in x.shape]
     for a in axes:
         shape[a]  # raises IndexError, as TensorFlow does
     axes = [a % len(shape) for a in axes]
     free = [i for i in range(len(shape)) if i not in axes]
-    rows, columns = (int(np.prod([shape[i] for i in part])) for part in (free, axes))
+    rows, columns = (_product_of([shape[i] for i in part]) for part in (free, axes))
     order = (*free, *axes) if last else (*axes, *free)
     moved = x if order == tuple(range(len(shape))) else call("transpose", x, perm=order)
     return call("reshape", moved, shape=(rows, columns) if last else (columns, rows)), [shape[i] for i in free]
+
+
+def _product_of(sizes: list[int]) -> int:
+    return -1 if -1 in sizes else math.prod(sizes)
 
 
 @strict
