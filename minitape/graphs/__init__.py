@@ -16,7 +16,7 @@ Running
     ``failures``   which operation failed, and where the user wrote it
 
 Interfaces
-    ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients`` and the rest of TensorFlow 1
+    ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients``, the rest of TensorFlow 1
     ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
     ``control``, ``mapping``, ``arrays``, ``body``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``autograph``, ``loops``, ``values``, ``rewrite``, ``sources``   Python's control flow on symbolic tensors
