@@ -54,6 +54,7 @@ class Reader:
         self.on: list[bytearray] = []  # for each tape, which rows are on it
         self.tapes: list[Any] = []
         self.files: set[str] = set()
+        self._operations: dict[Any, dict[str, Any]] = {}
         self._places: dict[Any, tuple[str, int]] = {}
         self._shown: dict[int, tuple[Any, ...]] = {}  # what may still change of rows that were read
 
@@ -154,9 +155,16 @@ class Reader:
         else:
             primitive = BY_CODE[op - FIRST_CODE]
             inputs = [a, b] if len(primitive.texts) > 2 else [a]
-            result |= _operation(primitive) | {"inputs": inputs, "output": 0, "call": row, "scope": []}
+            result |= self._operation(primitive) | {"inputs": inputs, "output": 0, "call": row, "scope": []}
         self._mark(row, result)
         return result
+
+    def _operation(self, primitive: Any) -> dict[str, Any]:
+        """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
+        found = self._operations.get(primitive)
+        if found is None:
+            found = self._operations[primitive] = _operation(primitive)
+        return found
 
     def _call(self, row: int, number: int, output: int) -> dict[str, Any]:
         record: Record = self.record  # type: ignore[assignment]
@@ -165,7 +173,7 @@ class Reader:
                     "output": output, "call": row - output, "scope": [], "kind": "operation", "name": None,
                     "version": 0}  # fmt: skip
         call = record.calls[number]
-        result = _operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
+        result = self._operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
         meta = record.meta.get(row)
         if result["cut"] is None and meta is not None and meta[1].kind in "biu":
             result["cut"] = "integer"

@@ -15,7 +15,7 @@ from typing import Any
 TURN = 0.04  # seconds between two looks
 SOME = 100  # rows in a turn while the tape is recording
 MANY = 5000  # rows in a turn afterwards
-REST = 3.0  # after a turn of t seconds, at least REST * t seconds of rest
+REST = 3.0  # after a turn of t seconds, at least REST * t seconds of rest while a tape is recording
 IDLE = 50  # turns without news before the thread ends; the next event starts it again
 
 _views: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -64,8 +64,9 @@ def _run() -> None:
         quiet = 0 if _flow_all() else quiet + 1
         spent = time.perf_counter() - started
         _news.clear()
-        time.sleep(max(TURN, REST * spent))
-        if _news.is_set() or any(view._tape._recording for view in list(_views)):
+        recording = any(view._tape._recording for view in list(_views))
+        time.sleep(max(TURN, (REST if recording else 1.0) * spent))
+        if _news.is_set() or recording:
             quiet = 0
     with _lock:
         _thread.clear()

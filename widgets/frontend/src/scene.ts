@@ -25,6 +25,12 @@ interface Drawn {
   key: string;
 }
 
+interface DrawnEdges {
+  el: SVGGElement;
+  parts: [SVGElement, Node][]; // each edge or reference, and the node it comes from
+  key: string;
+}
+
 export interface SceneEvents {
   pick(node: Node): void;
   open(node: Node): void;
@@ -38,7 +44,7 @@ export class Scene {
   private layers = { frames: s("g"), edges: s("g"), nodes: s("g", { role: "list", "aria-label": "Nodes" }), labels: s("g", { "aria-hidden": "true" }) };
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
-  private edges = new Map<number, SVGGElement>();
+  private edges = new Map<number, DrawnEdges>();
   private plain = false;
 
   constructor(
@@ -100,7 +106,7 @@ export class Scene {
         if (seen.has(index)) continue;
         drawn.el.remove();
         this.nodes.delete(index);
-        this.edges.get(index)?.remove();
+        this.edges.get(index)?.el.remove();
         this.edges.delete(index);
       }
     this.update();
@@ -157,7 +163,7 @@ export class Scene {
     const hover = graph.nodeOf(this.marks.hover);
     const selected = graph.nodeOf(this.marks.selected);
     for (const [index, drawn] of this.nodes) this.paint(graph.nodes[index], drawn, current, hover, selected);
-    for (const [index, el] of this.edges) this.paintEdges(graph.nodes[index], el, current);
+    for (const [index, drawn] of this.edges) this.paintEdges(graph.nodes[index], drawn, current);
     this.products(current);
   }
 
@@ -207,7 +213,8 @@ export class Scene {
     }
     if (!this.plain) for (const chip of farChips(graph, edges)) el.append(this.chip(node, chip));
     if (node.row?.cut && edges.length) el.append(this.cross(node.x - 12, portY(node, edges[0])));
-    this.edges.set(node.index, el);
+    const parts = [...el.querySelectorAll<SVGElement>("[data-from]")].map((part): [SVGElement, Node] => [part, graph.nodes[Number(part.dataset.from)]]);
+    this.edges.set(node.index, { el, parts, key: "" });
     return el;
   }
 
@@ -229,20 +236,22 @@ export class Scene {
     return s("path", { class: "mt-cross", d: `M${x - 4.5} ${y - 4.5}l9 9m0 -9l-9 9` });
   }
 
-  private paintEdges(node: Node, el: SVGGElement, current: Node | null): void {
-    const back = this.timeline.backward;
+  private paintEdges(node: Node, drawn: DrawnEdges, current: Node | null): void {
+    const { pathEdges, near } = this.marks;
+    const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
-    for (const path of el.querySelectorAll<SVGElement>("[data-from]")) {
-      const from = (this.graph as Graph).nodes[Number(path.dataset.from)];
-      const chip = path.tagName === "g";
-      let name = chip ? "mt-chip" : "mt-edge";
-      if (node === current && node.row) name += back ? " mt-active mt-backward" : " mt-active";
+    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}`;
+    if (key && key === drawn.key) return;
+    drawn.key = key;
+    for (const [part, from] of drawn.parts) {
+      let name = part.tagName === "g" ? "mt-chip" : "mt-edge";
+      if (active) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";
-      if (this.marks.pathEdges) name += this.marks.pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
-      else if (this.marks.near && !(this.any(this.marks.near, node) && this.any(this.marks.near, from))) name += " mt-off";
-      if (path.getAttribute("class") !== name) path.setAttribute("class", name);
+      if (pathEdges) name += pathEdges.has(`${from.first}>${node.first}`) ? " mt-on" : " mt-off";
+      else if (near && !(this.any(near, node) && this.any(near, from))) name += " mt-off";
+      if (part.getAttribute("class") !== name) part.setAttribute("class", name);
     }
   }
 
