@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .. import nest
 from ..convert import convert_to_tensor, to_array
 from ..record import state
 from ..shape import TensorShape
+from ..slices import IndexedSlices
 from ..tape import UnconnectedGradients
 from ..tensor import EagerTensor, Tensor
 from .build import Graph
@@ -215,7 +216,17 @@ def _public(value: Any) -> Any:
     return value
 
 
+class IndexedSlicesValue(NamedTuple):
+    """What a session returns for ``tf.IndexedSlices``: their arrays."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any
+
+
 def _flatten(fetches: Any) -> list[Any]:
+    if isinstance(fetches, IndexedSlices):
+        return [fetches._values, fetches._indices, fetches._dense_shape]
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
     if isinstance(fetches, dict):
@@ -224,6 +235,8 @@ def _flatten(fetches: Any) -> list[Any]:
 
 
 def _pack(fetches: Any, values: Iterator[Any]) -> Any:
+    if isinstance(fetches, IndexedSlices):
+        return IndexedSlicesValue(next(values), next(values), next(values))
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):
@@ -233,9 +246,6 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
 
 
 def _fetch(graph: Graph, fetch: Any, whole: Any) -> Any:
-    if fetch is not None and hasattr(fetch, "dense"):
-        with graph.as_default():
-            fetch = fetch.dense()
     if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
         raise TypeError(
             f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '
@@ -327,7 +337,7 @@ def gradients(
         raise ValueError(f"Must pass one grad_y for each y in ys. Received {len(seeds)} grad_ys for {len(targets)} ys.")
     stops = {r for s in _as_list(stop_gradients or []) for r in _rows(graph, s)}
     rows = [_rows(graph, s) if s.dtype.differentiable else [] for s in sources]
-    found = sweep_rows(graph, targets, rows, seeds, stops)
+    found = sweep_rows(graph, targets, rows, seeds, stops, name)
     zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
@@ -363,7 +373,9 @@ def hessians(
     return found
 
 
-def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = ()) -> list[Any]:
+def sweep_rows(
+    graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = (), prefix: str = ""
+) -> list[Any]:
     """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
     from ..primitives import TABLE
 
@@ -380,7 +392,7 @@ def sweep_rows(graph: Graph, targets: list[Any], rows: list[list[int]], seeds: l
     if not starts:
         return [None] * len(rows)
     sweep = graph.sweeper(graph, starts, wanted, marks, recorded=True)
-    sweep.stops = stops
+    sweep.stops, sweep.prefix = stops, prefix
     sweep.run()
     found = []
     for group in rows:

@@ -32,6 +32,7 @@ class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
     stops: Any = ()
+    prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
 
     def _hand_on(self, row: int) -> bool:
         return row not in self.stops and super()._hand_on(row)
@@ -63,6 +64,16 @@ class GraphSweep(Sweep):
     def _call(self, call: Any) -> None:
         graph = self.record
         op = graph.op_of[call.row]
+        with graph.name_scope(self._scope(op.name)):
+            self._apply_rule(call, op)
+
+    def _scope(self, name: str) -> str:
+        """The name scope of the operations that hand on the adjoint of operation ``name``."""
+        if self.prefix:
+            return f"{self.prefix}/{name}_grad/"
+        return f"gradient_tape/{name.rpartition('/')[0]}".rstrip("/") + "/"
+
+    def _apply_rule(self, call: Any, op: Any) -> None:
         name = op.gradient or (op.type if op.type in GRADIENTS else None)
         if name is not None:
             self._registered(call, op, name)

@@ -14,7 +14,7 @@ import importlib
 from typing import Any
 
 _HOME: dict[str, str] = {
-    "minitape.graphs.session": "InteractiveSession Session get_default_graph get_default_session gradients placeholder "
+    "minitape.graphs.session": "IndexedSlicesValue InteractiveSession Session get_default_graph get_default_session gradients placeholder "
                                "placeholder_with_default reset_default_graph",
     "minitape.graphs.build": "Graph",
     "minitape.graphs.symbolic": "Operation",
