@@ -38,6 +38,8 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if isinstance(tensor, EagerTensor):
         return tensor.numpy()
+    if isinstance(tensor, Tensor) and hasattr(tensor, "array"):  # of a graph, but settled by constants
+        return tensor.array
     return None if isinstance(tensor, Tensor) or hasattr(tensor, "_read") else tensor
 
 

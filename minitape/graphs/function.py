@@ -474,6 +474,10 @@ def function(
     tracing
     4.0 9.0
     """
+    if experimental_follow_type_hints or experimental_autograph_options is not None:
+        raise NotImplementedError(
+            "minitape's tf.function supports no `experimental_follow_type_hints` or `experimental_autograph_options`."
+        )
     if experimental_implements is not None or experimental_attributes is not None:
         raise NotImplementedError(
             "minitape's tf.function supports no `experimental_implements` or `experimental_attributes`."

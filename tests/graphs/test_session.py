@@ -226,3 +226,35 @@ def test_an_error_inside_leaves_no_graph_behind():
         1 / 0  # noqa: B018
     assert tf.executing_eagerly()
     assert (tf.constant(1.0) + 1.0).numpy() == 2.0
+
+
+def test_slices_are_fetched_as_their_arrays(graph):
+    x = tf.constant([[1.0], [2.0], [3.0]])
+    (g,) = tf.gradients(tf.gather(x, [2, 0, 2]), x)
+    found = run(g)
+    assert type(found).__name__ == "IndexedSlicesValue"
+    assert found.indices.tolist() == [2, 0, 2]
+    assert run(tf.convert_to_tensor(g)).tolist() == [[1.0], [0.0], [2.0]]
+
+
+def test_gradient_operations_are_named_after_what_they_differentiate(graph):
+    x = tf.constant(1.0)
+    with tf.name_scope("scope"):
+        y = tf.cos(x)
+    tf.gradients(y, x)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.name_scope("scope"):
+            z = tf.cos(x)
+    tape.gradient(z, x)
+    sines = [op.name for op in graph.get_operations() if op.type == "Sin"]
+    assert sines == ["gradients/scope/Cos_grad/Sin", "gradient_tape/scope_1/Sin"]
+
+
+def test_a_failing_run_names_the_operation_and_the_line(graph):
+    x = v1.placeholder(tf.int32, [], name="x")
+    y = tf.gather([1.0, 2.0], x)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Detected at node 'GatherV2'") as caught:
+        run(y, {x: 5})
+    assert "indices = 5 is not in [0, 2)" in str(caught.value)
+    assert "test_session.py" in str(caught.value)

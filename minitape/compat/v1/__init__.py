@@ -14,8 +14,8 @@ import importlib
 from typing import Any
 
 _HOME: dict[str, str] = {
-    "minitape.graphs.session": "IndexedSlicesValue InteractiveSession Session get_default_graph get_default_session gradients placeholder "
-                               "placeholder_with_default reset_default_graph",
+    "minitape.graphs.session": "IndexedSlicesValue InteractiveSession Session get_default_graph get_default_session "
+                               "gradients placeholder placeholder_with_default reset_default_graph",
     "minitape.graphs.build": "Graph",
     "minitape.graphs.symbolic": "Operation",
     "minitape.graphs.variables": "group no_op",
