@@ -193,6 +193,22 @@ def test_a_slider_runs_the_function_again(notebook):
     assert node.get_attribute("transform") == before
 
 
+def test_paths_ask_the_engine_why_no_gradient_flows(notebook):
+    cell = (
+        IMPORTS + 'w = tf.Variable(2.0, name="w")\nwith tf.GradientTape() as tape:\n'
+        "    y = tf.stop_gradient(w) * 2.0\nTapeView(tape, y, w)"
+    )
+    book = notebook(cell, "e = tape.explain(y, w)\nprint(e.message, e.fix)")
+    book.run(0)
+    book.run(1)
+    book.until("document.querySelector('.mt-view')")
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("p")
+    said = book.output(1).inner_text().strip()
+    book.page.locator(".mt-pathtext p").nth(1).wait_for()
+    assert book.page.locator(".mt-pathtext p").nth(1).text_content() == said
+
+
 def test_twenty_views_share_one_bundle(notebook):
     cell = IMPORTS + "x = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    y = x * x"
     book = notebook(cell, "display(*[TapeView(tape) for _ in range(20)])")

@@ -200,6 +200,19 @@ def test_interact_moves_the_variable_and_says_what_went_wrong(sent):
     assert sent[-1][0] == {"kind": "ran", "error": "ZeroDivisionError: division by zero"}
 
 
+def test_why_no_gradient_flows_is_said_in_the_engines_words(sent):
+    x, w = tf.constant(3.0), tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        y = w * x
+    view = TapeView(tape, y, w)
+    rows = {row["kind"]: row["row"] for row in tf.snapshot(tape)["rows"]}
+    view._asked(view, {"kind": "explain", "source": rows["constant"], "target": rows["operation"], "ask": 0}, [])
+    expected = tape.explain(y, x)
+    assert sent[-1][0] == {"kind": "explained", "ask": 0, "text": f"{expected.message} {expected.fix}"}
+    view._asked(view, {"kind": "explain", "source": rows["variable"], "target": rows["operation"], "ask": 1}, [])
+    assert sent[-1][0]["text"] == ""
+
+
 def test_interact_refuses_what_it_can_not_move():
     with pytest.raises(ValueError, match=r"moves a variable with one number, but v:0 has shape \(2,\)"):
         TapeView.interact(lambda: None, tf.Variable([1.0, 2.0], name="v"))

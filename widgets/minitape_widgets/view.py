@@ -157,6 +157,8 @@ class TapeView(anywidget.AnyWidget):
             return
         if content.get("kind") == "run" and self._rerun is not None:
             self._run_again(content.get("values", ()))
+        if content.get("kind") == "explain":
+            self._explain(content)
         if content.get("kind") != "need":
             return
         with self._lock:
@@ -167,6 +169,30 @@ class TapeView(anywidget.AnyWidget):
                 self._post(self._part(self._rows[since:], since, []))
             elif self.comm is not None:
                 self.send({"kind": "all", "sequence": self._sequence})
+
+    def _explain(self, content: dict[str, Any]) -> None:
+        """Why no gradient flows from one row to another, in the words of ``tape.explain``."""
+        target, source = (self._value_at(content.get(end)) for end in ("target", "source"))
+        text = ""
+        if target is not None and source is not None:
+            try:
+                found = self._tape.explain(target, source)
+                text = "" if found.connected else f"{found.message} {found.fix}"
+            except Exception:
+                text = ""
+        if self.comm is not None:
+            self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
+
+    def _value_at(self, row: Any) -> Any:
+        """The variable or tensor that stands for a row, if it can still be found."""
+        record = self._tape._record
+        if record is None:
+            return None
+        leaf = record.leaves.get(row)
+        if leaf is not None:
+            return leaf.variable if leaf.variable is not None else leaf.tensor
+        known = [*(self._tape.last or ([], []))[0], *(v for space in self._reader.namespaces for v in space.values())]
+        return next((v for v in known if hasattr(type(v), "_lane") and record.find(v) == row), None)
 
     def _post(self, part: dict[str, Any], **extra: Any) -> None:
         if self.comm is not None:

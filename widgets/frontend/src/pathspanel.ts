@@ -13,12 +13,14 @@ export class PathsPanel {
   private target = h("select", { class: "mt-select", "aria-label": "Target" });
   private text = h("div", { class: "mt-pathtext", role: "status" });
   shown = false;
+  private chosen = "";
 
   constructor(
     private store: Store,
     private marks: Marks,
     private current: () => number,
     private changed: () => void,
+    private explain?: (source: number, target: number) => Promise<string>,
   ) {
     this.source.addEventListener("change", () => this.draw());
     this.target.addEventListener("change", () => this.draw());
@@ -68,7 +70,8 @@ export class PathsPanel {
   }
 
   private draw(): void {
-    const found = findPaths(this.store, Number(this.source.value), Number(this.target.value));
+    const [source, target] = [Number(this.source.value), Number(this.target.value)];
+    const found = findPaths(this.store, source, target);
     this.marks.path = found.rows.size ? found.rows : null;
     this.marks.pathEdges = found.rows.size ? found.edges : null;
     this.text.replaceChildren();
@@ -77,6 +80,14 @@ export class PathsPanel {
       if (!found.breaks.length) say("No path: the target does not depend on the source.");
       for (const { row, reason } of found.breaks.slice(0, 5)) say(`Broken at row ${row} (${title(this.store.rows[row])}): ${reason}.`);
     }
+    const chosen = `${source}>${target}`;
+    this.chosen = chosen;
+    const unwatched = isLeaf(this.store.rows[source]) && !this.store.rows[source].watched;
+    if (unwatched) say(`Row ${source} is not watched: no gradient is kept for it.`);
+    if (!found.paths.length || unwatched)
+      void this.explain?.(source, target).then((text) => {
+        if (text && this.chosen === chosen) say(text);
+      });
     found.paths.slice(0, 6).forEach((path) => {
       const rows = path.rows.length > 12 ? [...path.rows.slice(0, 6), "…", ...path.rows.slice(-5)] : path.rows;
       say(`${rows.join(" → ")}${path.product === null ? "" : `   product ${number(path.product)}`}`);

@@ -23,6 +23,7 @@ const KEYS = "left/right: step · home/end: first/last · space: play · page up
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
   sliders?: HTMLElement;
+  explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
 }
 
 export class View {
@@ -88,7 +89,7 @@ export class View {
       help: () => this.el.classList.toggle("mt-show-help"),
     });
     this.minimap = new Minimap(this.camera);
-    this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"));
+    this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
     this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el);
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(

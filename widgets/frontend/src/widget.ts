@@ -3,7 +3,7 @@ import { decode, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
-import { View } from "./view";
+import { View, type ViewOptions } from "./view";
 
 export interface Model {
   get(name: string): unknown;
@@ -18,6 +18,8 @@ export interface Shared {
   knobs: Knob[];
   sliders: Set<Sliders>;
   run(values: number[]): void;
+  /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
+  explain(source: number, target: number): Promise<string>;
 }
 
 type Bytes = ArrayBuffer | DataView | Uint8Array;
@@ -26,12 +28,12 @@ type Bytes = ArrayBuffer | DataView | Uint8Array;
 export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise<string> = async () => ""): View {
   const store = new Store();
   store.take(snapshot);
-  return attach(el, store, bundle);
+  return attach(el, store, { bundle });
 }
 
-function attach(el: HTMLElement, store: Store, bundle: () => Promise<string>, sliders?: HTMLElement): View {
+function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   style(el);
-  const view = new View(store, { bundle, sliders });
+  const view = new View(store, options);
   view.el.classList.toggle("mt-dark", isDark());
   el.append(view.el);
   return view;
@@ -42,7 +44,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view = attach(el, one.store, bundle, sliders.el);
+  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain });
   const dark = new MutationObserver(() => view.el.classList.toggle("mt-dark", isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
@@ -63,6 +65,12 @@ const TRIES = 10;
 export function listen(model: Model): Shared {
   const store = new Store();
   const sliders = new Set<Sliders>();
+  const asking = new Map<number, (text: string) => void>();
+  const explain = (source: number, target: number): Promise<string> =>
+    new Promise((resolve) => {
+      asking.set(asking.size, resolve);
+      if (!tell(model, { kind: "explain", source, target, ask: asking.size - 1 })) resolve("");
+    });
   let sequence = 0;
   let asked = -1; // number of rows at which missing ones were asked for
   let tries = 0;
@@ -77,6 +85,7 @@ export function listen(model: Model): Shared {
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
+    if (message.kind === "explained") asking.get(message.ask ?? -1)?.(message.text ?? "");
     if (message.kind === "all" && message.sequence === sequence) clearTimeout(timer);
     if (message.kind !== "rows") return;
     const part = await decode(buffers[0]);
@@ -101,7 +110,7 @@ export function listen(model: Model): Shared {
     queue = queue.then(() => take(message, buffers)).catch(report);
   }) as never);
   const knobs = JSON.parse((model.get("_knobs") as string) || "[]") as Knob[];
-  return { store, ready, knobs, sliders, run: (values) => void tell(model, { kind: "run", values }) };
+  return { store, ready, knobs, sliders, explain, run: (values) => void tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */
@@ -119,6 +128,8 @@ interface Message {
   sequence: number;
   replace?: boolean;
   error?: string;
+  ask?: number;
+  text?: string;
 }
 
 function report(error: unknown): void {
