@@ -57,7 +57,11 @@ def reset_default_graph() -> None:
 
 
 def default_session(session: Any, what: str, graph: Graph) -> Any:
-    """The given session or the innermost default one; ValueError when there is none."""
+    """The given session or the innermost default one; ValueError when there is none.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.reset_default_graph()
+    """
     if session is None:
         session = get_default_session()
         if session is None:
@@ -217,7 +221,15 @@ def _public(value: Any) -> Any:
 
 
 class IndexedSlicesValue(NamedTuple):
-    """What a session returns for ``tf.IndexedSlices``: their arrays."""
+    """What a session returns for ``tf.IndexedSlices``: their arrays.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     session = tf.compat.v1.InteractiveSession()
+    ...     print(tf.constant(2.0).eval())
+    ...     session.close()
+    2.0
+    """
 
     values: Any
     indices: Any
@@ -260,7 +272,14 @@ def _fetch(graph: Graph, fetch: Any, whole: Any) -> Any:
 
 
 def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
-    """Row -> array, in the order of rows."""
+    """Row -> array, in the order of rows.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.constant([[1.0], [2.0]])
+    ...     print(session.run(tf.gradients(tf.gather(x, [1]), x))[0].indices)
+    [1]
+    """
     feeds: dict[int, Any] = {}
     items = feed_dict.items() if hasattr(feed_dict, "items") else feed_dict
     for key, value in items:

@@ -244,7 +244,13 @@ def plain_shape(shape: TensorShape) -> Any:
 
 
 def out_of_scope(tensor: SymbolicTensor, kind: type[Exception]) -> Exception:
-    """The error for a symbolic tensor that is used where its graph is not being built."""
+    """The error for a symbolic tensor that is used where its graph is not being built.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(repr(tf.add(tf.constant(1.0), tf.constant(2.0), name="sum").op))
+    <tf.Operation 'sum' type=AddV2>
+    """
     return kind(
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it."

@@ -116,7 +116,13 @@ def no_op(name: str | None = None) -> Any:
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
-    """An operation that runs all of ``inputs``."""
+    """An operation that runs all of ``inputs``.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.no_op().type)
+    NoOp
+    """
     graph = state.graph
     if graph is None:
         return None

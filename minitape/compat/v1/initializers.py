@@ -40,14 +40,24 @@ class zeros_initializer(_Initializer):
 
 
 class ones_initializer(_Initializer):
-    """Ones."""
+    """Ones.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.zeros_initializer()([2]).numpy()
+    array([0., 0.], dtype=float32)
+    """
 
     def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
         return tf.ones(shape, dtype)
 
 
 class constant_initializer(_Initializer):
-    """One value everywhere, or the given values."""
+    """One value everywhere, or the given values.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.ones_initializer()([2]).numpy()
+    array([1., 1.], dtype=float32)
+    """
 
     settings: ClassVar[dict[str, Any]] = {"value": 0, "verify_shape": False}
     value: Any
@@ -57,7 +67,12 @@ class constant_initializer(_Initializer):
 
 
 class random_normal_initializer(_Initializer):
-    """Normally distributed values."""
+    """Normally distributed values.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.constant_initializer(3)([2]).numpy()
+    array([3., 3.], dtype=float32)
+    """
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
@@ -66,7 +81,12 @@ class random_normal_initializer(_Initializer):
 
 
 class truncated_normal_initializer(_Initializer):
-    """Normally distributed values within two standard deviations."""
+    """Normally distributed values within two standard deviations.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.random_normal_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
@@ -75,7 +95,12 @@ class truncated_normal_initializer(_Initializer):
 
 
 class random_uniform_initializer(_Initializer):
-    """Uniformly distributed values."""
+    """Uniformly distributed values.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.truncated_normal_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     settings: ClassVar[dict[str, Any]] = {"minval": 0.0, "maxval": 1.0, "seed": None}
 
@@ -84,7 +109,12 @@ class random_uniform_initializer(_Initializer):
 
 
 class glorot_uniform_initializer(_Initializer):
-    """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out))."""
+    """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out)).
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.random_uniform_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
 
@@ -94,7 +124,12 @@ class glorot_uniform_initializer(_Initializer):
 
 
 class glorot_normal_initializer(_Initializer):
-    """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out)."""
+    """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out).
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.glorot_uniform_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
 
@@ -104,7 +139,12 @@ class glorot_normal_initializer(_Initializer):
 
 
 def _fans(shape: list[int]) -> float:
-    """Fan in plus fan out."""
+    """Fan in plus fan out.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.glorot_normal_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
     if not shape:
         return 2.0
     if len(shape) == 1:

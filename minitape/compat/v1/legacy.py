@@ -35,15 +35,30 @@ class ConfigProto(_Options):
 
 
 class GPUOptions(_Options):
-    """The settings of GPUs; kept, but nothing depends on them."""
+    """The settings of GPUs; kept, but nothing depends on them.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.ConfigProto(allow_soft_placement=True).allow_soft_placement
+    True
+    """
 
 
 class RunOptions(_Options):
-    """The settings of a run; kept, but nothing depends on them."""
+    """The settings of a run; kept, but nothing depends on them.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.GPUOptions(allow_growth=True).allow_growth
+    True
+    """
 
 
 class GraphKeys:
-    """The names of a graph's collections."""
+    """The names of a graph's collections.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.RunOptions(timeout_in_ms=True).timeout_in_ms
+    True
+    """
 
     GLOBAL_VARIABLES = "variables"
     TRAINABLE_VARIABLES = "trainable_variables"
@@ -94,28 +109,61 @@ all_variables = global_variables
 
 
 def trainable_variables(scope: str | None = None) -> list[Any]:
-    """The trainable variables of the default graph."""
+    """The trainable variables of the default graph.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print([u.name for u in tf.compat.v1.global_variables()])
+    ['v:0']
+    """
     return get_collection("trainable_variables", scope)
 
 
 def local_variables(scope: str | None = None) -> list[Any]:
-    """The local variables of the default graph: minitape makes none."""
+    """The local variables of the default graph: minitape makes none.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print(tf.compat.v1.trainable_variables()[0] is v)
+    True
+    """
     return get_collection("local_variables", scope)
 
 
 def get_collection(key: str, scope: str | None = None) -> list[Any]:
-    """The members of a collection of the default graph whose names begin with ``scope``."""
+    """The members of a collection of the default graph whose names begin with ``scope``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.local_variables()
+    []
+    """
     found = get_default_graph().get_collection(key)
     return found if scope is None else [v for v in found if getattr(v, "name", "").startswith(scope)]
 
 
 def add_to_collection(name: str, value: Any) -> None:
-    """Adds a member to a collection of the default graph."""
+    """Adds a member to a collection of the default graph.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print(len(tf.compat.v1.get_collection("variables")))
+    1
+    """
     get_default_graph().add_to_collection(name, value)
 
 
 def global_variables_initializer() -> Any:
-    """An operation that gives all variables of the graph their initial values."""
+    """An operation that gives all variables of the graph their initial values.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     tf.compat.v1.add_to_collection("losses", 1.5)
+    ...     print(tf.compat.v1.get_collection("losses"))
+    [1.5]
+    """
     return initializer_of(global_variables())
 
 
@@ -123,17 +171,41 @@ initialize_all_variables = global_variables_initializer
 
 
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
-    """An operation that gives variables their initial values."""
+    """An operation that gives variables their initial values.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(tf.compat.v1.global_variables_initializer())
+    ...         print(session.run(v))
+    1.0
+    """
     return initializer_of(var_list, name)
 
 
 def local_variables_initializer() -> Any:
-    """An operation that does nothing: there are no local variables."""
+    """An operation that does nothing: there are no local variables.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(tf.compat.v1.variables_initializer([v]))
+    ...         print(session.run(v))
+    1.0
+    """
     return initializer_of([])
 
 
 def tables_initializer(name: str = "init_all_tables") -> Any:
-    """An operation that does nothing: there are no tables."""
+    """An operation that does nothing: there are no tables.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.local_variables_initializer().type)
+    NoOp
+    """
     return initializer_of([], name)
 
 
@@ -144,12 +216,28 @@ def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Adds to a variable; the result has the new value."""
+    """Adds to a variable; the result has the new value.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.tables_initializer().type)
+    NoOp
+    """
     return ref.assign_add(value)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Subtracts from a variable; the result has the new value."""
+    """Subtracts from a variable; the result has the new value.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign_add(v, 2.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    3.0
+    """
     return ref.assign_sub(value)
 
 
@@ -157,7 +245,17 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 
 
 def disable_eager_execution() -> None:
-    """Operations from now on are added to the default graph of this thread. Only at the start of a program."""
+    """Operations from now on are added to the default graph of this thread. Only at the start of a program.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign_sub(v, 1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    0.0
+    """
     if state.tapes:
         raise ValueError("tf.disable_eager_execution() must be called at program startup.")
     graph = get_default_graph()
@@ -168,7 +266,15 @@ disable_v2_behavior = disable_eager_execution
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
-    """Operations from now on compute at once, which is the default."""
+    """Operations from now on compute at once, which is the default.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.disable_eager_execution()
+    >>> print(tf.constant(1.0))
+    Tensor("Const:0", shape=(), dtype=float32)
+    >>> tf.compat.v1.enable_eager_execution()
+    >>> tf.compat.v1.reset_default_graph()
+    """
     state.record = state.graph = None
 
 
@@ -176,12 +282,23 @@ enable_v2_behavior = enable_eager_execution
 
 
 def executing_eagerly_outside_functions() -> bool:
-    """True unless a TensorFlow 1 graph is being built."""
+    """True unless a TensorFlow 1 graph is being built.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.enable_eager_execution()
+    >>> tf.executing_eagerly()
+    True
+    """
     return state.graph is None or state.graph.building_function
 
 
 def set_random_seed(seed: int) -> None:
-    """Sets the seed of the default graph's random operations."""
+    """Sets the seed of the default graph's random operations.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.executing_eagerly_outside_functions()
+    True
+    """
     import minitape as tf
 
     get_default_graph().seed = seed
@@ -191,7 +308,11 @@ def set_random_seed(seed: int) -> None:
 @contextmanager
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
     """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a
-    slash."""
+    slash.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.set_random_seed(1)
+    """
     name = default_name if name is None else name
     if state.graph is None:
         before = state.scope
@@ -207,7 +328,14 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
 
 @contextmanager
 def container(container_name: str) -> Any:
-    """Accepted for compatibility: minitape has no resource containers."""
+    """Accepted for compatibility: minitape has no resource containers.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     with tf.compat.v1.name_scope(None, "layer") as scope:
+    ...         print(scope, tf.constant(1.0).name)
+    layer/ layer/Const:0
+    """
     yield
 
 
@@ -221,27 +349,52 @@ def _cast(x: Any, dtype: Any) -> Any:
 
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """Casts to float32."""
+    """Casts to float32.
+
+    >>> import minitape as tf
+    >>> with tf.compat.v1.container("mine"):
+    ...     pass
+    """
     return _cast(x, dtypes.float32)
 
 
 def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """Casts to float64."""
+    """Casts to float64.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.to_float(tf.constant(1)).dtype
+    tf.float32
+    """
     return _cast(x, dtypes.float64)
 
 
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """Casts to int32."""
+    """Casts to int32.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.to_double(tf.constant(1)).dtype
+    tf.float64
+    """
     return _cast(x, dtypes.int32)
 
 
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """Casts to int64."""
+    """Casts to int64.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.to_int32(tf.constant(1)).dtype
+    tf.int32
+    """
     return _cast(x, dtypes.int64)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """As ``tf.where``."""
+    """As ``tf.where``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.to_int64(tf.constant(1)).dtype
+    tf.int64
+    """
     import minitape as tf
 
     return tf.where(condition, x, y)
@@ -249,7 +402,11 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
                  name: str | None = None) -> Any:  # fmt: skip
-    """As ``tf.debugging.assert_equal``."""
+    """As ``tf.debugging.assert_equal``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.assert_equal(1, 1)
+    """
     import minitape as tf
 
     return tf.debugging.assert_equal(x, y, message=message)
