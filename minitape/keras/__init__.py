@@ -24,6 +24,7 @@ MODULES = (
     "losses",
     "metrics",
     "models",
+    "ops",
     "optimizers",
     "random",
     "regularizers",

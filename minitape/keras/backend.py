@@ -262,4 +262,9 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__"):
         raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.backend", name, [n for n in globals() if not n.startswith("_")]))
+    from . import legacy
+
+    if hasattr(legacy, name) and name not in ("Any", "Callable", "np", "annotations", "activations", "losses", "ops"):
+        return getattr(legacy, name)
+    known = [n for home in (globals(), vars(legacy)) for n in home if not n.startswith("_")]
+    raise AttributeError(missing("tf.keras.backend", name, known))
