@@ -14,6 +14,7 @@ Running
     ``compile``    rows as one generated Python function; runs of single numbers go to the kernel
     ``fuse``       runs of elementwise rows as one compiled loop
     ``failures``   which operation failed, and where the user wrote it
+    ``definition`` a graph as plain data
 
 Interfaces
     ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients``, the rest of TensorFlow 1

@@ -27,9 +27,9 @@ from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of
 
 # what operators call their operations, where it is not the kernel's name
 _OPERATOR_NAMES = {
-    "AddV2": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow", "FloorDiv": "floordiv",
-    "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or", "StridedSlice": "strided_slice",
-    "Greater": "Greater", "Less": "Less",
+    "AddV2": "add", "Add": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow",
+    "FloorDiv": "floordiv", "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or",
+    "StridedSlice": "strided_slice", "Greater": "Greater", "Less": "Less",
 }  # fmt: skip
 _FUNCTION_NAMES = {
     "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
@@ -297,7 +297,10 @@ class Graph(Record):
         while graph is not None and graph is not tensor.graph:
             graph = graph.outer
         if graph is None:
-            raise out_of_scope(tensor, InaccessibleTensorError if self.building_function else ValueError)
+            inner = tensor.graph  # one of a branch or loop inside this graph, or of another function altogether?
+            while inner is not None and inner is not self:
+                inner = inner.outer
+            raise out_of_scope(tensor, TypeError if inner is None else InaccessibleTensorError)
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None:
             return self.constant(wrap(value), tensor.op.name)
@@ -414,6 +417,12 @@ class Graph(Record):
             return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
         kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
+        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``."""
+        from .definition import GraphDef
+
+        return GraphDef(self)
 
     def finalize(self) -> None:
         """From now on no operation can be added."""

@@ -409,4 +409,6 @@ def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None,
     """
     import minitape as tf
 
-    return tf.debugging.assert_equal(x, y, message=message)
+    if data is not None:
+        raise NotImplementedError("minitape's assert_equal does not support `data`.")
+    return tf.debugging.assert_equal(x, y, message=message, summarize=summarize)
