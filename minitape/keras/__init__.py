@@ -19,6 +19,7 @@ MODULES = (
     "activations",
     "backend",
     "callbacks",
+    "constraints",
     "initializers",
     "layers",
     "losses",

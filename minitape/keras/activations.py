@@ -120,6 +120,47 @@ sigmoid = _plain("sigmoid", "``1 / (1 + exp(-x))``.", "math")
 tanh = _plain("tanh", "The hyperbolic tangent.", "math")
 exponential = _plain("exponential", "``exp(x)``.", "math", "exp")
 log_sigmoid = _plain("log_sigmoid", "``log(sigmoid(x))``.", "math")
+
+
+def celu(x: Any, alpha: float = 1.0) -> Any:
+    """``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere."""
+    import minitape as tf
+
+    x = convert(x)
+    return tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
+
+
+def hard_tanh(x: Any) -> Any:
+    """``x`` within -1 and 1."""
+    import minitape as tf
+
+    return tf.clip_by_value(convert(x), -1.0, 1.0)
+
+
+def threshold(x: Any, threshold: float, default_value: float) -> Any:
+    """``x`` above the threshold, ``default_value`` elsewhere."""
+    import minitape as tf
+
+    x = convert(x)
+    return tf.where(x > threshold, x, convert(default_value, x.dtype.name))
+
+
+def tanh_shrink(x: Any) -> Any:
+    """``x - tanh(x)``."""
+    import minitape as tf
+
+    x = convert(x)
+    return x - tf.tanh(x)
+
+
+def squareplus(x: Any, b: float = 4) -> Any:
+    """``(x + sqrt(x ** 2 + b)) / 2``."""
+    import minitape as tf
+
+    x = convert(x)
+    return (x + tf.sqrt(x * x + b)) / 2
+
+
 swish, hard_swish = silu, hard_silu
 TABLE = {
     name: f

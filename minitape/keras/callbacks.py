@@ -278,6 +278,60 @@ class EarlyStopping(Callback):
             self.model.set_weights(self.best_weights)
 
 
+class ReduceLROnPlateau(EarlyStopping):
+    """Multiplies the learning rate by ``factor`` when ``monitor`` has not improved for ``patience`` epochs."""
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        factor: float = 0.1,
+        patience: int = 10,
+        verbose: int = 0,
+        mode: str = "auto",
+        min_delta: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(monitor, min_delta, patience, verbose, mode)
+        if factor >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}")
+        self.factor, self.cooldown, self.min_lr, self.cooldown_counter = factor, cooldown, min_lr, 0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Begins anew."""
+        self.wait, self.cooldown_counter, self.best = 0, 0, None
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Nothing is left to do."""
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Compares the epoch with the best so far."""
+        logs = {} if logs is None else logs
+        rate = logs["learning_rate"] = float(np.asarray(self.model.optimizer.learning_rate))
+        value = logs.get(self.monitor)
+        if value is None:
+            warnings.warn(
+                f"Learning rate reduction is conditioned on metric `{self.monitor}` which is not available. Available "
+                f"metrics are: {','.join(logs)}.",
+                stacklevel=2,
+            )
+            return
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.wait = 0
+        if self._better(value, self.best):
+            self.best, self.wait = value, 0
+        elif self.cooldown_counter <= 0:
+            self.wait += 1
+            if self.wait >= self.patience and rate > np.float32(self.min_lr):
+                rate = max(rate * self.factor, self.min_lr)
+                self.model.optimizer.learning_rate = rate
+                if self.verbose > 0:
+                    say(f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
+                self.cooldown_counter, self.wait = self.cooldown, 0
+
+
 class LambdaCallback(Callback):
     """A callback made of functions: ``LambdaCallback(on_epoch_end=lambda epoch, logs: ...)``."""
 

@@ -15,7 +15,7 @@ from typing import Any
 from .. import nest
 from ..evidence import birth
 from ..tensor import Tensor
-from . import backend
+from . import backend, constraints
 from .backend import current, name_scope, standardize_dtype
 from .calls import InputSpec, all_tensors, is_tensor, once, remembered_init, shapes_of, with_arguments, wrapped_build
 from .tracking import Store, might_track
@@ -159,7 +159,7 @@ class Layer(Operation):
                 name=name,
             )
         made.regularizer = regularizers.get(regularizer)
-        made.constraint = constraint
+        made.constraint = constraints.get(constraint)
         self._store.add(made)
         if not self.trainable:
             made.trainable = False

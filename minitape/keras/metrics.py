@@ -152,6 +152,38 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
 CosineSimilarity = _class("CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1})
 
 
+class R2Score(Metric):
+    """The part of the variance of the labels that the predictions explain, averaged over the columns."""
+
+    def __init__(self, name: str | None = "r2_score", dtype: Any = None) -> None:
+        super().__init__(dtype, name)
+        self._sums: Any = None
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Takes in a batch of labels and predictions."""
+        import minitape as tf
+
+        y_true, y_pred = (convert(y, self.dtype) for y in (y_true, y_pred))
+        if self._sums is None:
+            names = ("squared_sum", "sum", "residual", "count")
+            self._sums = [self.add_variable((y_true.shape[-1],), "zeros", name=name) for name in names]
+        weight = tf.ones(len(y_true), y_true.dtype) if sample_weight is None else convert(sample_weight, self.dtype)
+        weight = tf.reshape(weight, (-1, 1))
+        for total, part in zip(
+            self._sums, (y_true**2, y_true, (y_true - y_pred) ** 2, tf.ones_like(y_true)), strict=True
+        ):
+            total.assign_add(tf.reduce_sum(part * weight, axis=0))
+
+    def result(self) -> Any:
+        """The score so far."""
+        import minitape as tf
+
+        if self._sums is None:
+            return tf.constant(0.0)
+        squares, totals, residual, count = (tf.convert_to_tensor(v) for v in self._sums)
+        return tf.reduce_mean(1.0 - residual / (squares - totals * totals / count))
+
+
 mse = MSE = losses.mean_squared_error
 mae = MAE = losses.mean_absolute_error
 mape = MAPE = losses.mean_absolute_percentage_error

@@ -53,4 +53,6 @@ def _module_of(value: Any) -> str:
         return "keras.layers"
     if name in ("minitape.keras.metric", "minitape.keras.counting"):
         return "keras.metrics"
+    if name == "minitape.keras.optimizer":
+        return "keras.optimizers"
     return "keras." + name.rsplit(".", 1)[-1] if name.startswith("minitape.keras") else name

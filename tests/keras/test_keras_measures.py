@@ -138,6 +138,16 @@ def test_accuracies_of_classes(scores, labels):
         np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
 
 
+def test_explained_variance():
+    rng = np.random.default_rng(0)
+    t, p = rng.normal(size=(8, 2)), rng.normal(size=(8, 2))
+    metric = K.metrics.R2Score()
+    metric.update_state(t[:3], p[:3])
+    metric.update_state(t[3:], p[3:])
+    wanted = 1 - ((t - p) ** 2).sum(0) / ((t - t.mean(0)) ** 2).sum(0)
+    np.testing.assert_allclose(metric.result(), wanted.mean(), rtol=1e-4)
+
+
 def test_area_under_the_curve():
     auc = K.metrics.AUC(num_thresholds=1001)
     t, p = np.array([0, 0, 1, 1, 0, 1]), np.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.9])

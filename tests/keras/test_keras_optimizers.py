@@ -46,7 +46,8 @@ def test_adam(rate, beta_1, beta_2, amsgrad):
         scale = rate * np.sqrt(1 - beta_2**t) / (1 - beta_1**t)
         w = w - scale * m / (np.sqrt(top if amsgrad else v) + 1e-7)
     optimizer = optimizers.Adam(rate, beta_1=beta_1, beta_2=beta_2, amsgrad=amsgrad)
-    np.testing.assert_allclose(descend(optimizer, tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-3, atol=1e-4)
+    found = descend(optimizer, tf.Variable(tf.ones(3)), gradients())
+    np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-4)
 
 
 @QUICK
@@ -59,7 +60,8 @@ def test_rmsprop(rate, rho, momentum, centered):
         velocity = momentum * velocity + step
         w = w - velocity
     optimizer = optimizers.RMSprop(rate, rho=rho, momentum=momentum, centered=centered)
-    np.testing.assert_allclose(descend(optimizer, tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-3, atol=1e-3)
+    found = descend(optimizer, tf.Variable(tf.ones(3)), gradients())
+    np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-3)
 
 
 @QUICK
@@ -72,6 +74,34 @@ def test_adagrad(rate):
     np.testing.assert_allclose(
         descend(optimizers.Adagrad(rate), tf.Variable(tf.ones(3)), gradients()), w, rtol=1e-4, atol=1e-5
     )
+
+
+@QUICK
+@given(RATES)
+def test_adamax_nadam_and_adadelta(rate):
+    w, m, u = np.ones(3), np.zeros(3), np.zeros(3)
+    for t, g in enumerate(gradients(), 1):
+        m, u = 0.9 * m + 0.1 * g, np.maximum(0.999 * u, np.abs(g))
+        w = w - rate * m / ((1 - 0.9**t) * (u + 1e-7))
+    found = descend(optimizers.Adamax(rate), tf.Variable(tf.ones(3)), gradients())
+    np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-4)
+    w, m, v, product = np.ones(3), np.zeros(3), np.zeros(3), 1.0
+    for t, g in enumerate(gradients(), 1):
+        now, following = (0.9 * (1 - 0.5 * 0.96 ** (t + i)) for i in (0, 1))
+        product *= now
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        ahead = following * m / (1 - product * following) + (1 - now) * g / (1 - product)
+        w = w - rate * ahead / (np.sqrt(v / (1 - 0.999**t)) + 1e-7)
+    found = descend(optimizers.Nadam(rate), tf.Variable(tf.ones(3)), gradients())
+    np.testing.assert_allclose(found, w, rtol=1e-3, atol=1e-3)
+    w, a, d = np.ones(3), np.zeros(3), np.zeros(3)
+    for g in gradients():
+        a = 0.95 * a + 0.05 * g * g
+        step = -np.sqrt(d + 1e-7) * g / np.sqrt(a + 1e-7)
+        d = 0.95 * d + 0.05 * step * step
+        w = w + rate * step
+    found = descend(optimizers.Adadelta(rate), tf.Variable(tf.ones(3)), gradients())
+    np.testing.assert_allclose(found, w, rtol=1e-4, atol=1e-4)
 
 
 def test_adamw_takes_from_the_weights():

@@ -108,6 +108,13 @@ def test_a_scheduler_changes_the_rate():
     np.testing.assert_allclose(history.history["learning_rate"], [0.15, 0.075, 0.0375], rtol=1e-6)
 
 
+def test_a_plateau_lowers_the_rate():
+    model = compiled(optimizer=tf.keras.optimizers.SGD(1e-12))
+    plateau = K.callbacks.ReduceLROnPlateau(monitor="loss", patience=2, factor=0.5)
+    history = model.fit(*line(), epochs=6, verbose=0, callbacks=[plateau])
+    np.testing.assert_allclose(history.history["learning_rate"], [1e-12] * 3 + [5e-13] * 2 + [2.5e-13], rtol=1e-5)
+
+
 def test_classifiers():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(90, 2)).astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, initializers, regularizers
+from .. import activations, constraints, initializers, regularizers
 from ..backend import standardize_data_format
 from ..layer import InputSpec, Layer
 
@@ -21,6 +21,14 @@ def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
             f"{bad} that do not satisfy `value {'>= 0' if zero else '> 0'}`"
         )
     return found  # type: ignore[return-value]
+
+
+def one(value: Any, name: str) -> tuple[int, int]:
+    """An int, or a tuple of one, for the only axis that there is."""
+    found = (value,) if isinstance(value, int) else tuple(value)
+    if len(found) != 1:
+        raise ValueError(f"The `{name}` argument must be a tuple of 1 integers. Received {name}={value}")
+    return (1, pair(found * 2, name)[0])
 
 
 class Conv2D(Layer):
@@ -84,7 +92,8 @@ class Conv2D(Layer):
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
         self.input_spec = InputSpec(min_ndim=4)
 
     def build(self, input_shape: Any) -> None:
@@ -130,4 +139,49 @@ class Conv2D(Layer):
         return self.activation(out if self.bias is None else out + self.bias)
 
 
-Convolution2D = Conv2D
+class Conv1D(Conv2D):
+    """Slides ``filters`` kernels over the middle axis of (batch, steps, channels).
+
+    ``padding`` is "valid", "same" or "causal".
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Conv1D(4, 3, padding="causal")(tf.ones([1, 5, 2])).shape
+    TensorShape([1, 5, 4])
+    """
+
+    def __init__(
+        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", data_format: Any = None,
+        dilation_rate: Any = 1, groups: int = 1, *args: Any, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        self._causal = padding == "causal"
+        super().__init__(
+            filters, one(kernel_size, "kernel_size"), one(strides, "strides"), "valid" if self._causal else padding,
+            data_format, one(dilation_rate, "dilation_rate"), groups, *args, **kwargs,
+        )  # fmt: skip
+        self.kernel_size, self.strides, self.dilation_rate = (
+            v[1:] for v in (self.kernel_size, self.strides, self.dilation_rate)
+        )
+        self.padding = padding
+        self.input_spec = InputSpec(min_ndim=3)
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``kernel`` and ``bias``."""
+        super().build(input_shape)
+        self.input_spec = InputSpec(min_ndim=3, axes={-1: input_shape[-1]})
+
+    def call(self, inputs: Any) -> Any:
+        """The convolution, the bias and the activation."""
+        import minitape as tf
+
+        if self._causal:
+            inputs = tf.pad(inputs, [[0, 0], [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0], [0, 0]])
+        padding = "VALID" if self._causal else self.padding.upper()
+        out = tf.nn.conv2d(
+            tf.expand_dims(inputs, 1), tf.expand_dims(self.kernel, 0), [1, *self.strides], padding,
+            dilations=[1, *self.dilation_rate],
+        )  # fmt: skip
+        out = tf.squeeze(out, 1)
+        return self.activation(out if self.bias is None else out + self.bias)
+
+
+Convolution1D, Convolution2D = Conv1D, Conv2D

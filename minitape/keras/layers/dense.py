@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, initializers, regularizers
+from .. import activations, constraints, initializers, regularizers
 from ..layer import InputSpec, Layer
 
 
@@ -54,7 +54,8 @@ class Dense(Layer):
         self.bias_initializer = initializers.get(bias_initializer)
         self.kernel_regularizer = regularizers.get(kernel_regularizer)
         self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backend import standardize_data_format
 from ..layer import InputSpec, Layer
-from .convolution import pair
+from .convolution import one, pair
 
 
 class _Pooling2D(Layer):
@@ -63,6 +63,41 @@ class AveragePooling2D(_Pooling2D):
         super().__init__(pool_size, strides, padding, data_format, **kwargs)
 
 
+class _Pooling1D(_Pooling2D):
+    def __init__(
+        self, pool_size: Any = 2, strides: Any = None, padding: str = "valid", data_format: Any = None, **kwargs: Any
+    ) -> None:
+        strides = None if strides is None else one(strides, "strides")
+        super().__init__(one(pool_size, "pool_size"), strides, padding, data_format, **kwargs)
+        self.pool_size, self.strides = self.pool_size[1:], self.strides[1:]
+        self.input_spec = InputSpec(ndim=3)
+
+    def call(self, inputs: Any) -> Any:
+        """The pooled inputs."""
+        import minitape as tf
+
+        pool = getattr(tf.nn, self._pool)
+        out = pool(tf.expand_dims(inputs, 1), [1, *self.pool_size], [1, *self.strides], self.padding.upper())
+        return tf.squeeze(out, 1)
+
+
+class MaxPooling1D(_Pooling1D):
+    """The largest element under each window of (batch, steps, features).
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.MaxPooling1D(2)(tf.constant([[[1.0], [3.0], [2.0], [0.0]]])).numpy().tolist()
+    [[[3.0], [2.0]]]
+    """
+
+    _pool = "max_pool2d"
+
+
+class AveragePooling1D(_Pooling1D):
+    """The mean of the elements under each window of (batch, steps, features)."""
+
+    _pool = "avg_pool2d"
+
+
 class _Global(Layer):
     _rank, _reduce = 3, "reduce_mean"
 
@@ -114,4 +149,7 @@ class GlobalMaxPooling2D(_Global):
     _rank, _reduce = 4, "reduce_max"
 
 
+MaxPool1D, AvgPool1D = MaxPooling1D, AveragePooling1D
 MaxPool2D, AvgPool2D = MaxPooling2D, AveragePooling2D
+GlobalAvgPool1D, GlobalMaxPool1D = GlobalAveragePooling1D, GlobalMaxPooling1D
+GlobalAvgPool2D, GlobalMaxPool2D = GlobalAveragePooling2D, GlobalMaxPooling2D

@@ -56,7 +56,10 @@ class _Recurrent(Layer):
         )
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight((width,), self._bias_initializer(), name="bias")
+            self.bias = self.add_weight(self._bias_shape(), self._bias_initializer(), name="bias")
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        return (self.units * self._gates,)
 
     def _bias_initializer(self) -> Any:
         return self.bias_initializer
@@ -166,3 +169,53 @@ class LSTM(_Recurrent):
         c = gate(f) * c + gate(i) * self.activation(candidate)
         h = gate(o) * self.activation(c)
         return h, [h, c]
+
+
+class GRU(_Recurrent):
+    """Gated recurrent units: one gate that keeps the state, one that resets it for the candidate.
+
+    Only ``reset_after=True``, the default, is supported; another value raises ValueError.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GRU(3)(tf.ones([2, 4, 5])).shape
+    TensorShape([2, 3])
+    """
+
+    _gates = 3
+
+    _config = (
+        "return_sequences return_state go_backwards units activation recurrent_activation use_bias "
+        "kernel_initializer recurrent_initializer bias_initializer reset_after"
+    )
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        reset_after: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(units, activation, use_bias, **kwargs)
+        if not reset_after:
+            raise ValueError("minitape's GRU supports reset_after=True only.")
+        self.recurrent_activation, self.reset_after = activations.get(recurrent_activation), reset_after
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        return (2, 3 * self.units)
+
+    def _step(self, x: Any, states: Any) -> Any:
+        import minitape as tf
+
+        (h,) = states
+        outer, inner = tf.matmul(x, self.kernel), tf.matmul(h, self.recurrent_kernel)
+        if self.bias is not None:
+            outer, inner = outer + self.bias[0], inner + self.bias[1]
+        x_z, x_r, x_h = tf.split(outer, 3, axis=1)
+        h_z, h_r, h_h = tf.split(inner, 3, axis=1)
+        gate = self.recurrent_activation
+        keep = gate(x_z + h_z)
+        candidate = self.activation(x_h + gate(x_r + h_r) * h_h)
+        h = keep * h + (1 - keep) * candidate
+        return h, [h]

@@ -1,0 +1,286 @@
+"""The base class of optimizers: their variables, clipping, averages, and one step."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ..slices import IndexedSlices
+from . import initializers
+from .backend import auto_name, convert, floatx, name_scope
+from .variable import Variable
+
+SHARED = (
+    "weight_decay",
+    "clipnorm",
+    "global_clipnorm",
+    "clipvalue",
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
+    "loss_scale_factor",
+    "gradient_accumulation_steps",
+)
+
+
+class Optimizer:
+    """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
+
+    ``learning_rate`` is a float or a schedule (a function of nothing). Gradients can be clipped by ``clipvalue``,
+    ``clipnorm`` (each) or ``global_clipnorm`` (all together); ``weight_decay`` shrinks weights at each step.
+    Raises ValueError for a learning rate of another type, for two kinds of clipping, and for the moving averages
+    (``use_ema``), gradient accumulation and loss scaling that minitape does not have.
+
+    >>> import minitape as tf
+    >>> v = tf.Variable(1.0)
+    >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.5)
+    >>> _ = optimizer.apply_gradients([(tf.constant(1.0), v)])
+    >>> v.numpy()
+    np.float32(0.5)
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        use_ema: bool = False,
+        ema_momentum: float = 0.99,
+        ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if kwargs.pop("decay", None) is not None:
+            warnings.warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=2)
+        if kwargs:
+            raise ValueError(f"Argument(s) not recognized: {kwargs}")
+        if use_ema or gradient_accumulation_steps:
+            raise ValueError(
+                "minitape's optimizers have neither moving averages of the weights (`use_ema`) nor "
+                "`gradient_accumulation_steps`: average or add up in your own training loop."
+            )
+        if sum(a is not None for a in (clipnorm, clipvalue, global_clipnorm)) > 1:
+            raise ValueError(
+                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            )
+        self.name = name or auto_name(type(self).__name__)
+        self.weight_decay, self.clipnorm, self.clipvalue = weight_decay, clipnorm, clipvalue
+        self.global_clipnorm, self.loss_scale_factor = global_clipnorm, loss_scale_factor
+        self.use_ema, self.ema_momentum, self.ema_overwrite_frequency = use_ema, ema_momentum, ema_overwrite_frequency
+        self.gradient_accumulation_steps = gradient_accumulation_steps
+        self.built = False
+        self._variables: list[Variable] = []
+        self._trainable_variables: list[Any] = []
+        self._index: dict[int, int] = {}
+        self._iterations = self._own(0, "iteration", "int64")
+        if callable(learning_rate):
+            self._learning_rate = learning_rate
+        elif isinstance(learning_rate, float):
+            self._learning_rate = self._own(learning_rate, "learning_rate", floatx())
+        else:
+            raise ValueError(
+                "Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or a callable (that "
+                "takes in the current iteration value and returns the corresponding learning rate value). Received "
+                f"instead: learning_rate={learning_rate}"
+            )
+
+    def _own(self, value: Any, name: str, dtype: str) -> Variable:
+        with name_scope(self.name, caller=self):
+            made = Variable(convert(value, dtype), dtype=dtype, trainable=False, name=name)
+        self._variables.append(made)
+        return made
+
+    # -- state --------------------------------------------------------------------------------------------------------
+
+    @property
+    def iterations(self) -> Variable:
+        """How many steps were made, an int64 variable."""
+        return self._iterations
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The optimizer's own variables: the step counter, the learning rate, momentums and so on."""
+        return self._variables[:]
+
+    @property
+    def learning_rate(self) -> Any:
+        """The learning rate: a variable, or what the schedule says now."""
+        rate = self._learning_rate
+        if isinstance(rate, Variable):
+            return rate
+        return rate(self._iterations) if hasattr(rate, "get_config") else rate()
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if callable(value):
+            self._learning_rate = value
+        elif not isinstance(self._learning_rate, Variable):
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its `learning_rate` constructor "
+                "argument, hence its learning rate is not settable. If you need the learning rate to be settable, you "
+                "should instantiate the optimizer with a float `learning_rate` argument."
+            )
+        else:
+            self._learning_rate.assign(value)
+
+    lr = learning_rate
+
+    def build(self, variables: Any) -> None:
+        """Makes the optimizer's own variables for these weights."""
+        self._trainable_variables = list(variables)
+        self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
+        self.built = True
+
+    def add_variable_from_reference(
+        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
+    ) -> Variable:
+        """A variable of the shape and type of a weight, named after it."""
+        path = getattr(reference_variable, "path", None) or str(reference_variable.name).replace(":", "_")
+        kind = getattr(reference_variable.dtype, "name", reference_variable.dtype)
+        with name_scope(self.name, caller=self):
+            made = Variable(
+                initializers.get(initializer),
+                reference_variable.shape,
+                kind,
+                trainable=False,
+                name=f"{path.replace('/', '_')}_{name or 'var'}",
+            )
+        self._variables.append(made)
+        return made
+
+    def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
+        """For each name a list with a variable for each weight."""
+        slots: tuple[list[Variable], ...] = tuple([] for _ in names)
+        for weight in self._trainable_variables:
+            for slot, name in zip(slots, names, strict=True):
+                slot.append(self.add_variable_from_reference(weight, name, initializer))
+        return slots
+
+    def _of(self, slot: list[Variable], variable: Any) -> Variable:
+        return slot[self._index[id(variable)]]
+
+    # -- a step -------------------------------------------------------------------------------------------------------
+
+    def apply_gradients(self, grads_and_vars: Any) -> Variable:
+        """One step with pairs (gradient, weight); returns the number of steps made."""
+        grads, variables = zip(*grads_and_vars, strict=True)
+        self.apply(grads, variables)
+        return self._iterations
+
+    def apply(self, grads: Any, trainable_variables: Any = None) -> None:
+        """One step. Weights without a gradient are left alone, with a warning; ValueError when none has one."""
+        if len(grads) == 0:
+            return
+        if trainable_variables is None:
+            if not self.built:
+                raise ValueError(
+                    "When passing `grads` without `variables`, the optimizer must already be built on a list of "
+                    "variables. Call `optimizer.build(trainable_variables)` first. "
+                )
+            if len(grads) != len(self._trainable_variables):
+                raise ValueError(
+                    "When passing `grads` as a list of gradient tensors, the gradients must match "
+                    "`optimizer.variables` "
+                    f"one-to-on. Received a list of {len(grads)} gradients, but the optimizer is tracking "
+                    f"{len(self._trainable_variables)} trainable variables."
+                )
+            trainable_variables = self._trainable_variables
+        variables = list(trainable_variables)
+        if not self.built:
+            with name_scope(self.name, caller=self):
+                self.build(variables)
+        for v in variables:
+            if id(v) not in self._index:
+                raise ValueError(
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
+                    "built "
+                    "with. When working with a new set of variables, you should recreate a new optimizer instance."
+                )
+        pairs = self._with_gradients(list(grads), variables)
+        grads = [g if self.loss_scale_factor is None else g / self.loss_scale_factor for g, _ in pairs]
+        variables = [v for _, v in pairs]
+        grads = self._clipped([_dense(g) for g in grads])
+        self._decay(variables)
+        self.begin_step()
+        for g, v in zip(grads, variables, strict=True):
+            self.update_step(g, v, self.learning_rate)
+        for v in variables:
+            if getattr(v, "constraint", None) is not None:
+                v.assign(v.constraint(v))
+        self._iterations.assign_add(1)
+
+    def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
+        pairs = list(zip(grads, variables, strict=True))
+        missing = [getattr(v, "path", None) or v.name for g, v in pairs if g is None]
+        if len(missing) == len(pairs):
+            raise ValueError("No gradients provided for any variable.")
+        if missing:
+            warnings.warn(
+                f"Gradients do not exist for variables {missing} when minimizing the loss. If using "
+                "`model.compile()`, did you forget to provide a `loss` argument?",
+                stacklevel=4,
+            )
+        return [(g, v) for g, v in pairs if g is not None]
+
+    def _clipped(self, grads: list[Any]) -> list[Any]:
+        import minitape as tf
+
+        if self.clipnorm:
+            return [tf.clip_by_norm(g, self.clipnorm) for g in grads]
+        if self.global_clipnorm:
+            return list(tf.clip_by_global_norm(grads, self.global_clipnorm)[0])
+        if self.clipvalue:
+            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
+        return grads
+
+    def _decay(self, variables: list[Any]) -> None:
+        if self.weight_decay is None:
+            return
+        for v in variables:
+            kind = getattr(v.dtype, "name", v.dtype)
+            v.assign(value_of(v) - value_of(v) * convert(self.weight_decay, kind) * convert(self.learning_rate, kind))
+
+    def begin_step(self) -> None:
+        """What a step does once, before it changes the weights."""
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Changes one weight."""
+        raise NotImplementedError
+
+    def scale_loss(self, loss: Any) -> Any:
+        """The loss times ``loss_scale_factor``."""
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        rate = self._learning_rate
+        config = {"name": self.name, "learning_rate": float(rate.numpy()) if isinstance(rate, Variable) else rate}
+        config.update({name: getattr(self, name) for name in SHARED})
+        config.update({name: getattr(self, name) for name in self._settings})
+        return config
+
+    _settings: tuple[str, ...] = ()
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Optimizer:
+        """The optimizer with these arguments."""
+        return cls(**config)
+
+
+def value_of(variable: Any) -> Any:
+    """The value as a tensor."""
+    return variable._read()
+
+
+def _dense(gradient: Any) -> Any:
+    return gradient.dense() if type(gradient) is IndexedSlices else gradient
+
+
+def cast(value: Any, variable: Any) -> Any:
+    """A number or tensor in the type of a variable."""
+    return convert(value, getattr(variable.dtype, "name", variable.dtype))
