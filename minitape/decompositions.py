@@ -18,14 +18,14 @@ from .reductions import reduce_max, reduce_sum
 from .tensor import apply, wrap
 
 
-class SlogDet(NamedTuple):
+class LogMatrixDeterminant(NamedTuple):
     """What ``slogdet`` returns."""
 
     sign: Any
     log_abs_determinant: Any
 
 
-class QR(NamedTuple):
+class Qr(NamedTuple):
     """What ``qr`` returns."""
 
     q: Any
@@ -56,7 +56,7 @@ def slogdet(input: Any, name: str | None = None) -> Any:
     >>> print(sign.numpy(), log.numpy())
     -1.0 0.0
     """
-    return SlogDet(*call("slogdet", tensor_of(input)))
+    return LogMatrixDeterminant(*call("slogdet", tensor_of(input)))
 
 
 @strict
@@ -148,7 +148,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     >>> print(tf.matmul(q, r).numpy().round(5).tolist())
     [[3.0, 1.0], [4.0, 2.0]]
     """
-    return QR(*call("qr", tensor_of(input), full=bool(full_matrices)))
+    return Qr(*call("qr", tensor_of(input), full=bool(full_matrices)))
 
 
 @strict

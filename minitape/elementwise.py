@@ -72,7 +72,6 @@ less less x,y =less | whether x < y | 2, 1 -> False
 less_equal less_equal x,y =less_equal | whether x <= y | 2, 2 -> True
 maximum maximum x,y =maximum | larger one; where they are equal the gradient goes to x | 1.0, 2.0 -> 2.0
 minimum minimum x,y =minimum | smaller one; where they are equal the gradient goes to x | 1.0, 2.0 -> 1.0
-mod mod x,y =floor_mod | remainder of floordiv, with the sign of y | -7, 3 -> 2
 multiply multiply x,y | x * y | 2.0, 3.0 -> 6.0
 nextafter nextafter x1,x2 =next_after | next representable number after x1 towards x2 | 1.0, 1.0 -> 1.0
 not_equal not_equal x,y | whether x != y | 1, 1 -> False
@@ -169,6 +168,7 @@ def _make_all() -> None:
 
 
 _make_all()
+mod = globals()["floormod"]
 
 
 # -- functions that prepare their arguments ---------------------------------------------------------------------------
