@@ -18,7 +18,12 @@ from .variable import Variable
 
 
 class Algorithm(enum.Enum):
-    """Names of algorithms; minitape has PHILOX, which is also what AUTO_SELECT means."""
+    """Names of algorithms; minitape has PHILOX, which is also what AUTO_SELECT means.
+
+    >>> import minitape as tf
+    >>> tf.random.Generator.from_seed(1, tf.random.Algorithm.PHILOX).algorithm
+    1
+    """
 
     PHILOX = 1
     THREEFRY = 2
@@ -133,19 +138,47 @@ class Generator:
     key = property(lambda self: wrap(self._state.numpy()[2]), doc="The last word of the state, an int64 tensor.")
 
     def reset(self, state: Any) -> None:
-        """Goes on from another state."""
+        """Goes on from another state, a vector of three integers.
+
+        >>> import minitape as tf
+        >>> g = tf.random.Generator.from_seed(1)
+        >>> g.reset([5, 0, 0])
+        >>> print(g.state.numpy())
+        [5 0 0]
+        """
         self._state.assign(state._read() if hasattr(state, "_read") else state)
 
     def reset_from_seed(self, seed: Any) -> None:
-        """Begins again at a seed."""
+        """Begins again at a seed.
+
+        >>> import minitape as tf
+        >>> g = tf.random.Generator.from_seed(1)
+        >>> before = g.normal([2])
+        >>> g.reset_from_seed(1)
+        >>> bool(tf.reduce_all(before == g.normal([2])))
+        True
+        """
         self._state.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
-        """Begins again at a key and a counter."""
+        """Begins again at a key and a counter.
+
+        >>> import minitape as tf
+        >>> g = tf.random.Generator.from_seed(1)
+        >>> g.reset_from_key_counter(7, [1, 2])
+        >>> print(g.state.numpy())
+        [1 2 7]
+        """
         self._state.assign(Generator.from_key_counter(key, counter, self._alg).state)
 
     def skip(self, delta: Any) -> Any:
-        """Leaves out ``delta`` numbers; returns the state before, as a tensor."""
+        """Leaves out ``delta`` numbers; returns the state before, as a tensor.
+
+        >>> import minitape as tf
+        >>> g = tf.random.Generator.from_seed(1)
+        >>> print(g.skip(2).numpy(), g.state.numpy())
+        [1 0 0] [513   0   0]
+        """
         before = self._state.numpy()
         self._advance(int(static(delta)) * philox.SKIP)
         return wrap(before)
@@ -172,19 +205,35 @@ class Generator:
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
     ) -> Any:
-        """Normal numbers. Differentiable in ``mean`` and ``stddev``."""
+        """Normal numbers. Differentiable in ``mean`` and ``stddev``.
+
+        >>> import minitape as tf
+        >>> print(tf.random.Generator.from_seed(1).normal([2], mean=5.0).numpy())
+        [5.4384227 4.4656014]
+        """
         return _scaled(self._draw(philox.normal, shape, dtypes.as_dtype(dtype)), mean, stddev)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
     ) -> Any:
-        """Normal numbers within two standard deviations. Differentiable in ``mean`` and ``stddev``."""
+        """Normal numbers within two standard deviations. Differentiable in ``mean`` and ``stddev``.
+
+        >>> import minitape as tf
+        >>> numbers = tf.random.Generator.from_seed(1).truncated_normal([100])
+        >>> bool(tf.reduce_all(abs(numbers) < 2))
+        True
+        """
         return _scaled(self._draw(philox.truncated_normal, shape, dtypes.as_dtype(dtype)), mean, stddev)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
     ) -> Any:
-        """Numbers spread evenly over [minval, maxval); integers need both limits or none (ValueError)."""
+        """Numbers spread evenly over [minval, maxval); integers need both limits or none (ValueError).
+
+        >>> import minitape as tf
+        >>> tf.random.Generator.from_seed(1).uniform([2], 0, 5, tf.int32).dtype
+        tf.int32
+        """
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
             numbers = self._draw(philox.uniform, shape, dtype)
@@ -199,11 +248,21 @@ class Generator:
         return self._draw(philox.integers, shape, dtype, *_limits(minval, maxval, dtype, "StatelessRandomUniformIntV2"))
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:
-        """Integers over the whole range of their dtype."""
+        """Integers over the whole range of their dtype.
+
+        >>> import minitape as tf
+        >>> tf.random.Generator.from_seed(1).uniform_full_int([3]).dtype
+        tf.uint64
+        """
         return self._draw(philox.bits, shape, dtypes.as_dtype(dtype))
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: Any = None) -> Any:
-        """How many of ``counts`` trials succeed with probability ``probs``. (These numbers are not TensorFlow's.)"""
+        """How many of ``counts`` trials succeed with probability ``probs``. (These numbers are not TensorFlow's.)
+
+        >>> import minitape as tf
+        >>> tf.random.Generator.from_seed(1).binomial([3], counts=10.0, probs=0.5).shape
+        TensorShape([3])
+        """
         dtype, sizes = dtypes.as_dtype(dtype), _shape(shape, "StatefulRandomBinomial")
         n, p = tensor_of(counts).array, tensor_of(probs).array
 
@@ -215,12 +274,23 @@ class Generator:
         return draw(fill, sizes, dtype)
 
     def make_seeds(self, count: int = 1) -> Any:
-        """Seeds for the stateless functions: a tensor of shape [2, count]."""
+        """Seeds for the stateless functions: a tensor of shape [2, count].
+
+        >>> import minitape as tf
+        >>> seeds = tf.random.Generator.from_seed(1).make_seeds(3)
+        >>> seeds.shape, tf.random.stateless_normal([2], seeds[:, 0]).shape
+        (TensorShape([2, 3]), TensorShape([2]))
+        """
         first = self.uniform_full_int([count], dtypes.int64).numpy()
         return wrap(np.stack([first, np.zeros_like(first)]))
 
     def split(self, count: int = 1) -> list[Generator]:
-        """New generators, as good as independent of this one and each other."""
+        """New generators, as good as independent of this one and each other.
+
+        >>> import minitape as tf
+        >>> len(tf.random.Generator.from_seed(1).split(3))
+        3
+        """
         keys = self.uniform_full_int([count], dtypes.int64).numpy()
         return [Generator(state=np.array([0, 0, key], np.int64), alg=self._alg) for key in keys]
 
