@@ -48,13 +48,19 @@ class Notebook:
         write_notebook(folder, f"{name}.ipynb", *cells)
         self.page, self.errors = page, []
         page.set_default_timeout(90000)  # other tests may be running beside this one
-        choose = page.locator("dialog.jp-Dialog").get_by_role("button", name="Select", exact=True)
-        page.add_locator_handler(choose, lambda: choose.click())  # on a busy machine JupyterLab asks for the kernel
+        dialog = page.locator("dialog.jp-Dialog:not(:has-text('restart'))")
+        page.add_locator_handler(dialog, lambda: self.answer(dialog))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" and "minitape" in m.text else None)
         base, token = address.split("/lab")[0], address.split("token=")[1]
         self.url = f"{base}/lab/workspaces/{name}/tree/{name}.ipynb?token={token}"
         self.open()
+
+    def answer(self, dialog: Any) -> None:
+        """On a busy machine JupyterLab asks for the kernel; it asks nothing else."""
+        text = dialog.inner_text()
+        assert "Select Kernel" in text, text
+        dialog.get_by_role("button", name="Select", exact=True).click()
 
     def open(self) -> None:
         self.page.goto(self.url)
