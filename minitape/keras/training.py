@@ -464,10 +464,14 @@ def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
-    return {
-        name: float(value) if isinstance(value, Tensor) and not value.ndim else value
-        for name, value in (logs or {}).items()
-    }
+    """Numbers of Python; what a step returns in a dictionary inside stands among the others."""
+    found: dict[str, float] = {}
+    for name, value in (logs or {}).items():
+        if isinstance(value, dict):
+            found |= _plain(value)
+        else:
+            found[name] = float(value) if isinstance(value, Tensor) and not value.ndim else value
+    return found
 
 
 def _sorted(logs: dict[str, Any]) -> dict[str, Any]:

@@ -141,12 +141,12 @@ def test_a_step_of_ones_own():
             with tf.GradientTape() as tape:
                 loss = self.compute_loss(x, y, self(x, training=True))
             self.optimizer.apply(tape.gradient(loss, self.trainable_variables), self.trainable_variables)
-            return {"own": loss}
+            return {"own": loss, "inside": {"deep": loss}}
 
     model = Own()
     model.compile(K.optimizers.SGD(0.1), "mse")
     history = model.fit(*line(), epochs=3, verbose=0)
-    assert list(history.history) == ["own"] and history.history["own"][-1] < history.history["own"][0]
+    assert list(history.history) == ["deep", "own"] and history.history["own"][-1] < history.history["own"][0]
 
 
 def test_weights_of_samples_and_classes():
