@@ -33,7 +33,8 @@ from .batches import (
     with_rows,
 )
 from .convert import convert_to_tensor
-from .errors import InvalidArgumentError
+from .errors import InvalidArgumentError, OutOfRangeError
+from .record import state
 from .tensor import wrap
 
 AUTOTUNE = -1
@@ -53,6 +54,7 @@ class Dataset:
 
     def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
         self._start, self._length, self._kind, self._spec = start, length, kind, spec
+        self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
     # -- sources ------------------------------------------------------------------------------------------------------
 
@@ -381,8 +383,8 @@ class Dataset:
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
         return Dataset(start, length, kind, spec)
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._start()
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """The elements as NumPy arrays."""
@@ -428,6 +430,35 @@ class Dataset:
         return f"<{self._kind} element_spec={self.element_spec}>"
 
     __str__ = __repr__
+
+
+class DatasetIterator:
+    """One walk over a dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset, self._elements = dataset, dataset._start()
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def get_next(self) -> Any:
+        """The next element; OutOfRangeError after the last one."""
+        if state.graph is not None:
+            from .graphs.streams import next_element
+
+            return next_element(self)
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext] name: ") from None
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        return self._dataset.element_spec
 
 
 def _dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:

@@ -21,5 +21,6 @@ Interfaces
     ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
     ``control``, ``mapping``, ``arrays``, ``body``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``autograph``, ``loops``, ``values``, ``rewrite``, ``sources``   Python's control flow on symbolic tensors
+    ``streams``    datasets, whose elements are drawn when the graph runs
     ``custom``     ``custom_gradient`` and ``py_function`` inside a graph
 """

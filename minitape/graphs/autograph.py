@@ -23,6 +23,7 @@ from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import CanNotConvert, converted
+from .streams import STREAMS, is_stream
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .values import MISSING, Undefined, boolean, copies, decides, dtype_of, is_value
 
@@ -235,6 +236,8 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return replaced(*args, **kwargs)
     if state.graph is None:
         return function(*args, **kwargs)
+    if isinstance(function, (type, types.BuiltinFunctionType)) and function in STREAMS and args and is_stream(args[0]):
+        return STREAMS[function](*args, **kwargs)
     if _own(function):
         return _own_call(function, args, kwargs)
     return _rewritten(function)(*args, **kwargs)

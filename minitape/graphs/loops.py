@@ -16,6 +16,7 @@ from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
+from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
 from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value
 
@@ -56,7 +57,10 @@ def for_stmt(
     """``for``: over a tensor of a graph one operation; over anything else Python's loop."""
     if hasattr(source, "_read"):
         source = source._read()
-    if state.graph is None or not isinstance(source, Tensor):
+    if is_stream(source):
+        specs = specs_of(source)
+        source = source if specs is None else Stream(source, specs)
+    if state.graph is None or not isinstance(source, (Tensor, Stream)):
         for item in source:
             if extra is not None and not extra():
                 break
@@ -64,7 +68,7 @@ def for_stmt(
             if extra is not None and not _still(extra):
                 break
         return
-    if source.shape.rank == 0:
+    if not isinstance(source, Stream) and source.shape.rank == 0:
         raise TypeError("iterating over a scalar tensor is not allowed")
     _refuse_return(names)
     loop = _Loop(names, get, put, later)
@@ -118,7 +122,9 @@ class _Numbers:
 
 
 def _walk(source: Any) -> Any:
-    """How a ``for`` walks over a tensor."""
+    """How a ``for`` walks over a tensor or dataset."""
+    if isinstance(source, Stream):
+        return source
     if isinstance(source, SymbolicTensor) and source.op.type == "Range":
         start, limit, delta = source.op.inputs
         if hasattr(delta, "array"):

@@ -1,0 +1,130 @@
+"""Datasets inside ``tf.function``."""
+
+import pytest
+
+import minitape as tf
+
+
+def _numbers(n=6, batch=2):
+    return tf.data.Dataset.range(n).batch(batch)
+
+
+def test_a_loop_over_a_dataset_is_traced_once():
+    turns = []
+
+    @tf.function
+    def total(ds):
+        s = tf.constant(0, tf.int64)
+        for x in ds:
+            turns.append(1)
+            s += tf.reduce_sum(x)
+        return s
+
+    ds = _numbers(40)
+    assert int(total(ds)) == int(total(ds)) == 780
+    assert len(turns) < 4
+
+
+def test_each_run_walks_the_dataset_anew():
+    orders = []
+
+    def source():
+        orders.append(1)
+        yield from [float(len(orders)), 2.0]
+
+    ds = tf.data.Dataset.from_generator(source, output_signature=tf.TensorSpec((), tf.float32))
+
+    @tf.function
+    def total(ds):
+        s = 0.0
+        for x in ds:
+            s += x
+        return s
+
+    assert [float(total(ds)) for _ in range(3)] == [3.0, 4.0, 5.0]
+
+
+def test_next_draws_at_each_run():
+    @tf.function
+    def step(it):
+        return tf.reduce_sum(next(it)), it.get_next()
+
+    it = iter(_numbers(10))
+    assert [[int(a), b.numpy().tolist()] for a, b in (step(it), step(it))] == [[1, [2, 3]], [9, [6, 7]]]
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        step(it)
+
+
+def test_iter_inside_starts_anew():
+    @tf.function
+    def two(ds):
+        it = iter(ds)
+        return next(it) + next(it)
+
+    assert two(_numbers()).numpy().tolist() == two(_numbers()).numpy().tolist() == [2, 4]
+
+
+def test_break_enumerate_and_structures():
+    ds = tf.data.Dataset.from_tensor_slices({"a": [1, 2, 3, 4], "b": [1, 1, 5, 1]})
+
+    @tf.function
+    def f(ds):
+        found = tf.constant(-1, tf.int64)
+        for i, e in enumerate(ds):
+            if e["b"] > e["a"]:
+                found = i
+                break
+        return found
+
+    assert int(f(ds)) == 2
+
+
+def test_gradient_goes_through_the_elements_that_were_drawn():
+    w = tf.Variable(3.0)
+    ds = tf.data.Dataset.from_tensor_slices(([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])).shuffle(3).batch(2)
+
+    @tf.function
+    def loss(ds):
+        out = 0.0
+        for x, y in ds:
+            out += tf.reduce_sum((w * x - y) ** 2)
+        return out
+
+    with tf.GradientTape() as tape:
+        value = loss(ds)
+    loss(ds)  # drawn anew
+    with pytest.raises(tf.errors.FailedPreconditionError, match="compute it before"):
+        tape.gradient(value, w)
+    with tf.GradientTape() as tape:
+        value = loss(ds)
+    assert float(value) == 14.0 and float(tape.gradient(value, w)) == 28.0
+
+
+def test_training_inside():
+    w = tf.Variable(0.0)
+    ds = tf.data.Dataset.from_tensor_slices(([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])).shuffle(3).batch(2)
+
+    @tf.function
+    def train(ds):
+        for _ in tf.range(50):
+            for x, y in ds:
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean((w * x - y) ** 2)
+                w.assign_sub(0.05 * tape.gradient(loss, w))
+
+    train(ds)
+    assert abs(float(w) - 2.0) < 1e-3
+
+
+def test_datasets_made_inside():
+    @tf.function
+    def f(x):
+        s = 0.0
+        for v in tf.data.Dataset.from_tensor_slices(x):
+            s += v
+        for n in tf.data.Dataset.range(3).map(lambda n: n * 2):
+            s += tf.cast(n, tf.float32)
+        return s
+
+    assert float(f(tf.constant([1.0, 2.0]))) == 9.0
+    assert float(f(tf.constant([2.0, 2.0]))) == 10.0
