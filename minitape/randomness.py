@@ -112,6 +112,8 @@ def _stateful(op: str, sampler: Any, shape: tuple[int, ...], dtype: Any, seed: A
 
 def _scaled(numbers: Any, mean: Any, stddev: Any) -> Any:
     """Standard normal numbers times ``stddev`` plus ``mean``."""
+    if type(mean) is float and type(stddev) is float and mean == 0 and stddev == 1:
+        return numbers
     return numbers * convert_to_tensor(stddev, numbers.dtype) + convert_to_tensor(mean, numbers.dtype)
 
 
