@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
+from . import dtypes, philox
 from .convert import convert_to_tensor
 from .errors import InvalidArgumentError
 from .tensor import Tensor, wrap
@@ -169,30 +169,43 @@ def padded(group: list[Any], shapes: Any, values: Any) -> Any:
     return map_leaves(lambda _: next(left), group[0])
 
 
-def drawn(source: Iterator[Any], size: int, chance: Any) -> Iterator[Any]:
-    """Elements drawn from a buffer that is filled up again after each."""
-    buffer = list(itertools.islice(source, size))
-    while buffer:
-        i = int(chance.integers(len(buffer)))
-        yield buffer[i]
-        following = next(source, _END)
-        if following is _END:
-            buffer[i] = buffer[-1]
-            buffer.pop()
-        else:
-            buffer[i] = following
+def drawn(source: Iterator[Any], size: int, words: Iterator[int]) -> Iterator[Any]:
+    """Elements drawn from a buffer that is filled up before each draw, in the order of TensorFlow."""
+    buffer: dict[int, Any] = {}
+    start = end = 0
+    open_end = True
+    while True:
+        while open_end and end - start < size:
+            following = next(source, _END)
+            if following is _END:
+                open_end = False
+            else:
+                buffer[end] = following
+                end += 1
+        if start == end:
+            return
+        i = start + next(words) % (end - start)
+        chosen = buffer[i]
+        buffer[i] = buffer[start]
+        del buffer[start]
+        start += 1
+        yield chosen
 
 
 _END = object()
 
 
-def seed_of(seed: Any) -> Any:
-    """The given seed, or one drawn from the global generator."""
-    if seed is not None:
-        return int(seed)
-    import minitape as tf
+def words(seeds: tuple[int, int]) -> Iterator[int]:
+    """The random 32 bits of two seeds, one after the other."""
+    for first in itertools.count(step=16):
+        yield from philox.blocks(seeds[0], (seeds[1] << 64) + first, 16).reshape(-1).tolist()
 
-    return int(tf.random.uniform([], maxval=2**31 - 1, dtype=tf.int32))
+
+def seed_pair(seed: Any) -> tuple[int, int]:
+    """The global seed and the operation's own, as TensorFlow completes them."""
+    from .randomness import pair_of
+
+    return pair_of(None if seed is None else int(seed))
 
 
 # -- types ------------------------------------------------------------------------------------------------------------

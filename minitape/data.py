@@ -24,13 +24,14 @@ from .batches import (
     ragged_rows,
     row,
     rows_of,
-    seed_of,
+    seed_pair,
     source,
     spec_of,
     stacked,
     tensor_spec,
     typed,
     with_rows,
+    words,
 )
 from .convert import convert_to_tensor
 from .errors import InvalidArgumentError, OutOfRangeError
@@ -244,13 +245,12 @@ class Dataset:
             raise InvalidArgumentError(
                 None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: "
             )
-        source: list[Any] = []
-        first = seed_of(seed)
+        seeds = seed_pair(seed)
+        rounds = words(seeds)  # each iteration takes two seeds from here
 
         def start() -> Iterator[Any]:
-            if not source or not reshuffle_each_iteration:
-                source[:] = [np.random.default_rng(first)]
-            return drawn(iter(self), size, source[0])
+            mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds
+            return drawn(iter(self), size, words(mine))
 
         return self._derived(start, self._length, "_ShuffleDataset", self._spec)
 

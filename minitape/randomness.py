@@ -60,6 +60,19 @@ class _Seeds:
 _seeds = _Seeds()
 
 
+def pair_of(op_seed: int | None) -> tuple[int, int]:
+    """The two seeds of something that keeps its own place among the numbers, as datasets do."""
+    key, counter = _seeds.start("", op_seed, "", 0)
+    return key, counter >> 64
+
+
+def permutation(count: int) -> Any:
+    """The order in which ``fit`` takes examples: at random, but always the same for one global seed."""
+    if _seeds.seed is None:
+        return philox.permutation(int.from_bytes(os.urandom(8), "little"), 0, count)
+    return philox.permutation(_seeds.seed % _MOST, 0, count)
+
+
 def set_seed(seed: Any) -> None:
     """Sets the global seed: the same random numbers follow each time. None makes them unpredictable again.
 

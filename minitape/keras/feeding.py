@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..randomness import permutation
 from ..tensor import Tensor, wrap
 
 
@@ -86,9 +87,8 @@ class Feed:
             self.steps = step + 1
 
     def _from_arrays(self) -> Iterator[Any]:
-        import minitape as tf
 
-        order = tf.random.shuffle(tf.range(self._count)).numpy() if self._shuffle else np.arange(self._count)
+        order = permutation(self._count) if self._shuffle else np.arange(self._count)
         while True:
             for start in range(0, self._count, self._size):
                 chosen = order[start : start + self._size]

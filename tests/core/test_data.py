@@ -56,6 +56,17 @@ def test_shuffling_keeps_the_elements(numbers, size):
     assert listed(data) == listed(data)
 
 
+def test_the_order_of_tensorflow():
+    # the numbers of TensorFlow 2.21
+    tf.random.set_seed(7)
+    data = D.range(6).shuffle(6, seed=1)
+    assert listed(data) == [5, 3, 1, 4, 2, 0] and listed(data) == [4, 1, 3, 5, 0, 2]
+    assert listed(D.range(6).shuffle(3, seed=1, reshuffle_each_iteration=False)) == [0, 1, 4, 3, 5, 2]
+    tf.random.set_seed(7)
+    data = D.range(6).shuffle(6)
+    assert listed(data) == [2, 5, 0, 1, 3, 4] and listed(data) == [4, 0, 3, 5, 2, 1]
+
+
 def test_shuffling_changes_from_one_iteration_to_the_next():
     data = D.range(50).shuffle(50)
     assert listed(data) != listed(data)

@@ -149,6 +149,17 @@ def test_a_step_of_ones_own():
     assert list(history.history) == ["deep", "own"] and history.history["own"][-1] < history.history["own"][0]
 
 
+def test_examples_come_in_the_order_of_keras():
+    # what Keras 3 on TensorFlow 2.21 learns
+    K.utils.set_random_seed(2)
+    model = K.Sequential([K.Input((1,)), L.Dense(1, kernel_initializer=K.initializers.Constant(-0.5))])
+    model.compile(K.optimizers.SGD(0.05), "mse")
+    x = np.linspace(-1, 1, 10, dtype=np.float32)[:, None]
+    history = model.fit(x, x**2, batch_size=4, epochs=3, verbose=0)
+    np.testing.assert_allclose(history.history["loss"], [0.39043069, 0.30690157, 0.25476944], rtol=1e-6)
+    assert abs(tf.random.uniform([]).numpy() - 0.14690244) < 1e-6
+
+
 def test_weights_of_samples_and_classes():
     x, y = line()
     weighted = compiled()
