@@ -55,6 +55,8 @@ class Dataset:
 
     def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
         self._start, self._length, self._kind, self._spec = start, length, kind, spec
+        self._source: Dataset | None = None  # what this one is made of
+        self._rounds: Iterator[int] | None = None  # random numbers, two for each iteration
         self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
     # -- sources ------------------------------------------------------------------------------------------------------
@@ -252,7 +254,9 @@ class Dataset:
             mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds
             return drawn(iter(self), size, words(mine))
 
-        return self._derived(start, self._length, "_ShuffleDataset", self._spec)
+        made = self._derived(start, self._length, "_ShuffleDataset", self._spec)
+        made._rounds = rounds if reshuffle_each_iteration else None
+        return made
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """All elements ``count`` times over; without end for None or -1."""
@@ -381,7 +385,16 @@ class Dataset:
         )
 
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
-        return Dataset(start, length, kind, spec)
+        made = Dataset(start, length, kind, spec)
+        made._source = self
+        return made
+
+    def pass_over(self) -> None:
+        """Takes the random numbers of one iteration and iterates not."""
+        if self._rounds is not None:
+            next(self._rounds), next(self._rounds)
+        if self._source is not None:
+            self._source.pass_over()
 
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self)

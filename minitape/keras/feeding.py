@@ -85,9 +85,10 @@ class Feed:
                 break
         if self.steps is None:
             self.steps = step + 1
+        if self._arrays is None and self._limit is None and hasattr(self._stream, "pass_over"):
+            self._stream.pass_over()  # Keras begins another iteration behind each epoch, and uses none of it
 
     def _from_arrays(self) -> Iterator[Any]:
-
         order = permutation(self._count) if self._shuffle else np.arange(self._count)
         while True:
             for start in range(0, self._count, self._size):

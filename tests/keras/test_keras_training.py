@@ -160,6 +160,23 @@ def test_examples_come_in_the_order_of_keras():
     assert abs(tf.random.uniform([]).numpy() - 0.14690244) < 1e-6
 
 
+def test_a_shuffled_dataset_in_the_order_of_keras():
+    # Keras 3 on TensorFlow 2.21 takes every second iteration of the dataset
+    K.utils.set_random_seed(3)
+    x = np.arange(6, dtype=np.float32)
+    orders = []
+
+    class Listener(K.Model):
+        def train_step(self, data):
+            orders.append(data[0].numpy().tolist())
+            return {"loss": 0.0}
+
+    model = Listener()
+    model.compile("sgd", "mse", run_eagerly=True)
+    model.fit(tf.data.Dataset.from_tensor_slices((x, x)).shuffle(6).batch(6), epochs=3, verbose=0)
+    assert orders == [[3, 4, 0, 5, 1, 2], [0, 4, 2, 5, 1, 3], [5, 1, 2, 4, 0, 3]]
+
+
 def test_weights_of_samples_and_classes():
     x, y = line()
     weighted = compiled()

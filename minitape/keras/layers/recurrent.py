@@ -140,6 +140,7 @@ class LSTM(_Recurrent):
         super().__init__(units, activation, use_bias, **kwargs)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.unit_forget_bias = unit_forget_bias
+        make_default_seed()  # Keras draws one for dropout after those of the weights
 
     def _bias_initializer(self) -> Any:
         if not self.unit_forget_bias:
@@ -201,6 +202,7 @@ class GRU(_Recurrent):
         if not reset_after:
             raise ValueError("minitape's GRU supports reset_after=True only.")
         self.recurrent_activation, self.reset_after = activations.get(recurrent_activation), reset_after
+        make_default_seed()  # Keras draws one for dropout after those of the weights
 
     def _bias_shape(self) -> tuple[int, ...]:
         return (2, 3 * self.units)
