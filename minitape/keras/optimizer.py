@@ -204,7 +204,9 @@ class Optimizer:
         pairs = self._with_gradients(list(grads), variables)
         grads = [g if self.loss_scale_factor is None else g / self.loss_scale_factor for g, _ in pairs]
         variables = [v for _, v in pairs]
-        grads = self._clipped([_dense(g) for g in grads])
+        dense = [_dense(g) for g in grads]
+        self._sparse = {id(d): g for d, g in zip(dense, grads, strict=True) if d is not g}
+        grads = self._clipped(dense)
         self._decay(variables)
         self.begin_step()
         for g, v in zip(grads, variables, strict=True):
@@ -244,6 +246,14 @@ class Optimizer:
         for v in variables:
             kind = getattr(v.dtype, "name", v.dtype)
             v.assign(value_of(v) - value_of(v) * convert(self.weight_decay, kind) * convert(self.learning_rate, kind))
+
+    def squared(self, gradient: Any, variable: Any) -> Any:
+        """The squares of a gradient; of the rows of an embedding each by itself, as in Keras."""
+        rows = self._sparse.get(id(gradient))
+        if rows is not None:
+            return cast(IndexedSlices(rows.values * rows.values, rows.indices, rows.dense_shape).dense(), variable)
+        g = cast(gradient, variable)
+        return g * g
 
     def begin_step(self) -> None:
         """What a step does once, before it changes the weights."""

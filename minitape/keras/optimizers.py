@@ -80,7 +80,7 @@ class Adam(Optimizer):
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
         alpha = rate * tf.sqrt(1 - power_2) / (1 - power_1)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))
-        v.assign_add((g * g - value_of(v)) * (1 - self.beta_2))
+        v.assign_add((self.squared(gradient, variable) - value_of(v)) * (1 - self.beta_2))
         if self.amsgrad:
             largest = self._of(self._velocity_hats, variable)
             largest.assign(tf.maximum(value_of(largest), value_of(v)))
@@ -138,7 +138,7 @@ class RMSprop(Optimizer):
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         v = self._of(self._velocities, variable)
-        v.assign(self.rho * value_of(v) + (1 - self.rho) * (g * g))
+        v.assign(self.rho * value_of(v) + (1 - self.rho) * self.squared(gradient, variable))
         below = value_of(v) + self.epsilon
         if self.centered:
             average = self._of(self._averages, variable)
@@ -176,7 +176,7 @@ class Adagrad(Optimizer):
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         total = self._of(self._sums, variable)
-        total.assign_add(g * g)
+        total.assign_add(self.squared(gradient, variable))
         variable.assign_sub(rate * g / tf.sqrt(value_of(total) + self.epsilon))
 
 
@@ -259,7 +259,7 @@ class Nadam(Optimizer):
         product = cast(value_of(self._product), variable)
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
         m.assign_add((g - value_of(m)) * (1 - beta_1))
-        v.assign_add((g * g - value_of(v)) * (1 - beta_2))
+        v.assign_add((self.squared(gradient, variable) - value_of(v)) * (1 - beta_2))
         ahead = following * value_of(m) / (1 - product * following) + (1 - now) * g / (1 - product)
         variable.assign_sub(ahead * rate / (tf.sqrt(value_of(v) / (1 - tf.pow(beta_2, step))) + self.epsilon))
 
@@ -286,7 +286,7 @@ class Adadelta(Optimizer):
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         gradients, steps = self._of(self._gradients, variable), self._of(self._steps, variable)
-        gradients.assign(self.rho * value_of(gradients) + (1 - self.rho) * g * g)
+        gradients.assign(self.rho * value_of(gradients) + (1 - self.rho) * self.squared(gradient, variable))
         step = -tf.sqrt(value_of(steps) + self.epsilon) * g / tf.sqrt(value_of(gradients) + self.epsilon)
         steps.assign(self.rho * value_of(steps) + (1 - self.rho) * step * step)
         variable.assign_add(rate * step)

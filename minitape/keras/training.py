@@ -55,12 +55,12 @@ class Trainer:
         """
         compiled_metrics = None
         if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = _Metrics(metrics, weighted_metrics)
+            compiled_metrics = _Metrics(metrics, weighted_metrics, lambda: _output_names(self))
         settings = {
             "optimizer": optimizers.get(optimizer),
             "loss": loss,
             "_compiled_metrics": compiled_metrics,
-            "_compiled_loss": None if loss is None else _Losses(loss, loss_weights),
+            "_compiled_loss": None if loss is None else _Losses(loss, loss_weights, lambda: _output_names(self)),
             "_loss_tracker": metrics_module.Mean(name="loss"),
             "run_eagerly": run_eagerly,
             "stop_training": False,
@@ -317,7 +317,8 @@ class Trainer:
 class _Losses:
     """The compiled loss: one, or one for each output, with weights."""
 
-    def __init__(self, loss: Any, weights: Any) -> None:
+    def __init__(self, loss: Any, weights: Any, output_names: Any) -> None:
+        self._output_names = output_names
         if weights is not None and not isinstance(weights, (list, tuple, dict, float)):
             raise ValueError(
                 "Expected `loss_weights` argument to be a float (single output case) or a list, tuple, or dict "
@@ -330,8 +331,12 @@ class _Losses:
     def _prepare(self, y_pred: Any) -> None:
         keys = list(y_pred) if isinstance(y_pred, dict) else range(len(nest.flatten(y_pred)))
         given, weights = self._given, self._weights
-        per_output = [given[k] for k in keys] if isinstance(given, (list, tuple, dict)) else [given] * len(keys)
-        factors = [weights[k] for k in keys] if isinstance(weights, (list, tuple, dict)) else [weights] * len(keys)
+        per_output, factors = (
+            [v[k] if isinstance(v, dict) else v[i] for i, k in enumerate(keys)]
+            if isinstance(v, (list, tuple, dict))
+            else [v] * len(keys)
+            for v in (given, weights)
+        )
         self._ready = [
             (None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)
         ]
@@ -342,6 +347,8 @@ class _Losses:
             ]
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        names = self._output_names()
+        y_true, y_pred, sample_weight = (_named(v, names) for v in (y_true, y_pred, sample_weight))
         if self._ready is None:
             self._prepare(y_pred)
         order = _by_keys(y_pred)
@@ -352,10 +359,26 @@ class _Losses:
             weight = sample_weight if not nest.is_nested(sample_weight) else order(sample_weight)[i]
             value = loss(order(y_true)[i], order(y_pred)[i], weight)
             if self.trackers:
-                self.trackers[i].update_state(value, sample_weight=float(order(y_pred)[i].shape[0]))
+                self.trackers[i].update_state(value)
             value = value if factor is None else value * factor
             total = value if total is None else total + value
         return total
+
+
+def _output_names(model: Any) -> list[str] | None:
+    """The names of the outputs of a functional model that has several; else None."""
+    outputs = getattr(model, "outputs", None)
+    if not isinstance(outputs, list) or len(outputs) < 2:
+        return None
+    names = [output._keras_history.layer.name for output in outputs]
+    return names if len(set(names)) == len(names) else None
+
+
+def _named(values: Any, names: list[str] | None) -> Any:
+    """A list that belongs to several outputs, by their names."""
+    if names is None or not isinstance(values, (list, tuple)) or len(values) != len(names):
+        return values
+    return dict(zip(names, values, strict=True))
 
 
 def _by_keys(y_pred: Any) -> Any:
@@ -385,8 +408,9 @@ class _Function(losses_module.Loss):
 class _Metrics(metrics_module.Metric):
     """The compiled metrics: resolved when the first labels and predictions are seen."""
 
-    def __init__(self, metrics: Any, weighted: Any) -> None:
+    def __init__(self, metrics: Any, weighted: Any, output_names: Any) -> None:
         super().__init__(name="compile_metrics")
+        self._output_names = output_names
         for name, given in (("metrics", metrics), ("weighted_metrics", weighted)):
             if given and not isinstance(given, (list, tuple, dict)):
                 raise ValueError(
@@ -421,6 +445,8 @@ class _Metrics(metrics_module.Metric):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
+        names = self._output_names()
+        y_true, y_pred, sample_weight = (_named(v, names) for v in (y_true, y_pred, sample_weight))
         order = _by_keys(y_pred)
         true, predicted = order(y_true), order(y_pred)
         if not self._ready:

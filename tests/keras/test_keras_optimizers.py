@@ -128,6 +128,14 @@ def test_rows_of_an_embedding_alone_move():
     np.testing.assert_allclose(table.numpy()[:, 0], [1, 0.8, 1, 0.9], rtol=1e-6)
 
 
+def test_squares_of_rows_that_come_twice():
+    # Keras squares the gradients of rows before it adds up what belongs to one row
+    table = tf.Variable(tf.ones((3, 1)))
+    rows = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([1, 1]), tf.constant([3, 1]))
+    optimizers.RMSprop(0.1, rho=0.0, epsilon=0.0).apply([rows], [table])
+    np.testing.assert_allclose(table.numpy()[1], 1 - 0.1 * 3 / np.sqrt(1 + 4), rtol=1e-5)
+
+
 def test_iterations_and_learning_rate():
     optimizer = optimizers.SGD(0.5)
     variable = tf.Variable(1.0)

@@ -160,6 +160,17 @@ def test_examples_come_in_the_order_of_keras():
     assert abs(tf.random.uniform([]).numpy() - 0.14690244) < 1e-6
 
 
+def test_several_outputs_by_name():
+    x, y = line()
+    given = K.Input((1,))
+    outputs = [L.Dense(1, name=name)(given) for name in ("p", "q")]
+    model = K.Model(given, outputs)
+    model.compile("sgd", {"p": "mse", "q": "mae"}, loss_weights={"p": 1.0, "q": 0.5}, metrics={"p": ["mae"]})
+    history = model.fit(x, {"q": y, "p": y}, epochs=1, batch_size=32, verbose=0).history
+    assert sorted(history) == ["loss", "p_loss", "p_mae", "q_loss"]
+    np.testing.assert_allclose(history["loss"][0], history["p_loss"][0] + 0.5 * history["q_loss"][0], rtol=1e-5)
+
+
 def test_a_shuffled_dataset_in_the_order_of_keras():
     # Keras 3 on TensorFlow 2.21 takes every second iteration of the dataset
     K.utils.set_random_seed(3)

@@ -33,6 +33,9 @@ class _Recurrent(Layer):
         go_backwards: bool = False,
         **kwargs: Any,
     ) -> None:
+        for name in ("dropout", "recurrent_dropout", "seed", "stateful", "unroll"):
+            if kwargs.pop(name, None) and name not in ("seed", "unroll"):
+                raise ValueError(f"minitape's recurrent layers have no `{name}`.")
         if not isinstance(units, int) or units <= 0:
             raise ValueError(
                 f"Received an invalid value for argument `units`, expected a positive integer, got {units}."
