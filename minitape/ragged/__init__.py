@@ -229,3 +229,11 @@ def _is_tensor(value: Any) -> bool:
 
 
 _ = (concat, nvals)  # used by tf.concat through the handlers
+
+
+def __getattr__(name: str) -> Any:
+    from ..api import missing
+
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(missing("tf.ragged", name, [n for n in globals() if not n.startswith("_")]))
