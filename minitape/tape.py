@@ -9,6 +9,7 @@ itself the result of a row on the tape.
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import logging
 import weakref
@@ -44,6 +45,23 @@ class UnconnectedGradients(Enum):
 
     NONE = "none"
     ZERO = "zero"
+
+
+# A tape may die while the garbage collector runs, which may be in the middle of any allocation of the interpreter. Its
+# recording is not released there: that computes values, which switches NumPy's warnings off, which changes a context
+# variable; and when the collector was started by such a change, the interpreter crashes (seen on Python 3.11).
+_collecting: list[bool] = []  # not empty while the collector runs
+_orphans: list[Record] = []  # recordings to release when the next tape is entered
+
+
+def _notice(phase: str, info: dict[str, int]) -> None:
+    if phase == "start":
+        _collecting.append(True)
+    else:
+        _collecting.clear()
+
+
+gc.callbacks.append(_notice)
 
 
 class GradientTape:
@@ -91,6 +109,8 @@ class GradientTape:
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
         self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
+        while _orphans:
+            _orphans.pop().release()
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -145,7 +165,10 @@ class GradientTape:
                 state.tapes.remove(self)
             record.tapes -= 1
             if record.tapes <= 0:
-                record.release()
+                if _collecting:
+                    _orphans.append(record)
+                else:
+                    record.release()
 
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""
