@@ -1,0 +1,24 @@
+"""A tape in a reference cycle dies inside the garbage collector, where nothing may be computed."""
+
+from __future__ import annotations
+
+import gc
+
+import minitape as tf
+from minitape import tape as module
+
+
+def test_recording_of_a_collected_tape_is_released_with_the_next_one():
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    record = tape._record
+    cycle = [tape]
+    cycle.append(cycle)
+    del tape, cycle
+    gc.collect()
+    assert record in module._orphans
+    with tf.GradientTape():
+        pass
+    assert not module._orphans and y.numpy() == 4.0
