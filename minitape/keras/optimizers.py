@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..slices import IndexedSlices
 from . import initializers
 from .optimizer import Optimizer, cast, value_of
 from .serial import lookup
@@ -34,6 +35,12 @@ class SGD(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
+        rows = self._sparse.get(id(gradient))
+        if rows is not None and not self.momentum:  # one row after the other, so that rounding is the same
+            target = variable.value if isinstance(variable, Variable) else variable
+            steps = cast(rows.values, variable) * cast(learning_rate, variable)
+            target.scatter_sub(IndexedSlices(steps, rows.indices, rows.dense_shape))
+            return
         step = cast(gradient, variable) * cast(learning_rate, variable)
         if not self.momentum:
             variable.assign_sub(step)
