@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import auto_name, convert
+from .backend import auto_name, convert, epsilon
 from .losses import squeeze_or_expand
 from .metric import Metric
 
@@ -193,3 +193,71 @@ class MeanIoU(Metric):
         union = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1) - right
         valid = tf.reduce_sum(tf.cast(union != 0, self.dtype))
         return tf.math.divide_no_nan(tf.reduce_sum(tf.math.divide_no_nan(right, union)), valid)
+
+
+class FBetaScore(Metric):
+    """The weighed harmonic mean of precision and recall of each class, or their "micro", "macro", "weighted" average.
+
+    A prediction says yes where it is above ``threshold``; without one, to the class with the largest value.
+    """
+
+    def __init__(
+        self,
+        average: str | None = None,
+        beta: float = 1.0,
+        threshold: float | None = None,
+        name: str = "fbeta_score",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(dtype, name)
+        if average not in (None, "micro", "macro", "weighted"):
+            raise ValueError(
+                "Invalid `average` argument value. Expected one of: {None, 'micro', 'macro', 'weighted'}. Received: "
+                f"average={average}"
+            )
+        self.average, self.beta, self.threshold = average, beta, threshold
+        self._counts: Any = None
+
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Takes in a batch of labels (1 or 0 for each class) and predictions."""
+        import minitape as tf
+
+        y_true, y_pred = (convert(y, self.dtype) for y in (y_true, y_pred))
+        if self._counts is None:
+            names = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
+            shape = () if self.average == "micro" else (y_true.shape[-1],)
+            self._counts = [self.add_variable(shape, "zeros", name=name) for name in names]
+        if self.threshold is None:
+            best = tf.reduce_max(y_pred, axis=-1, keepdims=True)
+            says = tf.cast((y_pred >= best) & (tf.abs(y_pred) > 1e-9), y_true.dtype)
+        else:
+            says = tf.cast(y_pred > self.threshold, y_true.dtype)
+        weight: Any = 1.0 if sample_weight is None else tf.reshape(convert(sample_weight, self.dtype), (-1, 1))
+        axis = None if self.average == "micro" else 0
+        parts = (says * y_true, says * (1 - y_true), (1 - says) * y_true, y_true)
+        for total, part in zip(self._counts, parts, strict=True):
+            total.assign_add(tf.reduce_sum(part * weight, axis=axis))
+
+    def result(self) -> Any:
+        """The score so far."""
+        import minitape as tf
+
+        if self._counts is None:
+            return tf.constant(0.0)
+        right, wrong, missed, weights = (tf.convert_to_tensor(v) for v in self._counts)
+        precision = right / (right + wrong + epsilon())
+        recall = right / (right + missed + epsilon())
+        square = self.beta * self.beta
+        score = (1 + square) * precision * recall / (precision * square + recall + epsilon())
+        if self.average == "weighted":
+            return tf.reduce_sum(score * (weights / (tf.reduce_sum(weights) + epsilon())))
+        return score if self.average is None else tf.reduce_mean(score)
+
+
+class F1Score(FBetaScore):
+    """The harmonic mean of precision and recall."""
+
+    def __init__(
+        self, average: str | None = None, threshold: float | None = None, name: str = "f1_score", dtype: Any = None
+    ) -> None:
+        super().__init__(average, 1.0, threshold, name, dtype)

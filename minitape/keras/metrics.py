@@ -8,8 +8,10 @@ from . import losses
 from .backend import convert, floatx
 from .counting import (  # noqa: F401 - part of tf.keras.metrics
     AUC,
+    F1Score,
     FalseNegatives,
     FalsePositives,
+    FBetaScore,
     MeanIoU,
     Precision,
     Recall,

@@ -138,6 +138,20 @@ def test_accuracies_of_classes(scores, labels):
         np.testing.assert_allclose(metric.result(), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("average", [None, "micro", "macro", "weighted"])
+def test_f1_score(average):
+    rng = np.random.default_rng(0)
+    t, p = np.eye(3)[rng.integers(0, 3, 20)], rng.uniform(0.1, 1, size=(20, 3))
+    metric = K.metrics.F1Score(average)
+    metric.update_state(t[:9], p[:9])
+    metric.update_state(t[9:], p[9:])
+    says = p == p.max(-1, keepdims=True)
+    axis = None if average == "micro" else 0
+    f1 = 2 * (says * t).sum(axis) / (says.sum(axis) + t.sum(axis))
+    wanted = np.average(f1, weights=t.sum(0)) if average == "weighted" else f1.mean() if average == "macro" else f1
+    np.testing.assert_allclose(metric.result(), wanted, rtol=1e-4)
+
+
 def test_explained_variance():
     rng = np.random.default_rng(0)
     t, p = rng.normal(size=(8, 2)), rng.normal(size=(8, 2))
