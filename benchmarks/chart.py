@@ -35,7 +35,7 @@ def draw(figures: dict) -> str:
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         '<text x="16" y="24" font-size="15" font-weight="bold">minitape beside its strongest peer</text>',
         f'<text x="16" y="43" fill="{FAINT}">time of record and gradient, peer = 1; shorter is faster; '
-        f'measured {escape(about["date"])} on one CPU, Python {escape(about["python"])}</text>',
+        f"measured {escape(about['date'])} on one CPU, Python {escape(about['python'])}</text>",
     ]
     tick = low
     while tick <= high * 1.001:
@@ -48,7 +48,9 @@ def draw(figures: dict) -> str:
         start, end = sorted((x(1), x(ratio)))
         colour = GOOD if ratio <= row["goal"] else SLOW
         parts.append(f'<text x="{LEFT - 12}" y="{y + 13}" text-anchor="end">{escape(row["label"].strip())}</text>')
-        parts.append(f'<rect x="{start:.1f}" y="{y + 3}" width="{max(end - start, 1):.1f}" height="13" fill="{colour}"/>')
+        parts.append(
+            f'<rect x="{start:.1f}" y="{y + 3}" width="{max(end - start, 1):.1f}" height="13" fill="{colour}"/>'
+        )
         parts.append(f'<line x1="{x(row["goal"]):.1f}" x2="{x(row["goal"]):.1f}" y1="{y}" y2="{y + 19}" '
                      f'stroke="{INK}" stroke-width="2"/>')  # fmt: skip
         parts.append(f'<text x="{WIDTH - RIGHT + 8}" y="{y + 13}">{ratio:.2f} {escape(row["rival"])}</text>')

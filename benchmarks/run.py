@@ -134,9 +134,13 @@ def main(only: str, peers: str, rounds: int, seconds: float, quick: bool, json_f
             rows.append(run_workload(w, names, rounds, seconds, quick))
             progress.advance(task)
     console.print(table_of(rows, names))
-    alone = {} if not single or only else {name: call("benchmarks.single", name) for name in ("memory", "growth", "starts")}
+    alone = (
+        {} if not single or only else {name: call("benchmarks.single", name) for name in ("memory", "growth", "starts")}
+    )
     for name, figures in alone.items():
-        console.print(f"{name}: " + ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()))
+        console.print(
+            f"{name}: " + ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items())
+        )
     wrong = [f"{r['label'].strip()}: {', '.join(r['disagree'])}" for r in rows if r["disagree"]]
     for row in rows:
         for peer, note in row["notes"].items():

@@ -7,6 +7,7 @@ callable. The callable does all of the work, recording and gradient, and returns
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def mlp_inputs(batch: int, sizes: tuple[int, ...] = (784, 256, 128, 10)) -> dict
     """float32 weights, biases, inputs and targets of a network."""
     r = rng()
     return {
-        "weights": [(r.standard_normal((a, b)) * 0.05).astype(np.float32) for a, b in zip(sizes, sizes[1:], strict=False)],
+        "weights": [(r.standard_normal((a, b)) * 0.05).astype(np.float32) for a, b in pairwise(sizes)],
         "biases": [np.zeros(b, np.float32) for b in sizes[1:]],
         "x": r.standard_normal((batch, sizes[0])).astype(np.float32),
         "y": np.eye(sizes[-1], dtype=np.float32)[r.integers(0, sizes[-1], batch)],
@@ -93,6 +94,7 @@ def micro_mlp_inputs(samples: int) -> tuple[Any, Any, Any]:
     """Layers of (weights, bias) of a 2-16-16-1 network as Python floats, the samples, and their labels."""
     r = rng()
     layers = [
-        [(r.uniform(-1, 1, a).tolist(), float(r.uniform(-1, 1))) for _ in range(b)] for a, b in ((2, 16), (16, 16), (16, 1))
+        [(r.uniform(-1, 1, a).tolist(), float(r.uniform(-1, 1))) for _ in range(b)]
+        for a, b in ((2, 16), (16, 16), (16, 1))
     ]
     return layers, r.uniform(-1, 1, (samples, 2)).tolist(), r.choice([-1.0, 1.0], samples).tolist()

@@ -16,11 +16,14 @@ from typing import Any
 
 from . import api
 from .primitives import elementwise as _elementwise  # noqa: F401 - fills the table of primitives
+from .primitives import linear as _linear  # noqa: F401
+from .primitives import reduce as _reduce  # noqa: F401
+from .primitives import scatter as _scatter  # noqa: F401
+from .primitives import shaping as _shaping  # noqa: F401
 from .tensor import _install_operators
-from .primitives import linear as _linear, reduce as _reduce, scatter as _scatter, shaping as _shaping  # noqa: F401, E402, I001
 
 _install_operators()
-del shape  # noqa: F821 - importing the module of this name put it here; tf.shape is a function
+del shape  # type: ignore[name-defined] # noqa: F821 - importing the module of this name put it here; tf.shape is a function
 
 __version__ = "0.1.0"
 

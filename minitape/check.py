@@ -84,7 +84,9 @@ def _difference(f: Any, tensors: Sequence[Any], directions: Sequence[Any], eps: 
 def _compare(what: str, tensors: Sequence[Any], got: Any, want: Any, rtol: float, atol: float) -> None:
     if not np.allclose(got, want, rtol=rtol, atol=atol * (1 + np.max(np.abs(want), initial=0.0)), equal_nan=True):
         inputs = ", ".join(repr(t.array) for t in tensors)
-        raise AssertionError(f"{what} differs from finite differences\n  inputs   {inputs}\n  got      {got}\n  expected {want}")
+        raise AssertionError(
+            f"{what} differs from finite differences\n  inputs   {inputs}\n  got      {got}\n  expected {want}"
+        )
 
 
 def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) -> tuple[Any, Any]:
@@ -99,7 +101,9 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
            [0., 4.]])
     """
     if not isinstance(x, (list, tuple)):
-        raise ValueError(f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}")
+        raise ValueError(
+            f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
+        )
     tensors = [convert_to_tensor(a) for a in x]
     if delta is None:
         delta = 1.0 / 1024

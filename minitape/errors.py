@@ -17,7 +17,7 @@ class OpError(Exception):
     ...     tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
     ... except tf.errors.OpError as error:
     ...     print(error.message)
-    Incompatible shapes: [2] vs. [3] [Op:AddV2] name: 
+    Incompatible shapes: [2] vs. [3] [Op:AddV2] name:...
     """
 
     error_code: int | None = None

@@ -179,7 +179,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
         from .graphs.later import range_row
 
-        return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)
+        return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = wrap(_range(start, limit, delta, wanted))
     return decided(made, ends, "Range")

@@ -41,9 +41,7 @@ def batch_jacobian(tape: Any, target: Any, source: Any, parallel: int | None, us
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     tape._begin("used to")  # TensorFlow's wording here lacks a space
     size = target.shape.as_list()[0]
-    if not (
-        target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]
-    ):
+    if not (target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]):
         raise ValueError(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )

@@ -43,6 +43,7 @@ _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
 
+
 class State(threading.local):
     """What this thread is doing: its open recording, its active tapes, the graph it builds."""
 
@@ -79,7 +80,14 @@ class Call:
 class Leaf:
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
 
-    __slots__ = ("tensor", "variable", "version", "number", "ref", "owner")  # the last two of a released recording, weak
+    __slots__ = (
+        "tensor",
+        "variable",
+        "version",
+        "number",
+        "ref",
+        "owner",
+    )  # the last two of a released recording, weak
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
@@ -198,7 +206,9 @@ class Record:
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         self.events: list[Event] = []
         self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
-        self.by_marks: list[tuple[int, int | None]] = []  # (first row, number in members of the tape whose sweep wrote from there on)
+        self.by_marks: list[
+            tuple[int, int | None]
+        ] = []  # (first row, number in members of the tape whose sweep wrote from there on)
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients

@@ -10,9 +10,9 @@ from .errors import invalid
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import deferred, static, strict, tensor_of, together
-from .record import state
 from .picking import outside
 from .primitives import TABLE
+from .record import state
 from .tensor import apply
 
 

@@ -20,7 +20,6 @@ from .record import CALL, LONG, Call, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
 
-
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
 MANY = 100_000  # rows swept in Python after which numba is worth its loading time
@@ -146,7 +145,9 @@ class Sweep:
             record.long_values()
         record.pack()
         self.long = np.zeros(len(record), record.real)
-        self.reach = np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
+        self.reach = (
+            np.ones(len(record), np.uint8) if self.marks is None else np.frombuffer(self.marks, np.uint8).copy()
+        )
 
     def _steps_long(self) -> Iterator[int]:
         record = self.record
@@ -172,7 +173,7 @@ class Sweep:
 
     def _call(self, call: Call) -> None:
         """Hands the adjoints of a call's outputs on to its inputs."""
-        primitive, record, marks = call.primitive, self.record, self.marks
+        primitive, marks = call.primitive, self.marks
         first, inputs = call.row, call.inputs
         if self.long is not None:
             wanted = [i for i, r in enumerate(inputs) if r >= self.low and self.reach[r] & 1]
@@ -369,7 +370,11 @@ def unbroadcast(g: Any, shape: Any) -> Any:
         if axes:
             g = TABLE["reduce_sum"](g, axis=axes, keepdims=False)
         if tuple(g.shape) != tuple(shape):
-            g = TABLE["reshape"](g, shape=shape) if _count(g.shape) == _count(shape) else TABLE["broadcast_to"](g, shape=shape)
+            g = (
+                TABLE["reshape"](g, shape=shape)
+                if _count(g.shape) == _count(shape)
+                else TABLE["broadcast_to"](g, shape=shape)
+            )
         return g
     if axes:
         g = np.sum(g, axis=axes, dtype=g.dtype)

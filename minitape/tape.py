@@ -27,7 +27,7 @@ from .primitives.elementwise import FIRST_CODE, STOP_CODE
 from .record import CALL, LEAF, LONG, Record, state, user_frame
 from .slices import IndexedSlices
 from .sweep import FOREIGN, Sweep
-from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, bare, wrap
+from .tensor import EagerTensor, Tensor, bare, check_broadcast, check_same_dtype, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
@@ -159,7 +159,7 @@ class GradientTape:
             record.notify()  # type: ignore[union-attr]
 
     def __del__(self) -> None:
-        record = self._record
+        record = getattr(self, "_record", None)  # not there when __init__ was called wrongly
         if record is not None:
             if self._recording and self in state.tapes:
                 state.tapes.remove(self)
@@ -433,7 +433,7 @@ class GradientTape:
                     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
                     "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
                     "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
-                    "context if you actually want to trace the gradient in order to compute higher order derivatives."
+                    "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
     def _end(self) -> None:
@@ -457,7 +457,7 @@ class GradientTape:
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
-        recorded = True if state.tapes or state.graph is not None else False
+        recorded = bool(state.tapes) or state.graph is not None
         for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
                 row, one = rows[-1], _seed(target, seed, recorded)
@@ -514,11 +514,19 @@ class GradientTape:
             s = parts[0]
             if type(s.values) in BATCHES:
                 return wrap(s.dense().data)
-            return s if isinstance(s.values, Tensor) else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
+            return (
+                s
+                if isinstance(s.values, Tensor)
+                else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
+            )
         total = parts[0] if type(parts[0]) is not IndexedSlices else parts[0].dense()
         for part in parts[1:]:
             total = total + (part.dense() if type(part) is IndexedSlices else part)
-        return total if isinstance(total, Tensor) else wrap(getattr(total, "data", total) if type(total) in BATCHES else total)
+        return (
+            total
+            if isinstance(total, Tensor)
+            else wrap(getattr(total, "data", total) if type(total) in BATCHES else total)
+        )
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
@@ -770,4 +778,6 @@ def log_first_n(place: str, message: str, times: int = 5) -> None:
 
 def warn_not_watchable(dtype: Any) -> None:
     """The warning for watching integers, booleans or strings."""
-    log_first_n(f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}")
+    log_first_n(
+        f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"
+    )

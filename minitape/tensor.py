@@ -174,7 +174,9 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Not there in eager mode: NotImplementedError."""
-        raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're looking for?")
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
 
     @property
     def _id(self) -> int:
@@ -327,6 +329,7 @@ def bare(value: Any) -> EagerTensor:
 
 # -- running an operation ---------------------------------------------------------------------------------------------
 
+
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
@@ -358,7 +361,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         return tensors
     tensor = bare(out)
     if record is not None and not record.watchers:
-        record.call(primitive, inputs, attrs, (tensor,), True if state.tapes else False)
+        record.call(primitive, inputs, attrs, (tensor,), bool(state.tapes))
     else:
         finish(primitive, inputs, attrs, (tensor,))
     return tensor
@@ -382,7 +385,7 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
     """Records an operation that has just computed ``tensors``."""
     record = state.record
     if record is not None:
-        record.call(primitive, inputs, attrs, tensors, True if state.tapes else False)
+        record.call(primitive, inputs, attrs, tensors, bool(state.tapes))
         if record.watchers:
             record.notify()
         return
@@ -626,7 +629,9 @@ def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
     if a.dtype.kind in "bs":
         names = ("uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 "
                  "complex128").split()  # fmt: skip
-        raise TypeError(f"Invalid dtype {a.dtype!r} in __truediv__. Expected one of {{{', '.join('tf.' + n for n in names)}}}.")
+        raise TypeError(
+            f"Invalid dtype {a.dtype!r} in __truediv__. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
+        )
     return a, b
 
 
@@ -638,7 +643,9 @@ def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
     """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
     if "b" not in (a.dtype.kind, b.dtype.kind):
         return binary(primitive, a, b)
-    return binary(TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
+    return binary(
+        TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b))
+    )
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
@@ -791,7 +798,12 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
     setattr(Tensor, name, compare)
 
 
-for _name, _primitive in (("__lt__", "less"), ("__le__", "less_equal"), ("__gt__", "greater"), ("__ge__", "greater_equal")):
+for _name, _primitive in (
+    ("__lt__", "less"),
+    ("__le__", "less_equal"),
+    ("__gt__", "greater"),
+    ("__ge__", "greater_equal"),
+):
     _comparison(_name, TABLE[_primitive])
 _equality("__eq__", TABLE["equal"], False)
 _equality("__ne__", TABLE["not_equal"], True)

@@ -159,13 +159,22 @@ class CheckpointManager:
     True
     """
 
-    def __init__(self, checkpoint: Checkpoint, directory: Any, max_to_keep: int | None, checkpoint_name: str = "ckpt") -> None:
-        self._checkpoint, self._folder, self._keep, self._name = checkpoint, Path(directory), max_to_keep, checkpoint_name
+    def __init__(
+        self, checkpoint: Checkpoint, directory: Any, max_to_keep: int | None, checkpoint_name: str = "ckpt"
+    ) -> None:
+        self._checkpoint, self._folder, self._keep, self._name = (
+            checkpoint,
+            Path(directory),
+            max_to_keep,
+            checkpoint_name,
+        )
 
     @property
     def checkpoints(self) -> list[str]:
         """The prefixes of the checkpoints in the folder, oldest first."""
-        numbered = [(re.fullmatch(rf"{re.escape(self._name)}-(\d+)\.index", p.name), p) for p in self._folder.glob("*.index")]
+        numbered = [
+            (re.fullmatch(rf"{re.escape(self._name)}-(\d+)\.index", p.name), p) for p in self._folder.glob("*.index")
+        ]
         return [str(p)[: -len(".index")] for m, p in sorted((int(m[1]), p) for m, p in numbered if m)]
 
     @property

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import workloads as w
 from micrograd.engine import Value
+
+from benchmarks import workloads as w
 
 sys.setrecursionlimit(10_000_000)  # its backward pass recurses over the graph
 
@@ -38,12 +39,12 @@ def micro_mlp(samples):
     def run():
         held = [[([Value(v) for v in ws], Value(b)) for ws, b in layer] for layer in layers]
         loss = Value(0.0)
-        for x, y in zip(xs, ys):
+        for x, y in zip(xs, ys, strict=True):
             for depth, layer in enumerate(held):
                 out = []
                 for ws, b in layer:
                     s = b
-                    for wi, xi in zip(ws, x):
+                    for wi, xi in zip(ws, x, strict=True):
                         s = wi * xi + s
                     out.append(s.relu() if depth < 2 else s)
                 x = out

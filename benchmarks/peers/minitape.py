@@ -46,12 +46,12 @@ def micro_mlp(samples):
         with tf.GradientTape() as tape:
             held = [[([v.value() for v in ws], b.value()) for ws, b in layer] for layer in layers]
             loss = 0.0
-            for x, y in zip(xs, ys):
+            for x, y in zip(xs, ys, strict=True):
                 for depth, layer in enumerate(held):
                     out = []
                     for ws, b in layer:
                         s = b
-                        for wi, xi in zip(ws, x):
+                        for wi, xi in zip(ws, x, strict=True):
                             s = wi * xi + s
                         out.append(tf.nn.relu(s) if depth < 2 else s)
                     x = out
@@ -82,7 +82,7 @@ def rosenbrock(n):
 
 
 def _network(weights, biases, x):
-    for i, (m, b) in enumerate(zip(weights, biases)):
+    for i, (m, b) in enumerate(zip(weights, biases, strict=True)):
         x = tf.matmul(x, m) + b
         if i < len(weights) - 1:
             x = tf.tanh(x)

@@ -45,12 +45,12 @@ def micro_mlp(samples):
 
     def run():
         loss = 0.0
-        for x, y in zip(xs, ys):
+        for x, y in zip(xs, ys, strict=True):
             for depth, layer in enumerate(layers):
                 out = []
                 for ws, b in layer:
                     s = b
-                    for wi, xi in zip(ws, x):
+                    for wi, xi in zip(ws, x, strict=True):
                         s = wi * xi + s
                     out.append(torch.relu(s) if depth < 2 else s)
                 x = out
@@ -81,7 +81,7 @@ def mlp(batch):
 
     def run():
         h = x
-        for i, (m, b) in enumerate(zip(weights, biases)):
+        for i, (m, b) in enumerate(zip(weights, biases, strict=True)):
             h = h @ m + b
             if i < 2:
                 h = torch.tanh(h)

@@ -125,7 +125,11 @@ def _backward(options: str) -> str:
         body = []
         for text, slot in zip(p.texts[1:], "ab", strict=False):
             if text != "-":
-                body += [f"if reach[{slot}] & 1:", f"    adjoints[{slot}] += {kernel_text(text)}", f"    reach[{slot}] |= 2"]
+                body += [
+                    f"if reach[{slot}] & 1:",
+                    f"    adjoints[{slot}] += {kernel_text(text)}",
+                    f"    reach[{slot}] |= 2",
+                ]
         bodies.append("\n".join(body) or "pass")
     lines = [
         "    i = high", "    while i >= low:", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
@@ -204,7 +208,7 @@ def module_of(text: str, label: str) -> ModuleType:
         except OSError:
             continue
     module = ModuleType(module_name)
-    exec(compile(text.replace("cache=True", "cache=False"), f"<{module_name}>", "exec"), module.__dict__)  # noqa: S102
+    exec(compile(text.replace("cache=True", "cache=False"), f"<{module_name}>", "exec"), module.__dict__)
     return module
 
 

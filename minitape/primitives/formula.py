@@ -91,7 +91,7 @@ SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functio
 
 def compile_text(text: str, functions: dict[str, Any]) -> Callable[..., Any]:
     """Makes the function ``(g, z, x, y)`` that computes ``text`` with the given meaning of its functions."""
-    return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))  # noqa: S307
+    return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
 class _ForKernel(ast.NodeTransformer):

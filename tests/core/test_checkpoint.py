@@ -35,7 +35,7 @@ def test_round_trip_through_lists_and_dictionaries(tmp_path):
 def test_what_does_not_match_is_told(tmp_path):
     path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "c")
     status = tf.train.Checkpoint(w=tf.Variable(2.0)).restore(path)
-    with pytest.raises(AssertionError, match="w/.ATTRIBUTES"):
+    with pytest.raises(AssertionError, match=r"w/\.ATTRIBUTES"):
         status.assert_existing_objects_matched()
     with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
         tf.train.Checkpoint(v=tf.Variable(1.0)).restore(str(tmp_path / "nothing"))

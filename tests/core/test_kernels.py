@@ -53,7 +53,9 @@ def test_a_cache_folder_that_can_not_be_written(usual, tmp_path):
 def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
     environment = {**os.environ, "MINITAPE_CACHE": str(tmp_path / "cache")}
     both = [
-        subprocess.Popen([sys.executable, "-c", PROGRAM.format(before="")], stdout=subprocess.PIPE, text=True, env=environment)
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM.format(before="")], stdout=subprocess.PIPE, text=True, env=environment
+        )
         for _ in range(2)
     ]
     outputs = [p.communicate()[0].strip() for p in both]

@@ -65,8 +65,9 @@ def test_binary_rule(primitive, shapes, monkeypatch):
     low = domain(primitive)
     x, y = sample(shapes[0], low, 1), sample(shapes[1], low, 2)
     if all(r is None for r in primitive.rules):
-        return test_passes_nothing(primitive, x, y)
-    check_grads(primitive, [x, y])
+        test_passes_nothing(primitive, x, y)
+    else:
+        check_grads(primitive, [x, y])
 
 
 def test_passes_nothing(primitive=TABLE["floordiv"], x=5.0, y=2.0):

@@ -94,4 +94,4 @@ def test_functions_of_the_old_backend():
     with pytest.raises(RuntimeError, match="gradients is not supported when eager execution is enabled"):
         K.gradients(x, [x])
     with pytest.raises(AttributeError, match=r"tf\.keras\.backend\.foo"):
-        K.foo
+        assert K.foo
