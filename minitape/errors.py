@@ -35,6 +35,14 @@ class OpError(Exception):
         return self.message
 
 
+_EXAMPLE = """Canonical error {code}.
+
+>>> import minitape as tf
+>>> print(tf.errors.{name}Error(None, None, "what went wrong"))
+what went wrong
+"""
+
+
 def _family() -> dict[str, type[OpError]]:
     codes = {
         "Cancelled": 1, "Unknown": 2, "InvalidArgument": 3, "DeadlineExceeded": 4, "NotFound": 5, "AlreadyExists": 6,
@@ -43,7 +51,7 @@ def _family() -> dict[str, type[OpError]]:
     }  # fmt: skip
     globals().update({re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): code for name, code in codes.items()}, OK=0)
     return {
-        name + "Error": type(name + "Error", (OpError,), {"error_code": code, "__doc__": f"Canonical error {code}.",
+        name + "Error": type(name + "Error", (OpError,), {"error_code": code, "__doc__": _EXAMPLE.format(code=code, name=name),
                                                         "__module__": __name__})
         for name, code in codes.items()
     }  # fmt: skip

@@ -119,7 +119,12 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
 
 
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
-    """Upper case: of ASCII letters, or of all letters with encoding "utf-8"."""
+    """Upper case: of ASCII letters, or of all letters with encoding "utf-8".
+
+    >>> import minitape as tf
+    >>> print(tf.strings.upper('abc').numpy())
+    b'ABC'
+    """
     if _coded("StringUpper", encoding):
         return each(lambda s: s.decode("utf-8", "replace").upper().encode(), strings_of(input, "StringUpper"))
     return each(bytes.upper, strings_of(input, "StringUpper"))
@@ -305,7 +310,12 @@ def reduce_join(
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Any:
-    """The strings with the same number joined."""
+    """The strings with the same number joined.
+
+    >>> import minitape as tf
+    >>> print(tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, 1, 0], 2, '-').numpy())
+    [b'a-c' b'b']
+    """
     array = strings_of(inputs, "UnsortedSegmentJoin")
     ids = np.asarray(convert_to_tensor(segment_ids).array).reshape(-1)
     found: list[list[bytes]] = [[] for _ in range(int(num_segments))]
@@ -475,12 +485,22 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
 
 
 def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any:
-    """Another hash (MurmurHash64A) of each string, modulo ``num_buckets``; int64."""
+    """Another hash (MurmurHash64A) of each string, modulo ``num_buckets``; int64.
+
+    >>> import minitape as tf
+    >>> print(0 <= int(tf.strings.to_hash_bucket('a', 5)) < 5)
+    True
+    """
     return _buckets("StringToHashBucket", input, num_buckets, hashing.murmur64)
 
 
 def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
-    """A hash with a key of two integers (SipHash-2-4), modulo ``num_buckets``; int64."""
+    """A hash with a key of two integers (SipHash-2-4), modulo ``num_buckets``; int64.
+
+    >>> import minitape as tf
+    >>> print(0 <= int(tf.strings.to_hash_bucket_strong('a', 5, [1, 2])) < 5)
+    True
+    """
     if len_of(key) != 2:
         raise invalid("Key must have 2 elements", "StringToHashBucketStrong")
     return _buckets(

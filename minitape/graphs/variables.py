@@ -106,7 +106,12 @@ def initializer_of(variables: Any, name: str = "init") -> Any:
 
 
 def no_op(name: str | None = None) -> Any:
-    """An operation that does nothing; None in eager mode."""
+    """An operation that does nothing; None in eager mode.
+
+    >>> import minitape as tf
+    >>> print(tf.no_op())
+    None
+    """
     graph = state.graph
     if graph is None:
         return None

@@ -212,7 +212,12 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
 
 
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
-    """For each row all combinations of one string from each input, joined by ``_X_``."""
+    """For each row all combinations of one string from each input, joined by ``_X_``.
+
+    >>> import minitape as tf
+    >>> print(tf.ragged.cross([tf.ragged.constant([['a'], ['b', 'c']]), tf.ragged.constant([['d'], ['e']])]).to_list())
+    [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
+    """
     rows = [i.to_list() if is_ragged(i) else np.asarray(convert_to_tensor(i).numpy()).tolist() for i in inputs]
     out = []
     for parts in zip(*rows, strict=True):

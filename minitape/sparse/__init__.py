@@ -97,7 +97,12 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def eye(
     num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
-    """Ones on the diagonal."""
+    """Ones on the diagonal.
+
+    >>> import minitape as tf
+    >>> print(tf.sparse.to_dense(tf.sparse.eye(2)).numpy().tolist())
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     rows, columns = int(num_rows), int(num_rows if num_columns is None else num_columns)
     count = min(rows, columns)
     ones = np.ones(count, dtypes.as_dtype(dtype).as_numpy_dtype)
@@ -105,7 +110,13 @@ def eye(
 
 
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
-    """A dense boolean tensor that is true at the places that the values name along the last axis."""
+    """A dense boolean tensor that is true at the places that the values name along the last axis.
+
+    >>> import minitape as tf
+    >>> s = tf.SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1])
+    >>> print(tf.sparse.to_indicator(s, 3).numpy().tolist())
+    [[False, False, True], [True, False, False]]
+    """
     st = sparse_input(sp_input)
     index = st.indices.array.copy()
     index[:, -1] = st.values.array.astype(np.int64)
@@ -118,14 +129,26 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The elements in the order of their places, row by row. Differentiable."""
+    """The elements in the order of their places, row by row. Differentiable.
+
+    >>> import minitape as tf
+    >>> s = tf.SparseTensor([[1, 0], [0, 1]], [2.0, 1.0], [2, 2])
+    >>> print(tf.sparse.reorder(s).indices.numpy().tolist())
+    [[0, 1], [1, 0]]
+    """
     st = sparse_input(sp_input)
     order = np.lexsort(st.indices.array.T[::-1]) if st.indices.array.size else np.zeros(0, np.int64)
     return sparse(st.indices.array[order], pick(st.values, order), st.sizes())
 
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """The axes in another order, reversed by default; the elements are put in order again. Differentiable."""
+    """The axes in another order, reversed by default; the elements are put in order again. Differentiable.
+
+    >>> import minitape as tf
+    >>> s = tf.SparseTensor([[0, 1]], [2.0], [2, 3])
+    >>> print(tf.sparse.transpose(s).shape)
+    (3, 2)
+    """
     st = sparse_input(sp_input)
     rank = len(st.sizes())
     axes = (
@@ -139,7 +162,13 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements in another shape; one size may be -1. InvalidArgumentError when the numbers differ."""
+    """The same elements in another shape; one size may be -1. InvalidArgumentError when the numbers differ.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.reshape(s, [4]).indices.numpy().tolist())
+    [[0], [3]]
+    """
     st = sparse_input(sp_input)
     wanted = [int(n) for n in np.asarray(shape.array if isinstance(shape, Tensor) else shape).reshape(-1)]
     total = int(np.prod(st.sizes()))
@@ -165,7 +194,13 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
 
 
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
-    """A new axis of size 1, the last by default. InvalidArgumentError when it lies outside."""
+    """A new axis of size 1, the last by default. InvalidArgumentError when it lies outside.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.expand_dims(s, 0).shape)
+    (1, 2, 2)
+    """
     st = sparse_input(sp_input)
     rank = len(st.sizes())
     at = -1 if axis is None else int(axis)
@@ -180,7 +215,13 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """The same elements in a larger shape, or in the smallest that holds them. ValueError for a smaller one."""
+    """The same elements in a larger shape, or in the smallest that holds them. ValueError for a smaller one.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.reset_shape(s, [3, 3]).shape)
+    (3, 3)
+    """
     st = sparse_input(sp_input)
     if new_shape is None:
         index = st.indices.array
@@ -220,7 +261,13 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """Blocks along an axis, the first ones larger where the size can not be divided."""
+    """Blocks along an axis, the first ones larger where the size can not be divided.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print([p.shape for p in tf.sparse.split(s, 2, 0)])
+    [TensorShape([1, 2]), TensorShape([1, 2])]
+    """
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sp_input, num_split and axis are required")
     st = sparse_input(sp_input)
@@ -275,7 +322,13 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """The elements for which the mask is true. ValueError when its length differs."""
+    """The elements for which the mask is true. ValueError when its length differs.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.retain(s, [False, True]).values.numpy())
+    [2.]
+    """
     st = sparse_input(sp_input)
     keep = np.asarray(convert_to_tensor(to_retain).array)
     if len(keep) != st.values.shape[0]:
@@ -285,7 +338,14 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
-    """With ``default_value`` at the first column of each empty row; and which rows were empty."""
+    """With ``default_value`` at the first column of each empty row; and which rows were empty.
+
+    >>> import minitape as tf
+    >>> s = tf.SparseTensor([[0, 0]], [5.0], [2, 2])
+    >>> filled, empty = tf.sparse.fill_empty_rows(s, -1.0)
+    >>> print(filled.values.numpy(), empty.numpy())
+    [ 5. -1.] [False  True]
+    """
     st = sparse_input(sp_input)
     index, rows = st.indices.array, st.sizes()[0]
     empty = np.ones(rows, bool)
@@ -302,7 +362,13 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
 
 
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
-    """IndexedSlices without the slices at ``mask_indices``."""
+    """IndexedSlices without the slices at ``mask_indices``.
+
+    >>> import minitape as tf
+    >>> a = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 3]))
+    >>> print(tf.sparse.mask(a, tf.constant([0])).indices.numpy())
+    [3]
+    """
     indices, out = np.asarray(a.indices.array), np.asarray(convert_to_tensor(mask_indices).array)
     keep = np.flatnonzero(~np.isin(indices, out))
     return IndexedSlices(pick(a.values, keep), wrap(indices[keep]), a.dense_shape)

@@ -157,17 +157,35 @@ def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The larger element at each place that one of them has; what is missing counts as zero."""
+    """The larger element at each place that one of them has; what is missing counts as zero.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.to_dense(tf.sparse.maximum(s, tf.sparse.from_dense([[3.0, 0.0], [0.0, 1.0]]))).numpy().tolist())
+    [[3.0, 0.0], [0.0, 2.0]]
+    """
     return _extreme("maximum", sparse_input(sp_a), sparse_input(sp_b))
 
 
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The smaller element at each place that one of them has; what is missing counts as zero."""
+    """The smaller element at each place that one of them has; what is missing counts as zero.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.to_dense(tf.sparse.minimum(s, tf.sparse.from_dense([[3.0, 0.0], [0.0, 1.0]]))).numpy().tolist())
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return _extreme("minimum", sparse_input(sp_a), sparse_input(sp_b))
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax over the elements of each row that are there. Differentiable."""
+    """Softmax over the elements of each row that are there. Differentiable.
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.softmax(s).values.numpy())
+    [1. 1.]
+    """
     st = sparse_input(sp_input)
     rows = places(st) // st.sizes()[-1]
     _, ways = np.unique(rows, return_inverse=True)

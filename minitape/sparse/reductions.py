@@ -57,7 +57,13 @@ def reduce_sum(
 def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
-    """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError)."""
+    """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError).
+
+    >>> import minitape as tf
+    >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
+    >>> print(tf.sparse.reduce_max(s, axis=1).numpy())
+    [1. 2.]
+    """
     st = sparse_input(sp_input)
     flat, shape = _reduced(st, axis, bool(keepdims), "SparseReduceMax")
     found = apply(TABLE["sparse_max"], (st.values,), {"index": flat, "size": int(np.prod(shape))})
@@ -99,7 +105,12 @@ def bincount(
     binary_output: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
-    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis."""
+    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis.
+
+    >>> import minitape as tf
+    >>> print(tf.sparse.bincount([1, 1, 3]).indices.numpy().tolist())
+    [[1], [3]]
+    """
     if axis not in (0, None):
         raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
     array = np.asarray(convert_to_tensor(values).array).reshape(-1)

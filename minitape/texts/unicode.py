@@ -142,7 +142,13 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points, and at which byte each begins."""
+    """The code points, and at which byte each begins.
+
+    >>> import minitape as tf
+    >>> points, places = tf.strings.unicode_decode_with_offsets('aé', 'UTF-8')
+    >>> print(points.numpy(), places.numpy())
+    [ 97 233] [0 1]
+    """
     given = (input, input_encoding, errors, replacement_char, replace_control_characters)
     return unicode_decode(*given), _decoded(*given, lambda s, p: p[1], np.int64)
 
@@ -173,7 +179,13 @@ def unicode_split_with_offsets(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """The characters, and at which byte each begins."""
+    """The characters, and at which byte each begins.
+
+    >>> import minitape as tf
+    >>> parts, places = tf.strings.unicode_split_with_offsets('aé', 'UTF-8')
+    >>> print(places.numpy())
+    [0 1]
+    """
     parts = unicode_split(input, input_encoding, errors, replacement_char)
     return parts, _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: p[1], np.int64)
 
@@ -228,7 +240,12 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE)."""
+    """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE).
+
+    >>> import minitape as tf
+    >>> print(tf.strings.unicode_transcode('é', 'UTF-8', 'UTF-16-BE').numpy() == b'\\x00\\xe9')
+    True
+    """
     from ..strings import each, strings_of
 
     _check_errors(errors)
@@ -242,7 +259,12 @@ def unicode_transcode(
 
 
 def unicode_script(input: Any, name: str | None = None) -> Any:
-    """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32."""
+    """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32.
+
+    >>> import minitape as tf
+    >>> print(tf.strings.unicode_script([97]).numpy())
+    [25]
+    """
     from ..convert import convert_to_tensor
 
     array = np.asarray(convert_to_tensor(input).array)
