@@ -94,9 +94,8 @@ def start_lab() -> Iterator[Callable[..., str]]:
         with socket.create_server(("127.0.0.1", 0)) as free:  # two workers must not both find 8888 free
             port = free.getsockname()[1]
         command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", f"--port={port}", *options]
-        own = tempfile.mkdtemp()  # what JupyterLab remembers of other tests, or of a developer's days, stays away
-        places = {f"JUPYTERLAB_{kind}_DIR": str(Path(own) / kind) for kind in ("WORKSPACES", "SETTINGS")}
-        environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", **places}
+        own = tempfile.mkdtemp()  # the notebooks that other tests, or a developer, had open stay away
+        environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": own}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
         servers.append(server)
         assert server.stdout is not None
