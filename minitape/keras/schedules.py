@@ -20,6 +20,11 @@ class LearningRateSchedule:
         return dict(vars(self))
 
 
+def _check_decay_steps(decay_steps: int) -> None:
+    if decay_steps <= 0:
+        raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+
+
 class ExponentialDecay(LearningRateSchedule):
     """``initial * decay_rate ** (step / decay_steps)``, in whole steps if ``staircase``.
 
@@ -38,8 +43,7 @@ class ExponentialDecay(LearningRateSchedule):
     ) -> None:
         self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
         self.staircase, self.name = staircase, name
-        if decay_steps <= 0:
-            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+        _check_decay_steps(decay_steps)
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -83,8 +87,7 @@ class CosineDecay(LearningRateSchedule):
             alpha,
             name,
         )
-        if decay_steps <= 0:
-            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+        _check_decay_steps(decay_steps)
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -109,8 +112,7 @@ class PolynomialDecay(LearningRateSchedule):
     ) -> None:
         self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
         self.end_learning_rate, self.power, self.cycle, self.name = end_learning_rate, power, cycle, name
-        if decay_steps <= 0:
-            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+        _check_decay_steps(decay_steps)
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
@@ -138,8 +140,7 @@ class InverseTimeDecay(LearningRateSchedule):
     ) -> None:
         self.initial_learning_rate, self.decay_steps, self.decay_rate = initial_learning_rate, decay_steps, decay_rate
         self.staircase, self.name = staircase, name
-        if decay_steps <= 0:
-            raise ValueError(f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}")
+        _check_decay_steps(decay_steps)
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""

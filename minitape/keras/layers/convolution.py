@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, constraints, initializers, regularizers
 from ..backend import standardize_data_format
-from ..layer import InputSpec, Layer
+from ..layer import InputSpec
+from .common import KernelAndBias
 
 
 def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
@@ -31,7 +31,7 @@ def one(value: Any, name: str) -> tuple[int, int]:
     return (1, pair(found * 2, name)[0])
 
 
-class Conv2D(Layer):
+class Conv2D(KernelAndBias):
     """Slides ``filters`` kernels over the two middle axes of (batch, height, width, channels).
 
     ``padding`` is "valid" or "same". Only data_format "channels_last" and groups 1 are supported; another value raises
@@ -83,40 +83,23 @@ class Conv2D(Layer):
             raise ValueError(
                 f"The `padding` argument must be a list/tuple or one of {{'valid', 'same'}}. Received: {padding}"
             )
-        self.filters, self.use_bias, self.padding = filters, use_bias, padding.lower()
+        self.filters, self.padding = filters, padding.lower()
         self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
         self.dilation_rate = pair(dilation_rate, "dilation_rate")
-        self.activation = activations.get(activation)
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self._set_weights(
+            activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+            kernel_constraint, bias_constraint,
+        )  # fmt: skip
         self.input_spec = InputSpec(min_ndim=4)
 
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
         channels = input_shape[-1]
         self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
-        self._check_room(input_shape, (*self.kernel_size, channels, self.filters))
-        self.kernel = self.add_weight(
-            name="kernel",
-            shape=(*self.kernel_size, channels, self.filters),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias",
-                shape=(self.filters,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+        shape = (*self.kernel_size, channels, self.filters)
+        self._check_room(input_shape, shape)
+        self.kernel, self.bias = self._add_weights(shape)
 
     def _check_room(self, shape: Any, kernel: tuple[int, ...]) -> None:
         """Raises ValueError when the kernel does not fit into the input."""

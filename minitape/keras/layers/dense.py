@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, constraints, initializers, regularizers
-from ..layer import InputSpec, Layer
+from ..layer import InputSpec
+from .common import KernelAndBias
 
 
-class Dense(Layer):
+class Dense(KernelAndBias):
     """``activation(inputs @ kernel + bias)``, over the last axis of the inputs.
 
     The weights exist once the layer is built: by ``build(input_shape)`` or by its first call.
@@ -48,35 +48,17 @@ class Dense(Layer):
                 f"Received an invalid value for `units`, expected a positive integer. Received: units={units}"
             )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self.units, self.use_bias = units, use_bias
-        self.activation = activations.get(activation)
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self.units = units
+        self._set_weights(
+            activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
+            kernel_constraint, bias_constraint,
+        )  # fmt: skip
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
-        self._kernel = self.add_weight(
-            name="kernel",
-            shape=(input_shape[-1], self.units),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias",
-                shape=(self.units,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+        self._kernel, self.bias = self._add_weights((input_shape[-1], self.units))
         self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
 
     @property

@@ -6,18 +6,15 @@ from typing import Any
 
 from .. import activations
 from ..layer import Layer
+from .common import SameShape
 
 
-class _Elementwise(Layer):
+class _Elementwise(SameShape):
     """A layer without weights whose output has the shape of its input."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = self.built = True
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape
 
 
 class Activation(_Elementwise):

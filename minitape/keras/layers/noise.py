@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import random
-from ..layer import Layer
+from .common import SameShape
 
 
-class Dropout(Layer):
+class Dropout(SameShape):
     """In training sets a fraction ``rate`` of the elements to zero and scales the others by 1 / (1 - rate).
 
     Raises ValueError for a rate outside [0, 1].
@@ -40,12 +40,8 @@ class Dropout(Layer):
             return random.dropout(inputs, self.rate, self.noise_shape, self.seed_generator)
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape
 
-
-class GaussianNoise(Layer):
+class GaussianNoise(SameShape):
     """In training adds normally distributed noise of deviation ``stddev``."""
 
     _config = "stddev seed"
@@ -67,7 +63,3 @@ class GaussianNoise(Layer):
         if training and self.stddev > 0:
             return inputs + random.normal(inputs.shape, 0.0, self.stddev, self.dtype, self.seed_generator)
         return inputs
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape

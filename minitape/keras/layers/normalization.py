@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import initializers, regularizers
-from ..layer import InputSpec, Layer
+from .. import initializers
+from ..layer import InputSpec
+from .common import SameShape, ScaleAndOffset
 
 
-class BatchNormalization(Layer):
+class BatchNormalization(ScaleAndOffset):
     """Normalises each feature: by the batch in training (which also moves the averages), else by the moving averages.
 
     >>> import minitape as tf
@@ -43,36 +44,17 @@ class BatchNormalization(Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.axis, self.momentum, self.epsilon = int(axis), float(momentum), float(epsilon)
-        self.center, self.scale = center, scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
+        self._set_weights(
+            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
+            gamma_constraint,
+        )  # fmt: skip
         self.moving_mean_initializer = initializers.get(moving_mean_initializer)
         self.moving_variance_initializer = initializers.get(moving_variance_initializer)
-        self.beta_regularizer = regularizers.get(beta_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
-        self.gamma = self.beta = None
-        self.supports_masking = True
 
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma``, ``beta`` and the moving averages."""
         shape = (input_shape[self.axis],)
-        if self.scale:
-            self.gamma = self.add_weight(
-                shape,
-                self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-                name="gamma",
-            )
-        if self.center:
-            self.beta = self.add_weight(
-                shape,
-                self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-                name="beta",
-            )
+        self._add_weights(shape)
         self.moving_mean = self.add_weight(shape, self.moving_mean_initializer, trainable=False, name="moving_mean")
         self.moving_variance = self.add_weight(
             shape, self.moving_variance_initializer, trainable=False, name="moving_variance"
@@ -93,17 +75,13 @@ class BatchNormalization(Layer):
             for moving, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
         shape = [inputs.shape[keep] if i == keep else 1 for i in range(rank)]
-        scale, offset = (None if v is None else tf.reshape(v, shape) for v in (self.gamma, self.beta))
+        scale, offset = self._scale_and_offset(shape)
         return tf.nn.batch_normalization(
             inputs, tf.reshape(mean, shape), tf.reshape(variance, shape), offset, scale, self.epsilon
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape
 
-
-class LayerNormalization(Layer):
+class LayerNormalization(ScaleAndOffset):
     """Normalises each example over ``axis``."""
 
     _config = (
@@ -129,14 +107,11 @@ class LayerNormalization(Layer):
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received: {axis!r}")
         self.axis = axis if isinstance(axis, int) else list(axis)
-        self.epsilon, self.center, self.scale = epsilon, center, scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.beta_regularizer = regularizers.get(beta_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
-        self.gamma = self.beta = None
-        self.supports_masking = True
+        self.epsilon = epsilon
+        self._set_weights(
+            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
+            gamma_constraint,
+        )  # fmt: skip
 
     def _axes(self, rank: int) -> list[int]:
         return sorted(a % rank for a in ([self.axis] if isinstance(self.axis, int) else self.axis))
@@ -144,22 +119,7 @@ class LayerNormalization(Layer):
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma`` and ``beta``."""
         shape = tuple(input_shape[a] for a in self._axes(len(input_shape)))
-        if self.scale:
-            self.gamma = self.add_weight(
-                shape,
-                self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-                name="gamma",
-            )
-        if self.center:
-            self.beta = self.add_weight(
-                shape,
-                self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-                name="beta",
-            )
+        self._add_weights(shape)
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
@@ -168,15 +128,11 @@ class LayerNormalization(Layer):
         axes = self._axes(inputs.ndim)
         mean, variance = tf.nn.moments(inputs, axes, keepdims=True)
         shape = [inputs.shape[i] if i in axes else 1 for i in range(inputs.ndim)]
-        scale, offset = (None if v is None else tf.reshape(v, shape) for v in (self.gamma, self.beta))
+        scale, offset = self._scale_and_offset(shape)
         return tf.nn.batch_normalization(inputs, mean, variance, offset, scale, self.epsilon)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape
 
-
-class Normalization(Layer):
+class Normalization(SameShape):
     """Shifts and scales by a mean and a variance that are given, or learnt from data by ``adapt``.
 
     >>> import minitape as tf
@@ -221,7 +177,3 @@ class Normalization(Layer):
         x = tf.cast(inputs, self.dtype)
         deviation = np.maximum(np.sqrt(self.variance), 1e-7)
         return x * deviation + self.mean if self.invert else (x - self.mean) / deviation
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape."""
-        return input_shape

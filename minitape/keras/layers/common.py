@@ -1,0 +1,110 @@
+"""What several kinds of layers share: the shape of the output, and the weights that most of them have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import activations, constraints, initializers, regularizers
+from ..layer import Layer
+
+
+class SameShape(Layer):
+    """A layer whose output has the shape of its input."""
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape."""
+        return input_shape
+
+
+class KernelAndBias(Layer):
+    """A layer that computes with a kernel, then adds a bias, then applies an activation."""
+
+    def _set_weights(
+        self,
+        activation: Any,
+        use_bias: bool,
+        kernel_initializer: Any,
+        bias_initializer: Any,
+        kernel_regularizer: Any,
+        bias_regularizer: Any,
+        kernel_constraint: Any,
+        bias_constraint: Any,
+    ) -> None:
+        """Takes the arguments that say what the weights will be."""
+        self.activation, self.use_bias = activations.get(activation), use_bias
+        self.kernel_initializer = initializers.get(kernel_initializer)
+        self.bias_initializer = initializers.get(bias_initializer)
+        self.kernel_regularizer = regularizers.get(kernel_regularizer)
+        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self.kernel_constraint = constraints.get(kernel_constraint)
+        self.bias_constraint = constraints.get(bias_constraint)
+
+    def _add_weights(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """Creates a kernel of this shape and a bias for its last axis; the bias is None without ``use_bias``."""
+        kernel = self.add_weight(
+            name="kernel",
+            shape=shape,
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        if not self.use_bias:
+            return kernel, None
+        return kernel, self.add_weight(
+            name="bias",
+            shape=shape[-1:],
+            initializer=self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+        )
+
+
+class ScaleAndOffset(SameShape):
+    """A layer that multiplies what it normalised by ``gamma`` and adds ``beta``."""
+
+    def _set_weights(
+        self,
+        center: bool,
+        scale: bool,
+        beta_initializer: Any,
+        gamma_initializer: Any,
+        beta_regularizer: Any,
+        gamma_regularizer: Any,
+        beta_constraint: Any,
+        gamma_constraint: Any,
+    ) -> None:
+        """Takes the arguments that say what the weights will be."""
+        self.center, self.scale = center, scale
+        self.beta_initializer = initializers.get(beta_initializer)
+        self.gamma_initializer = initializers.get(gamma_initializer)
+        self.beta_regularizer = regularizers.get(beta_regularizer)
+        self.gamma_regularizer = regularizers.get(gamma_regularizer)
+        self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
+        self.gamma = self.beta = None
+        self.supports_masking = True
+
+    def _add_weights(self, shape: tuple[int, ...]) -> None:
+        """Creates ``gamma`` (with ``scale``) and ``beta`` (with ``center``)."""
+        if self.scale:
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
+        if self.center:
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
+
+    def _scale_and_offset(self, shape: list[Any]) -> tuple[Any, Any]:
+        """``gamma`` and ``beta`` in a shape that broadcasts; None for one that is not there."""
+        import minitape as tf
+
+        scale, offset = (None if v is None else tf.reshape(v, shape) for v in (self.gamma, self.beta))
+        return scale, offset
