@@ -182,9 +182,7 @@ class Dataset:
         size = int(batch_size)
         if size <= 0:
             raise InvalidArgumentError(None, None, "Batch size must be greater than zero. [Op:BatchDatasetV2] name: ")
-        length = (
-            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
-        )
+        length = self._batches(size, drop_remainder)
         together = ragged_rows if self._has_ragged_rows() else stacked
         return self._derived(
             lambda: (together(g) for g in groups(self, size, drop_remainder)),
@@ -202,9 +200,7 @@ class Dataset:
     ) -> Dataset:
         """Several elements of different lengths as one ragged tensor."""
         size = int(batch_size)
-        length = (
-            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
-        )
+        length = self._batches(size, drop_remainder)
         return self._derived(
             lambda: (ragged_rows(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
         )
@@ -219,9 +215,7 @@ class Dataset:
     ) -> Dataset:
         """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``)."""
         size = int(batch_size)
-        length = (
-            self._length if self._length < 0 else self._length // size if drop_remainder else -(-self._length // size)
-        )
+        length = self._batches(size, drop_remainder)
         return self._derived(
             lambda: (padded(g, padded_shapes, padding_values) for g in groups(self, size, drop_remainder)),
             length,
@@ -375,6 +369,12 @@ class Dataset:
         return state
 
     # -- looking ------------------------------------------------------------------------------------------------------
+
+    def _batches(self, size: int, drop_remainder: bool) -> int:
+        """How many batches of ``size`` there are; an infinite or unknown length stays what it is."""
+        if self._length < 0:
+            return self._length
+        return self._length // size if drop_remainder else -(-self._length // size)
 
     def _has_ragged_rows(self) -> bool:
         """True when an element is known to be a row of a ragged tensor."""

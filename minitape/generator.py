@@ -12,7 +12,7 @@ import numpy as np
 from . import dtypes, philox
 from .convert import convert_to_tensor
 from .operands import static, tensor_of
-from .randomness import _float_range, _limits, _scaled, _shape, draw
+from .randomness import _limits, _scaled, _shape, _stateless_range, draw
 from .tensor import wrap
 from .variable import Variable
 
@@ -237,8 +237,7 @@ class Generator:
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
             numbers = self._draw(philox.uniform, shape, dtype)
-            plain = maxval is None and type(minval) in (int, float) and minval == 0
-            return numbers if plain else _float_range(numbers, minval, 1 if maxval is None else maxval)
+            return _stateless_range(numbers, minval, maxval)
         if (minval is None) != (maxval is None):
             raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
                              f"got "

@@ -195,8 +195,16 @@ def _limits(minval: Any, maxval: Any, dtype: Any, op: str) -> tuple[int, int]:
 
 
 def _float_range(numbers: Any, minval: Any, maxval: Any) -> Any:
+    """Numbers of [0, 1) spread over [minval, maxval)."""
     low, high = convert_to_tensor(minval, numbers.dtype), convert_to_tensor(maxval, numbers.dtype)
     return numbers * (high - low) + low
+
+
+def _stateless_range(numbers: Any, minval: Any, maxval: Any) -> Any:
+    """The same, with 1 for no ``maxval``; numbers that are asked for in [0, 1) are left alone."""
+    if maxval is None and type(minval) in (int, float) and minval == 0:
+        return numbers
+    return _float_range(numbers, minval, 1 if maxval is None else maxval)
 
 
 @strict
@@ -418,8 +426,7 @@ def stateless_uniform(
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_integer:
         numbers = _stateless(philox.uniform, shape, seed, dtype, "StatelessRandomUniformV2")
-        plain = maxval is None and type(minval) in (int, float) and minval == 0
-        return numbers if plain else _float_range(numbers, minval, 1 if maxval is None else maxval)
+        return _stateless_range(numbers, minval, maxval)
     if (minval is None) != (maxval is None):
         raise ValueError(f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be both None or "
                          f"not None. "

@@ -31,7 +31,7 @@ class Writer:
 
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
-        self.fuse, self.fused, self.fused_any = fuse, _Segment(), False
+        self.fuse, self.fused = fuse, _Segment()
         self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
         self.names = {row: f"v{row}" for row in [*feeds, *constants]}
         self.constants = constants
@@ -165,7 +165,6 @@ class Writer:
         arguments = ", ".join(f"v{r}" for r in inputs)
         self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
         self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
-        self.fused_any = True
 
     # -- runs of single numbers ---------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from ..custom import for_batches
 from ..errors import invalid
 from ..evidence import born
 from ..primitives import Primitive
-from ..record import state
+from ..record import CALL, state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap
@@ -341,10 +341,10 @@ def _crossing(graph: Any, rows: list[int], border: int, seeds: set[int]) -> set[
         seen.add(row)
         op, number, _, _ = graph.cell(row)
         if row < border:
-            if op == 1:
+            if op == CALL:
                 found.add(row)
             continue
-        if op == 1:
+        if op == CALL:
             stack += graph.calls[number].inputs
     return found
 

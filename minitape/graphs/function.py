@@ -20,7 +20,7 @@ from . import structured
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
 from .parts import Parts, take_apart
-from .signature import Signature, as_spec, text_of_parameters
+from .signature import Signature, as_spec, call_arguments, text_of_parameters
 from .spec import TensorSpec, is_array, key_of
 
 _RETRACING = (
@@ -302,7 +302,7 @@ class Function:
             inputs: list[Any] = []
             leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
-            args, kwargs = _call_arguments(self._parameters, structure)
+            args, kwargs = call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)
             result = _returned(result, self._python_function)
         return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
@@ -365,22 +365,6 @@ def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
     graph.cold.discard(tensor._row)
     inputs.append(tensor)
     return tensor
-
-
-def _call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    for name, value in values.items():
-        kind = parameters[name].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:
-            args += list(value)
-        elif kind is inspect.Parameter.VAR_KEYWORD:
-            kwargs.update(value)
-        elif kind is inspect.Parameter.KEYWORD_ONLY:
-            kwargs[name] = value
-        else:
-            args.append(value)
-    return tuple(args), kwargs
 
 
 def _returned(result: Any, function: Any) -> Any:

@@ -35,21 +35,13 @@ class Signature:
 
     def specs(self) -> Any:
         """The specs as (positional arguments, keyword arguments)."""
-        positional, keywords = [], {}
-        for name, value in self.values.items():
-            kind = self.parameters[name].kind if name in self.parameters else None
-            value = nest.map_structure(
+        named = {
+            name: nest.map_structure(
                 lambda v, n=name: TensorSpec(v.shape, v.dtype, n) if isinstance(v, TensorSpec) else v, value
             )
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                positional += list(value)
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                keywords.update(value)
-            elif kind is inspect.Parameter.KEYWORD_ONLY:
-                keywords[name] = value
-            else:
-                positional.append(value)
-        return tuple(positional), keywords
+            for name, value in self.values.items()
+        }
+        return call_arguments(self.parameters, named)
 
     # -- text ---------------------------------------------------------------------------------------------------------
 
@@ -184,3 +176,20 @@ def as_spec(value: Any) -> Any:
         tensor = value if isinstance(value, Tensor) else convert_to_tensor(value)
         return TensorSpec(tensor.shape, tensor.dtype)
     return value
+
+
+def call_arguments(parameters: Any, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The values as (positional arguments, keyword arguments); one that names no parameter is positional."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for name, value in values.items():
+        kind = parameters[name].kind if name in parameters else None
+        if kind is inspect.Parameter.VAR_POSITIONAL:
+            args += list(value)
+        elif kind is inspect.Parameter.VAR_KEYWORD:
+            kwargs.update(value)
+        elif kind is inspect.Parameter.KEYWORD_ONLY:
+            kwargs[name] = value
+        else:
+            args.append(value)
+    return tuple(args), kwargs
