@@ -15,11 +15,12 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor
+from .plan import recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
 from .record import CALL, Record, state
-from .sweep import Sweep, recorded_rules
+from .sweep import Sweep
 from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
 from .tensor import Tensor, wrap
 

@@ -7,20 +7,19 @@ Adjoints that do not have the shape of their input, because the operation broadc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import kernels
+from . import kernels, plan
+from .plan import Visit
 from .primitives import _BATCH, TABLE
-from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
 from .quiet import hush, restore
-from .record import CALL, LONG, Call, Record
+from .record import LONG, Call, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
 
-FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
 MANY = 100_000  # rows swept in Python after which numba is worth its loading time
 
@@ -31,30 +30,28 @@ class Sweep:
     ``seeds`` maps the targets' rows to their adjoints, ``marks[row]`` is true where a source can be reached through
     ``row`` (None: everywhere), ``sources`` are the rows whose adjoints are wanted at the end (``adjoint(row)``).
     ``recorded`` makes the sweep itself a sequence of recorded operations. ``stepwise`` keeps the ``edges`` of each
-    step: (input row, share of the adjoint, sum so far).
+    step: (input row, share of the adjoint, sum so far). ``visits`` is the plan, where the caller has one already.
     """
 
+    tensor_of = staticmethod(lambda record, row: tensor_of(record, row))
+
     def __init__(self, record: Record, seeds: dict[int, Any], sources: Iterable[int], marks: Any = None, *,
-                 recorded: bool = False, stepwise: bool = False) -> None:  # fmt: skip
+                 recorded: bool = False, stepwise: bool = False, visits: list[Visit] | None = None) -> None:  # fmt: skip
         self.record, self.marks, self.recorded, self.stepwise = record, marks, recorded, stepwise
         self.sources = sources if type(sources) is set else set(sources)
         self.high = max(seeds) if seeds else -1
         self.low = min(self.sources) if self.sources else self.high + 1
         self.adjoints: dict[int, Any] = {}
         self.edges: list[tuple[int, Any, Any]] = []
-        self.row = self.high
-        self.waiting: set[int] = set()  # first rows of calls of which a later output has an adjoint
+        self.visits = visits
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
-        self.table: Any = None  # rules of scalar rows, when they run on numbers
-        self.batched = False
-        if _BATCH:
-            self.batched = any(type(s) in _BATCH for s in seeds.values())
+        self.batched = bool(_BATCH) and any(type(s) in _BATCH for s in seeds.values())
         if not recorded and record.real is not None:
             if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.meta)):
                 self._prepare_long()
             else:
                 record.evaluate(self.high + 1)
-                self.table = scalar_table(record.real)
+        self.values = Values(record, self.tensor_of) if recorded else arrays(record)
         for row, seed in seeds.items():
             self._add(row, seed)
 
@@ -62,16 +59,21 @@ class Sweep:
         """Runs the sweep to its end."""
         before = hush()
         try:
-            if self.long is not None:
-                for _ in self._steps_long():
-                    pass
-                return
-            adjoints, waiting, hand_on = self.adjoints, self.waiting, self._hand_on
-            for row in range(self.high, self.low - 1, -1):
-                if row in adjoints or row in waiting:
-                    hand_on(row)
+            for _ in self.steps():
+                pass
         finally:
             restore(before)
+
+    def steps(self) -> Iterator[int]:
+        """Yields each row after its adjoint was handed on."""
+        if self.long is not None:
+            return self._steps_long()
+        if self.visits is None:
+            self.visits = self._planned(range(self.high, self.low - 1, -1))
+        return self._walk(self.visits)
+
+    def _planned(self, rows: Iterable[int]) -> list[Visit]:
+        return plan.visits(self.record, rows, self.low, self.marks, self.recorded, self.batched)
 
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
@@ -79,63 +81,36 @@ class Sweep:
             return self.record.real(self.long[row]) if self.reach[row] & 2 else None  # type: ignore[misc]
         return self.adjoints.get(row)
 
-    def steps(self) -> Iterator[int]:
-        """Yields each row after its adjoint was handed on."""
-        if self.long is not None:
-            yield from self._steps_long()
-            return
-        for row in range(self.high, self.low - 1, -1):
-            if (row in self.adjoints or row in self.waiting) and self._hand_on(row):
-                yield row
-
-    def _hand_on(self, row: int) -> bool:
-        """Hands the adjoint of one row on to its inputs; False when there was nothing to do."""
-        marks, record = self.marks, self.record
-        if marks is not None and marks[row] != 1:
-            return marks[row] == FOREIGN
-        if row >= record.base:
-            at, pending = (row - record.base) << 2, record.pending
-            op, a, b = pending[at], pending[at + 1], pending[at + 2]
-        else:
-            op, a, b, _ = record.cell(row)
-        if self.stepwise:
-            self.row, self.edges = row, []
-        if op >= FIRST_CODE:
-            g = self.adjoints[row]
+    def _walk(self, visits: list[Visit]) -> Iterator[int]:
+        """Hands on one share after the other; yields a row when its last share is handed on."""
+        adjoints, values, calls, add = self.adjoints, self.values, self.record.calls, self._add
+        stepwise, kept, high, now = self.stepwise, self.sources, self.high, -1
+        for row, rule, a, b, to, last in visits:
+            if row > high:  # of a plan for more than this target
+                continue
+            if rule is None:
+                self.edges, call = [], calls[a]
+                if self._call(call, to):
+                    if not stepwise:
+                        for r in range(row, row + call.outputs):
+                            if r not in kept:
+                                adjoints.pop(r, None)
+                    yield row
+                continue
+            g = adjoints.get(row)
+            if g is None:
+                continue
+            if stepwise and row != now:
+                now, self.edges = row, []
             if type(g) is IndexedSlices:
                 g = g.dense()
-            if not self.recorded:
-                if row in record.meta:  # small arrays
-                    arrays, values = record.arrays, record.values
-                    z = arrays[row]
-                    x = arrays[a] if a in arrays else values[a]
-                    y = arrays[b] if b in arrays else values[b]
-                    rules = BY_CODE[op - FIRST_CODE].plain[1]
-                else:
-                    values = record.values
-                    z, x, y = values[row], values[a], values[b]
-                    rules = BY_CODE[op - FIRST_CODE].rules if self.batched else self.table[op].rules
-                if self.batched:
-                    rules = [None if r is None else _in_batches(r) for r in rules]
-            else:
-                z, x, y = self.tensor(row), self.tensor(a), self.tensor(b)
-                rules = recorded_rules(op)
-            rule = rules[0]
-            if rule is not None and (marks is None or marks[a]):
-                self._add(a, rule(g, z, x, y))
-            if len(rules) > 1:
-                rule = rules[1]
-                if rule is not None and (marks is None or marks[b]):
-                    self._add(b, rule(g, z, x, y))
-        elif op == CALL:
-            call = record.calls[a]
-            if row != call.row:
-                self.waiting.add(call.row)
-                return False
-            self._call(call)
-        if not self.stepwise and row not in self.sources and row in self.adjoints:
-            del self.adjoints[row]
-        return True
+            share = rule(g, values[row], values[a], values[b])
+            if share is not None:
+                add(to, share)
+            if last:
+                if not stepwise and row not in kept:
+                    del adjoints[row]
+                yield row
 
     def _prepare_long(self) -> None:
         record = self.record
@@ -158,66 +133,54 @@ class Sweep:
                 row = backward(block, first, row, low, record.values, self.long, self.reach)
                 if row < low:
                     break
-                op, number, _, _ = record.cell(row)  # a row that the kernel does not know: resume below it
-                if self.reach[row] & FOREIGN == FOREIGN:
-                    pass
-                elif op != CALL:
-                    self._hand_on(row)
-                elif row == record.calls[number].row:
-                    self.row = row
-                    self._call(record.calls[number])
-                yield row
+                # a row that the kernel does not know: resume below it
+                yield from self._walk(self._planned((row,)))
                 row -= 1
 
     # -- one call -----------------------------------------------------------------------------------------------------
 
-    def _call(self, call: Call) -> None:
-        """Hands the adjoints of a call's outputs on to its inputs."""
-        primitive, marks = call.primitive, self.marks
-        first, inputs = call.row, call.inputs
-        if self.long is not None:
-            wanted = [i for i, r in enumerate(inputs) if r >= self.low and self.reach[r] & 1]
-        else:
-            wanted = [i for i, r in enumerate(inputs) if r >= self.low and (marks is None or marks[r])]
-        rules = primitive.rules
-        if rules is None:
-            if primitive.missing == "unregistered" and wanted:
-                raise LookupError(f"gradient registry has no entry for: {primitive.op}")
-            return
-        value = self.tensor if self.recorded else self.array
+    def _call(self, call: Call, wanted: Sequence[int]) -> bool:
+        """Hands the adjoints of a call's outputs on to the ``wanted`` of its inputs; False when there are none."""
+        primitive, values, row = call.primitive, self.values, call.row
         gs: Any
         z: Any
         if call.outputs == 1:
-            gs, z = self.adjoint(first), value(first)
+            gs = self.adjoint(row)
             if gs is None:
-                return
+                return False
             if type(gs) is IndexedSlices:
                 gs = gs.dense()
+            z = values[row]
         else:
-            rows = range(first, first + call.outputs)
+            rows = range(row, row + call.outputs)
             adjoints = [self.adjoint(r) for r in rows]
             if all(g is None for g in adjoints):
-                return
-            gs, z = [self._dense(g, r) for g, r in zip(adjoints, rows, strict=True)], [value(r) for r in rows]
-        arguments = [value(r) for r in inputs]
+                return False
+            gs, z = [self._dense(g, r) for g, r in zip(adjoints, rows, strict=True)], [values[r] for r in rows]
+        if primitive.rules is None:
+            if primitive.missing == "unregistered" and wanted:
+                raise LookupError(f"gradient registry has no entry for: {primitive.op}")
+            return True
+        inputs = call.inputs
+        for i, share in self._shares(primitive, wanted, gs, z, [values[r] for r in inputs], call.attrs):
+            if share is not None:
+                self._add(inputs[i], share)
+        return True
+
+    def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
+        """(position, share) for each wanted input of a call."""
+        rules = primitive.rules
         if primitive.code:  # of the table of derivatives
             if self.recorded:
-                rules = recorded_rules(primitive.code)
+                rules = plan.recorded_rules(primitive.code)
             elif self.batched:
-                rules = [None if r is None else _in_batches(r) for r in rules]
-            if _is_complex(arguments):  # d/dz of an analytic function: g * conj(f'(z))
-                arguments, z = [_conjugate(v) for v in arguments], _conjugate(z)
+                rules = [None if r is None else plan.in_batches(r) for r in rules]
+            if _is_complex(inputs):  # d/dz of an analytic function: g * conj(f'(z))
+                inputs, z = [_conjugate(v) for v in inputs], _conjugate(z)
         if callable(rules):
-            for i, share in zip(range(len(inputs)), rules(gs, z, *arguments, **call.attrs), strict=True):
-                if share is not None and i in wanted:
-                    self._add(inputs[i], share)
-            return
-        for i in wanted:
-            rule = rules[i]
-            if rule is not None:
-                share = rule(gs, z, *arguments, **call.attrs)
-                if share is not None:
-                    self._add(inputs[i], share)
+            shares = list(rules(g, z, *inputs, **attrs))
+            return [(i, shares[i]) for i in wanted]
+        return [(i, rules[i](g, z, *inputs, **attrs)) for i in wanted if rules[i] is not None]
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:  # an output that nothing depends on
@@ -226,35 +189,9 @@ class Sweep:
             return wrap(zeros) if self.recorded else zeros[()]
         return g.dense() if type(g) is IndexedSlices else g
 
-    def array(self, row: int) -> Any:
-        """The value of a row; where no rule reads it, and so nobody kept it, only its shape and dtype."""
-        record = self.record
-        arrays = record.arrays
-        if row in arrays:
-            return arrays[row]
-        if row in record.meta:
-            value = record.value(row) if record.lanes else None
-            return Outline(*record.meta[row]) if value is None else value
-        return record.values[row] if row < record.done else record.value(row)
-
     def tensor(self, row: int) -> Any:
         """The value of a row as the tensor that an outer tape knows."""
-        record = self.record
-        leaf = record.leaves.get(row)
-        if leaf is not None and leaf.tensor is not None:
-            return leaf.tensor
-        if row not in record.meta:
-            return EagerTensor(record, row)
-        shape, dtype = record.meta[row]
-        lane = record.lanes.get(shape)
-        if lane is not None and lane.dtype is dtype:
-            return EagerTensor(lane, row)
-        value = self.array(row)
-        if type(value) is Outline:
-            value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
-        tensor = wrap(value)
-        tensor._home, tensor._row = record, row
-        return tensor
+        return self.values[row]
 
     # -- adding up ----------------------------------------------------------------------------------------------------
 
@@ -320,27 +257,55 @@ class Outline:
         raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
 
 
-def _in_batches(rule: Any) -> Any:
-    """An elementwise rule for a batch of adjoints: it broadcasts over their leading axis by itself."""
+class Values(dict[int, Any]):
+    """Row -> value; what is not there yet is found by a function of the recording and the row."""
 
-    def batched(g: Any, *values: Any) -> Any:
-        share = rule(g.data, *values)
-        if np.ndim(share) < g.data.ndim:  # the rule does not read g: the same for all
-            share = np.broadcast_to(share, (g.data.shape[0], *np.shape(share)))
-        return type(g)(share)
+    def __init__(self, record: Any, find: Callable[[Any, int], Any]) -> None:
+        self.record, self.find = record, find
 
-    return batched
-
-
-_recorded_ready: list[bool] = []
+    def __missing__(self, row: int) -> Any:
+        value = self[row] = self.find(self.record, row)
+        return value
 
 
-def recorded_rules(code: int) -> Any:
-    """The rules of a scalar row for a sweep that is recorded."""
-    if not _recorded_ready:
-        compile_recorded()
-        _recorded_ready.append(True)
-    return BY_CODE[code - FIRST_CODE]._table_rules
+def arrays(record: Record) -> Values:
+    """The values of rows as NumPy holds them: those that are there at once, the others when they are asked for."""
+    found = Values(record, array_of)
+    if type(record.values) is list:
+        found.update(enumerate(record.values))
+        found.update(record.arrays)
+        for row in record.meta.keys() - record.arrays.keys():  # arrays that nobody kept
+            found.pop(row, None)
+    return found
+
+
+def array_of(record: Record, row: int) -> Any:
+    """The value of a row; where no rule reads it, and so nobody kept it, only its shape and dtype."""
+    if row in record.arrays:
+        return record.arrays[row]
+    if row in record.meta:
+        value = record.value(row) if record.lanes else None
+        return Outline(*record.meta[row]) if value is None else value
+    return record.values[row] if row < record.done else record.value(row)
+
+
+def tensor_of(record: Record, row: int) -> Any:
+    """The value of a row as the tensor that an outer tape knows."""
+    leaf = record.leaves.get(row)
+    if leaf is not None and leaf.tensor is not None:
+        return leaf.tensor
+    if row not in record.meta:
+        return EagerTensor(record, row)
+    shape, dtype = record.meta[row]
+    lane = record.lanes.get(shape)
+    if lane is not None and lane.dtype is dtype:
+        return EagerTensor(lane, row)
+    value = array_of(record, row)
+    if type(value) is Outline:
+        value = np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    tensor = wrap(value)
+    tensor._home, tensor._row = record, row
+    return tensor
 
 
 def _is_complex(values: list[Any]) -> bool:

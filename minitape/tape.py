@@ -22,11 +22,12 @@ import numpy as np
 
 from . import kernels, nest
 from .evidence import born, clock, site, told
+from .plan import FOREIGN
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE, STOP_CODE
 from .record import CALL, LEAF, LONG, Record, state, user_frame
 from .slices import IndexedSlices
-from .sweep import FOREIGN, Sweep
+from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, check_broadcast, check_same_dtype, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use

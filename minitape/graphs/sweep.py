@@ -6,10 +6,12 @@ shape it must reduce or spread; then one row is added that applies the rule when
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..plan import Visit
 from ..primitives import TABLE
 from ..registry import GRADIENTS
 from ..slices import IndexedSlices, join
@@ -34,12 +36,10 @@ class GraphSweep(Sweep):
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
 
-    def _hand_on(self, row: int) -> bool:
-        return row not in self.stops and super()._hand_on(row)
+    def _planned(self, rows: Iterable[int]) -> list[Visit]:
+        return super()._planned(row for row in rows if row not in self.stops)
 
-    def tensor(self, row: int) -> Any:
-        """The symbolic tensor of a row."""
-        return self.record.tensor_at(row)
+    tensor_of = staticmethod(lambda graph, row: graph.tensor_at(row))
 
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:
@@ -61,11 +61,14 @@ class GraphSweep(Sweep):
             total = before + share
         self.adjoints[row] = total
 
-    def _call(self, call: Any) -> None:
+    def _call(self, call: Any, wanted: Sequence[int]) -> bool:
         graph = self.record
+        if not any(r in self.adjoints for r in range(call.row, call.row + call.outputs)):
+            return False
         op = graph.op_of[call.row]
         with graph.name_scope(self._scope(op.name)):
-            self._apply_rule(call, op)
+            self._apply_rule(call, op, wanted)
+        return True
 
     def _scope(self, name: str) -> str:
         """The name scope of the operations that hand on the adjoint of operation ``name``."""
@@ -73,15 +76,15 @@ class GraphSweep(Sweep):
             return f"{self.prefix}/{name}_grad/"
         return f"gradient_tape/{name.rpartition('/')[0]}".rstrip("/") + "/"
 
-    def _apply_rule(self, call: Any, op: Any) -> None:
+    def _apply_rule(self, call: Any, op: Any, wanted: Sequence[int]) -> None:
         name = op.gradient or (op.type if op.type in GRADIENTS else None)
         if name is not None:
             self._registered(call, op, name)
         elif call.primitive.rules is None and call.primitive.missing == "unregistered":
-            if any(self.marks is None or self.marks[r] for r in call.inputs):
+            if wanted:
                 raise LookupError(_NO_GRADIENT.format(op.name, op.type))
         elif self._shapes_known(call):
-            super()._call(call)
+            super()._call(call, wanted)
         else:
             self._when_run(call)
 
