@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .primitives import _BATCH, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
-from .record import CALL
+from .record import CALL, LONG, Record
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 PLANS = 64  # so many plans are kept; then all are made anew
@@ -25,10 +26,46 @@ Visit = tuple[int, Any, int, int, Any, bool]
 
 
 class Plan(NamedTuple):
-    """``marks[row]`` is 1 where a source can be reached through the row (None: everywhere); ``visits`` in their order."""
+    """``marks[row]`` is 1 where a source can be reached through the row (None: everywhere), for the whole recording."""
 
     marks: Any
-    visits: list[Visit]
+    visits: list[Visit] | None  # None for a recording that is too long to be worth it, or whose operations are the user's
+
+
+_plans: dict[Any, Plan] = {}
+
+
+def of_tape(tape: Any, sources: set[int], recorded: bool) -> Plan:
+    """The plan for the gradients of anything on a tape with respect to the ``sources``."""
+    key = _key(tape, sources, recorded)
+    if key is None:
+        return Plan(tape.reach(sources), None)
+    found = _plans.get(key)
+    if found is None:
+        record, marks = tape._record, tape.reach(sources)
+        low = min(sources)
+        found = Plan(marks, visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded))
+        if len(_plans) >= PLANS:
+            _plans.clear()
+        _plans[key] = found
+    return found
+
+
+def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
+    """All that a plan depends on; None where it is not kept."""
+    record = tape._record
+    if type(record) is not Record or record.base or len(record.pending) > 4 * LONG or _BATCH:
+        return None
+    calls = []
+    for call in record.calls:
+        if TABLE.get(call.primitive.name) is not call.primitive:
+            return None  # the user's own
+        calls.append(call.primitive)
+        calls.append(call.inputs)
+    return (
+        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), record.real,
+        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources), recorded,
+    )  # fmt: skip
 
 
 def visits(

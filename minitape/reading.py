@@ -110,7 +110,7 @@ class Reader:
             values = self.values
             if row in record.meta:  # small arrays
                 return self._array(row, op, a, b)
-            return scalar_table(record.real or np.float32)[op].forward(values[a], values[b])
+            return scalar_table(record.real or np.float32)[op].forward(None, None, values[a], values[b])
         if op == CALL and a >= len(record.calls) and record.open:
             return _MISSING
         if op == LEAF and row not in record.leaves and record.open:

@@ -125,6 +125,15 @@ def own_file(name: str) -> bool:
     return _OWN[name]
 
 
+_SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
+
+
+def spec(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
+    """(shape, dtype) as one and the same tuple each time, so that recordings of one structure can be told by identity."""
+    key = (shape, dtype)
+    return _SPECS.setdefault(key, key)
+
+
 class Lane:
     """Where small arrays of one shape are recorded: to them what the recording is to its scalar rows.
 
@@ -132,11 +141,12 @@ class Lane:
     operation on scalars is. A lane outlives its recording only for tensors that are still held.
     """
 
-    __slots__ = ("home", "shape", "dtype", "real", "constants", "put", "kept")
+    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "put", "kept")
 
     def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
         self.home: Record | None = home
-        self.shape, self.real, self.dtype = shape, real, np.dtype(real)
+        self.spec = self.shape, self.dtype = spec(shape, np.dtype(real))
+        self.real = real
         self.constants, self.put = home.constants, home.put
         self.kept: dict[int, Any] = {}  # values of its rows, once the recording is released
 
@@ -150,7 +160,7 @@ class Lane:
         """The number of the next row, which is one of this lane."""
         home: Record = self.home  # type: ignore[assignment]
         row = home.take()
-        home.meta[row] = (self.shape, self.dtype)
+        home.meta[row] = self.spec
         home.fast_rows.append(row)
         return row
 
@@ -216,6 +226,8 @@ class Record:
         self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]]]] = []  # its tapes and their spans
 
+    shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
+
     @property
     def home(self) -> Record:
         """The recording itself: what a lane calls its recording."""
@@ -272,6 +284,9 @@ class Record:
         """Called when operations come from another frame than before; False when nothing may be recorded now."""
         if not self.open or get_ident() != self.thread:
             return False
+        if state.site is not None:  # a sweep is being recorded
+            self._segment(*state.site)
+            return True
         self.frame = frame
         user = frame
         if own_file(frame.f_code.co_filename):
@@ -393,7 +408,7 @@ class Record:
         if type(value) is self.real:
             self.known[row] = value
         else:
-            self.meta[row] = (value.shape, value.dtype)
+            self.meta[row] = spec(value.shape, value.dtype)
             self.arrays[row] = value
 
     # -- calls ------------------------------------------------------------------------------------------------------
@@ -424,7 +439,7 @@ class Record:
             else:
                 tensor._home = self
                 tensor._lane = lane = self.lane_of(value)
-                self.meta[row] = (value.shape, value.dtype)
+                self.meta[row] = spec(value.shape, value.dtype)
                 if lane is not None or value.size <= SMALL or self.watchers or (hot and (keep == "all" or "z" in keep)):
                     self.arrays[row] = value
             if not hot:
@@ -474,21 +489,19 @@ class Record:
 
     def _evaluate_pending(self, n: int) -> None:
         self._reserve(n)
-        values, pending, table = self.values, self.pending, scalar_table(self.real or np.float32)
-        at = (self.done - self.base) << 2
+        values, table = self.values, scalar_table(self.real or np.float32)
         known, meta = self.known, self.meta
+        part = self.pending[(self.done - self.base) << 2 : (n - self.base) << 2]
         before = hush()
         try:
-            for row in range(self.done, n):
-                op = pending[at]
+            for row, op, a, b in zip(range(self.done, n), part[::4], part[1::4], part[2::4], strict=True):
                 if op >= FIRST_CODE:
                     if row in meta:
-                        self._evaluate_array(row, op, pending[at + 1], pending[at + 2])
+                        self._evaluate_array(row, op, a, b)
                     else:
-                        values[row] = table[op].forward(values[pending[at + 1]], values[pending[at + 2]])
+                        values[row] = table[op].forward(None, None, values[a], values[b])
                 elif row in known:
                     values[row] = known.pop(row)
-                at += 4
         finally:
             restore(before)
         self.done = n

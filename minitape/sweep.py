@@ -7,7 +7,9 @@ Adjoints that do not have the shape of their input, because the operation broadc
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from . import kernels, plan
 from .plan import Visit
 from .primitives import _BATCH, TABLE
+from .primitives.blocks import LARGE
 from .quiet import hush, restore
 from .record import LONG, Call, Record
 from .slices import IndexedSlices, join
@@ -22,6 +25,10 @@ from .tensor import EagerTensor, wrap
 
 FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
 MANY = 100_000  # rows swept in Python after which numba is worth its loading time
+
+
+_SHAPE, _DIMS = attrgetter("shape"), attrgetter("_dims")  # the shape of an array, and of a tensor, as a tuple
+_SCALAR = ((), None)
 
 
 class Sweep:
@@ -59,8 +66,7 @@ class Sweep:
         """Runs the sweep to its end."""
         before = hush()
         try:
-            for _ in self.steps():
-                pass
+            deque(self.steps(), 0)
         finally:
             restore(before)
 
@@ -85,6 +91,8 @@ class Sweep:
         """Hands on one share after the other; yields a row when its last share is handed on."""
         adjoints, values, calls, add = self.adjoints, self.values, self.record.calls, self._add
         stepwise, kept, high, now = self.stepwise, self.sources, self.high, -1
+        meta, dims = self.record.meta, _DIMS if self.recorded else _SHAPE
+        plain = not stepwise and self.long is None
         for row, rule, a, b, to, last in visits:
             if row > high:  # of a plan for more than this target
                 continue
@@ -106,7 +114,10 @@ class Sweep:
                 g = g.dense()
             share = rule(g, values[row], values[a], values[b])
             if share is not None:
-                add(to, share)
+                if plain and to not in adjoints and dims(share) == (meta[to][0] if to in meta else ()):
+                    adjoints[to] = share
+                else:
+                    add(to, share)
             if last:
                 if not stepwise and row not in kept:
                     del adjoints[row]
@@ -197,35 +208,37 @@ class Sweep:
 
     def _add(self, row: int, share: Any) -> None:
         """Adds a share to the adjoint of ``row``, in the shape of the row."""
-        meta = self.record.meta.get(row)
         if type(share) is not IndexedSlices:
-            shape = () if meta is None else meta[0]
-            if share.shape != shape:
-                share = unbroadcast(share, shape)
-            if meta is not None and share.dtype is not meta[1] and isinstance(share, (np.ndarray, np.generic)):
-                share = share.astype(meta[1])  # NumPy computes some of the half types in float32
+            share = self._fitted(row, share)
             if self.long is not None:
                 self.reach[row] |= 2
-                if meta is None:
+                if row not in self.record.meta:
                     self.long[row] += share
                     return
-        adjoints = self.adjoints
-        if row in adjoints:
-            before = adjoints[row]
-            if type(before) is IndexedSlices or type(share) is IndexedSlices:
-                if type(before) is type(share):
-                    total = join([before, share])
-                else:
-                    total = self._dense(before, row) + self._dense(share, row)
-            elif type(before) is np.ndarray:
-                total = TABLE["add"].forward(before, share)  # in blocks when they are large
-            else:
-                total = before + share
-        else:
+        before = self.adjoints.get(row)
+        if before is None:
             total = share
-        adjoints[row] = total
+        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
+            if type(before) is type(share):
+                total = join([before, share])
+            else:
+                total = self._dense(before, row) + self._dense(share, row)
+        elif type(before) is np.ndarray and before.size >= LARGE:
+            total = TABLE["add"].forward(before, share)  # in blocks
+        else:
+            total = before + share
+        self.adjoints[row] = total
         if self.stepwise:
             self.edges.append((row, share, total))
+
+    def _fitted(self, row: int, share: Any) -> Any:
+        """A share in the shape and dtype of the row that it belongs to."""
+        shape, dtype = self.record.meta.get(row, _SCALAR)
+        if (share._dims if type(share) is EagerTensor else share.shape) != shape:
+            share = unbroadcast(share, shape)
+        if dtype is not None and isinstance(share, (np.ndarray, np.generic)) and share.dtype is not dtype:
+            share = share.astype(dtype)  # NumPy computes some of the half types in float32
+        return share
 
 
 _swept = [0]  # scalar rows that this process swept without kernels

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels, nest
+from . import kernels, nest, plan
 from .evidence import born, clock, site, told
-from .plan import FOREIGN
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE, STOP_CODE
 from .record import CALL, LEAF, LONG, Record, state, user_frame
@@ -477,14 +476,14 @@ class GradientTape:
 
     def _sweep(self, starts: dict[int, Any], wanted: set[int], recorded: bool) -> Sweep | None:
         """Runs the backward sweep; None when no target depends on a source."""
-        marks = self.reach(wanted)
+        marks, visits = plan.of_tape(self, wanted, recorded)
         if marks is not None:
             wanted = {r for r in wanted if marks[r]}
             starts = {r: s for r, s in starts.items() if marks[r]}
             if not starts:
                 return None
         kind = Sweep if type(self._record) is Record else self._record.sweeper  # type: ignore[union-attr] # a graph's own
-        sweep = kind(self._record, starts, wanted, marks, recorded=recorded)  # type: ignore[arg-type]
+        sweep = kind(self._record, starts, wanted, marks, recorded=recorded, visits=visits)  # type: ignore[arg-type]
         before, state.by = state.by, self
         site = state.site
         outer = state.record if recorded else None
@@ -604,7 +603,7 @@ class GradientTape:
             on[row] = 0  # type: ignore[index] # nothing reaches it through its own operation
         self._spread(marks, max(min(sources) + 1, start), end, on)
         for row in foreign & sources:
-            marks[row] = FOREIGN
+            marks[row] = plan.FOREIGN
         if self._persistent:  # several gradients with respect to the same sources
             self._reached = (key, marks)
         return marks

@@ -24,7 +24,6 @@ from .record import Lane, Record, state
 from .shape import TensorShape
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
-SCALAR_SHAPE = TensorShape.of(())
 
 
 class Tensor:
@@ -128,23 +127,22 @@ class EagerTensor(Tensor, metaclass=_Named):
     def dtype(self) -> DType:
         """The type of the elements."""
         lane = self._lane
-        return dtypes.of(self._value) if lane is None or self._value is not None else SCALAR_DTYPES[lane.real]
+        return dtypes.of(self._value) if lane is None else SCALAR_DTYPES[lane.real]
 
     @property
     def shape(self) -> TensorShape:
         """The sizes of the axes."""
-        value = self._value
-        if value is None:
-            return TensorShape.of(self._lane.shape) if type(self._lane) is Lane else SCALAR_SHAPE
-        return TensorShape.of(value.shape)
+        return TensorShape.of(self._dims)
 
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        value = self._value
-        if value is None:
-            return len(self._lane.shape) if type(self._lane) is Lane else 0
-        return value.ndim
+        return len(self._dims)
+
+    @property
+    def _dims(self) -> tuple[int, ...]:
+        lane = self._lane
+        return self._value.shape if lane is None else lane.shape
 
     def get_shape(self) -> TensorShape:
         """The same as ``shape``."""

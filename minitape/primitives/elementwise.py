@@ -79,14 +79,13 @@ for _real, _functions in SCALAR.items():
 
 
 class Scalar:
-    """A primitive as single numbers see it: compiled forward and rules for one float type."""
+    """A primitive as single numbers see it: compiled ``forward(g, z, x, y)``, which reads no g and z, and rules."""
 
     __slots__ = ("forward", "rules")
 
     def __init__(self, texts: tuple[str, ...], real: type) -> None:
         functions = SCALAR[real]
-        forward = compile_text(texts[0], functions)
-        self.forward = lambda x, y: forward(None, None, x, y)
+        self.forward = compile_text(texts[0], functions)
         self.rules = tuple(None if t == "-" else compile_text(t, functions) for t in texts[1:])
 
 
