@@ -115,14 +115,10 @@ def site() -> Stack:
 def stack(level: int = 2) -> Stack:
     """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
     frame: Any = _getframe(level)
-    known = _OWN.get
     sites: Stack = ()
     while frame is not None:
         code = frame.f_code
-        own = known(code.co_filename)
-        if own is None:
-            own = own_file(code.co_filename)
-        if not own:
+        if not _OWN[code.co_filename]:
             sites += ((code, frame.f_lasti),)
             if len(sites) == STACK or code.co_name == "<module>":
                 break
@@ -148,9 +144,12 @@ def ref(value: Any) -> Ref:
     return _new(Ref, (weakref.ref(tensor), tensor._made, weakref.ref(home), tensor._row))
 
 
-def born(kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3) -> Origin:
-    """The origin of a value that is made right now."""
-    frames = stack(level)
+def born(
+    kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3, frames: Stack | None = None
+) -> Origin:
+    """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
+    if frames is None:
+        frames = stack(level)
     if not inputs:
         return _new(Origin, (clock(), kind, frames, (), detail, 0))
     refs = tuple([ref(t) for t in inputs])

@@ -36,19 +36,33 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    if _is_mask(key):
-        from .picking import boolean_mask
+    if type(tensor) is EagerTensor and _is_simple(key) and tensor.ndim:
+        spec = (key,)
+    else:
+        if _is_mask(key):
+            from .picking import boolean_mask
 
-        return boolean_mask(tensor, key)
-    if state.graph is not None and _symbolic(key):
-        from . import graph
+            return boolean_mask(tensor, key)
+        if state.graph is not None and _symbolic(key):
+            from . import graph
 
-        return graph.getitem(tensor, key)
-    spec = spec_of(tensor.shape, key)
+            return graph.getitem(tensor, key)
+        spec = spec_of(tensor.shape, key)
     out = apply(TABLE["slice"], (tensor,), {"spec": spec})
     if variable is not None:
         attach(out, variable, spec)
     return out
+
+
+EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
+
+
+def _is_simple(key: Any) -> bool:
+    """Whether a key is a slice between plain integers, which NumPy understands as TensorFlow does."""
+    return (
+        type(key) is slice and key.step is None
+        and (key.start is None or type(key.start) is int) and (key.stop is None or type(key.stop) is int)
+    )  # fmt: skip
 
 
 def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:

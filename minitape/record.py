@@ -371,7 +371,7 @@ class Record:
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
-        if tensor._lane is self or tensor._home is self:
+        if self.holds(tensor):
             return tensor._row
         row = self.leaf_of.get(id(tensor))
         if row is not None and self.leaves[row].tensor is tensor:
@@ -380,6 +380,11 @@ class Record:
             if tensor._lane is old or tensor._home is old:
                 return tensor._row + shift
         return None
+
+    def holds(self, tensor: Any) -> bool:
+        """Whether a tensor knows that it is a row of this recording."""
+        lane = tensor._lane
+        return lane is self or (tensor._home if lane is None else lane.home) is self
 
     def is_scalar(self, value: Any) -> bool:
         """True for a value that fits a scalar row; the first float scalar settles the recording's float type."""
@@ -393,15 +398,16 @@ class Record:
 
     def lane_of(self, value: Any) -> Lane | None:
         """The lane of an array; None for one that is large, empty, or not of the recording's float type."""
+        lane = self.lanes.get(value.shape)
+        if lane is not None and lane.dtype is value.dtype:
+            return lane
         if type(value) is not np.ndarray or not 0 < value.size <= FAST:
             return None
         if self.real is None and value.dtype.type in (np.float32, np.float64):
             self.real = value.dtype.type
         if value.dtype.type is not self.real:
             return None
-        lane = self.lanes.get(value.shape)
-        if lane is None:
-            lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
+        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
         return lane
 
     def _set(self, row: int, value: Any) -> None:
@@ -416,19 +422,15 @@ class Record:
     def call(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
              recording: bool) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``."""
-        cold, hot, rows = self.cold, False, []
-        for t in inputs:
-            row = t._row if t._lane is self or t._home is self else self.enter(t)
-            rows.append(row)
-            if row not in cold:
-                hot = recording
+        cold, holds, arrays = self.cold, self.holds, self.arrays
+        rows = tuple([t._row if holds(t) else self.enter(t) for t in inputs])
+        hot = recording and not cold.issuperset(rows)
         if hot:  # the rules will read these
-            keep, arrays = primitive.keep, self.arrays
-            for i, t in enumerate(inputs):
-                if (keep == "all" or (i < 2 and "xy"[i] in keep)) and rows[i] not in arrays and t._lane is not self:
-                    arrays[rows[i]] = t.array
+            for i in range(len(rows)) if primitive.keeps is None else primitive.keeps:
+                if rows[i] not in arrays and inputs[i]._lane is not self:
+                    arrays[rows[i]] = inputs[i].array
         first, site, number = self.base + (len(self.pending) >> 2), self.here(4), len(self.calls)
-        call = Call(first, primitive, tuple(rows), attrs, len(tensors), hot)
+        self.calls.append(Call(first, primitive, rows, attrs, len(tensors), hot))
         real = self.real
         for output, tensor in enumerate(tensors):
             row = tensor._row = self.append(CALL, number, output, site)
@@ -440,11 +442,10 @@ class Record:
                 tensor._home = self
                 tensor._lane = lane = self.lane_of(value)
                 self.meta[row] = spec(value.shape, value.dtype)
-                if lane is not None or value.size <= SMALL or self.watchers or (hot and (keep == "all" or "z" in keep)):
-                    self.arrays[row] = value
+                if lane is not None or value.size <= SMALL or self.watchers or (hot and primitive.keeps_output):
+                    arrays[row] = value
             if not hot:
                 cold.add(row)
-        self.calls.append(call)
 
     # -- values -----------------------------------------------------------------------------------------------------
 
@@ -552,6 +553,8 @@ class Record:
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
+        if not self.arrays:
+            return
         lanes, meta = self.lanes, self.meta
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 

@@ -8,7 +8,7 @@ Adjoints that do not have the shape of their input, because the operation broadc
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -89,37 +89,40 @@ class Sweep:
 
     def _walk(self, visits: list[Visit]) -> Iterator[int]:
         """Hands on one share after the other; yields a row when its last share is handed on."""
-        adjoints, values, calls, add = self.adjoints, self.values, self.record.calls, self._add
-        stepwise, kept, high, now = self.stepwise, self.sources, self.high, -1
-        meta, dims = self.record.meta, _DIMS if self.recorded else _SHAPE
-        plain = not stepwise and self.long is None
+        adjoints, values, calls, meta = self.adjoints, self.values, self.record.calls, self.record.meta
+        arrived, dims = adjoints.get, _DIMS if self.recorded else _SHAPE
+        plain, now = not self.stepwise and self.long is None, -1
+        kept: Container[int] = range(self.high + 1) if self.stepwise else self.sources
         for row, rule, a, b, to, last in visits:
-            if row > high:  # of a plan for more than this target
-                continue
             if rule is None:
                 self.edges, call = [], calls[a]
                 if self._call(call, to):
-                    if not stepwise:
-                        for r in range(row, row + call.outputs):
-                            if r not in kept:
-                                adjoints.pop(r, None)
+                    for r in range(row, row + call.outputs):
+                        if r not in kept:
+                            adjoints.pop(r, None)
                     yield row
                 continue
-            g = adjoints.get(row)
+            g = arrived(row)
             if g is None:
                 continue
-            if stepwise and row != now:
-                now, self.edges = row, []
             if type(g) is IndexedSlices:
                 g = g.dense()
             share = rule(g, values[row], values[a], values[b])
-            if share is not None:
-                if plain and to not in adjoints and dims(share) == (meta[to][0] if to in meta else ()):
+            if plain and share is not None and dims(share) == (meta[to][0] if to in meta else ()):
+                before = arrived(to)
+                if before is None:
                     adjoints[to] = share
+                elif type(before) is IndexedSlices:
+                    self._add(to, share)
                 else:
-                    add(to, share)
+                    adjoints[to] = before + share
+            else:
+                if row != now:
+                    now, self.edges = row, []
+                if share is not None:
+                    self._add(to, share)
             if last:
-                if not stepwise and row not in kept:
+                if row not in kept:
                     del adjoints[row]
                 yield row
 

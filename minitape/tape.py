@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels, nest, plan
-from .evidence import born, clock, site, told
+from .evidence import born, clock, site, stack, told
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import FIRST_CODE, STOP_CODE
 from .record import CALL, LEAF, LONG, Record, state, user_frame
@@ -252,11 +252,11 @@ class GradientTape:
                 self.late = True
                 record.note("watch", (self, row))  # type: ignore[union-attr]
 
-    def _note(self, what: str, subject: Any = None) -> None:
+    def _note(self, what: str, subject: Any = None, frames: Any = None) -> None:
         """Keeps for `explain` on which line of the user's something was done with the tape."""
         if len(self.notes) < NOTES:
             now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, _weak(subject), site()))
+            self.notes.append((what, now, _weak(subject), site() if frames is None else frames))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -297,33 +297,28 @@ class GradientTape:
         targets = [target] if type(target) is EagerTensor else nest.flatten(target)
         given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
         seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
-        targets, flat = [_leaf(t) for t in targets], [_leaf(s) for s in given]
+        targets, flat = _leaves(targets), _leaves(given)
         if output_gradients is not None:
-            seeds = [_leaf(s) for s in seeds]
+            seeds = _leaves(seeds)
         gradients = self._gradients(targets, flat, seeds)
+        frames = stack()
         if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
-            self._note_gradients(gradients, targets)
+            _note_gradients(gradients, targets, frames)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
         nones = [g is None for g in gradients]
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         self.last, self.nones = (targets, flat, seeds), nones
-        gradients = [
-            g if f is s or g is None else s._like_gradient(g) for g, f, s in zip(gradients, flat, given, strict=True)
-        ]
+        if flat is not given:
+            gradients = [
+                g if f is s or g is None else s._like_gradient(g)
+                for g, f, s in zip(gradients, flat, given, strict=True)
+            ]
         if self._record is not None and self._record.watchers:
             self._record.notify()
-        self._end()
+        self._end(frames[:1])
         return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
-
-    def _note_gradients(self, gradients: list[Any], targets: list[Any]) -> None:
-        origin = None
-        for g in gradients:
-            if type(g) is EagerTensor:
-                if origin is None:
-                    origin = born("gradient", targets)
-                g._made = origin
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
@@ -436,10 +431,10 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self) -> None:
+    def _end(self, frames: Any = None) -> None:
         if not self._persistent:
             self._used = True
-            self._note("gradient")
+            self._note("gradient", None, frames)
             record = self._record
             if record is not None and record.tapes == 1:
                 record.free()
@@ -711,6 +706,8 @@ def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
 
 
 def _weak(value: Any) -> Any:
+    if value is None:
+        return None
     try:
         return weakref.ref(value)
     except TypeError:
@@ -756,6 +753,24 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
 def _leaf(value: Any) -> Any:
     """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
+
+
+def _leaves(values: list[Any]) -> list[Any]:
+    """What carries the gradients of ``values``: the very same list where it is they themselves."""
+    for value in values:
+        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
+            return [_leaf(v) for v in values]
+    return values
+
+
+def _note_gradients(gradients: list[Any], targets: list[Any], frames: Any) -> None:
+    """Notes on gradients that no tape recorded what they came from."""
+    origin = None
+    for g in gradients:
+        if type(g) is EagerTensor:
+            if origin is None:
+                origin = born("gradient", targets, frames=frames)
+            g._made = origin
 
 
 def zeros_of(source: Any) -> Any:

@@ -232,7 +232,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import getitem
+        from .indexing import getitem  # takes this method's place
 
         return getitem(self, key)
 
@@ -340,11 +340,10 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         made = _fast_row(record, primitive, inputs)
         if made is not None:
             return made
-    arrays = []
     for t in inputs:
         if type(t) is not EagerTensor:
             return _symbolic(primitive, inputs, attrs)
-        arrays.append(t.array if t._value is None else t._value)
+    arrays = [t._value if t._lane is None else t.array for t in inputs]
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
@@ -399,8 +398,8 @@ def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> 
         if type(t) is not EagerTensor:
             return None
         own = t._lane
-        if own is None or own.home is not record:
-            value = t.array if t._value is None else t._value
+        if own is None or (own is not record and own.home is not record):
+            value = t._value if own is None else t.array
             own = record if record.is_scalar(value) else record.lane_of(value)
             if own is None:
                 return None

@@ -28,7 +28,7 @@ class Primitive:
     gradient is None) or "unregistered" (LookupError).
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "missing", "code", "texts", "example", "plain", "accepted",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted",
                  "_table_rules")  # fmt: skip
 
     def __init__(
@@ -44,6 +44,8 @@ class Primitive:
         example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
     ) -> None:
         self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
+        self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
+        self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name
         self.code = 0  # its number among the scalar rows, 0 for none

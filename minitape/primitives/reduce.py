@@ -16,10 +16,10 @@ Axes = tuple[int, ...] | None
 
 def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
     """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
-    from ..errors import invalid
-
     if axis is None:
         return None
+    from ..errors import invalid
+
     rank, seen = x.ndim, []
     for a in axis:
         if not -rank <= a < rank:
@@ -48,6 +48,8 @@ def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _count(x: Any, axis: Axes) -> int:
+    if axis is None and type(x) is np.ndarray:
+        return x.size
     count = 1
     for a in _axis_set(x, axis):
         count *= x.shape[a]
@@ -77,9 +79,13 @@ def _narrow(x: Any) -> bool:
     return x.dtype.itemsize == 2 and x.dtype.kind not in "iub"
 
 
+def _wide_sum(x: Any, axis: Axes, keepdims: bool) -> Any:
+    return np.add.reduce(x, axis, np.float32 if _narrow(x) else x.dtype, None, keepdims)
+
+
 def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
-    wide = np.float32 if _narrow(x) else x.dtype
-    return np.sum(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
+    total = _wide_sum(x, axis, keepdims)
+    return total if total.dtype is x.dtype else total.astype(x.dtype)
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
@@ -94,8 +100,7 @@ def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
     if x.size == 0:
         total = np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
         return total if x.dtype.kind == "c" else total / x.dtype.type(0)
-    wide = np.float32 if _narrow(x) else x.dtype
-    return np.mean(x, axis=axis, keepdims=keepdims, dtype=wide).astype(x.dtype)
+    return (_wide_sum(x, axis, keepdims) / _count(x, axis)).astype(x.dtype)
 
 
 def _lowest(dtype: Any, sign: int) -> Any:
