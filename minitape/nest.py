@@ -46,7 +46,10 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     [3, 1, 2]
     """
     if is_nested(structure):
-        return [leaf for child in _children(structure) for leaf in flatten(child, expand_composites)]
+        children = list(_children(structure))
+        if not expand_composites and not any(map(is_nested, children)):
+            return children
+        return [leaf for child in children for leaf in flatten(child, expand_composites)]
     if expand_composites and hasattr(structure, "_components"):
         return list(structure._components())
     return [structure]

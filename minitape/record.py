@@ -350,14 +350,16 @@ class Record:
             self.constants[number] = row
         return row
 
-    def enter(self, tensor: Any) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf."""
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
         row = self.find(tensor)
         if row is not None:
+            if variable is not None:
+                self.leaves[row] = Leaf(tensor, variable, version)
             return row
         value = tensor.array
         row = self.append(LEAF, 0, 0, self.here())
-        self.leaves[row] = Leaf(tensor)
+        self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
         old = recording_of(tensor)
@@ -371,7 +373,8 @@ class Record:
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
-        if self.holds(tensor):
+        lane = tensor._lane
+        if lane is self or (tensor._home if lane is None else lane.home) is self:
             return tensor._row
         row = self.leaf_of.get(id(tensor))
         if row is not None and self.leaves[row].tensor is tensor:

@@ -17,7 +17,7 @@ import numpy as np
 from . import kernels, plan
 from .plan import Visit
 from .primitives import _BATCH, TABLE
-from .primitives.blocks import LARGE
+from .primitives.blocks import LARGE, accumulate
 from .quiet import hush, restore
 from .record import LONG, Call, Record
 from .slices import IndexedSlices, join
@@ -227,7 +227,7 @@ class Sweep:
             else:
                 total = self._dense(before, row) + self._dense(share, row)
         elif type(before) is np.ndarray and before.size >= LARGE:
-            total = TABLE["add"].forward(before, share)  # in blocks
+            total = accumulate(before, share)
         else:
             total = before + share
         self.adjoints[row] = total

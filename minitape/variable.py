@@ -13,7 +13,7 @@ from .convert import convert_to_tensor, to_array
 from .errors import invalid
 from .evidence import born
 from .primitives import TABLE
-from .record import Leaf, Record, state
+from .record import Record, state
 from .shape import TensorShape
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
 from .updates import Updates, deprecated
@@ -117,21 +117,19 @@ class ResourceVariable(Variable):
     def _enter(self, record: Any) -> int:
         """The row of the current state in a recording, watched by the tapes that watch what is read."""
         row = self._row_in(record)
-        if self._trainable:
-            for tape in state.tapes:
-                if tape._watch_accessed_variables and tape._record is record:
-                    tape._watch_variable(self)
         for tape in state.tapes:
+            if self._trainable and tape._watch_accessed_variables and tape._record is record:
+                tape._watch_variable(self)
             if id(self) in tape.variables:
                 tape._watch_row(row)
         return row
 
     def _row_in(self, record: Any) -> int:
-        row = record.enter(self._state)
-        known = record.variables.setdefault(id(self), (self, []))
-        if row not in known[1]:
-            known[1].append(row)
-            record.leaves[row] = Leaf(self._state, self, self._version)
+        rows = record.variables.setdefault(id(self), (self, []))[1]
+        row = record.find(self._state)
+        if row not in rows:
+            row = record.enter(self._state, self, self._version)
+            rows.append(row)
         return row
 
     def _watch_on(self, tape: Any) -> None:

@@ -20,11 +20,23 @@ LARGE = 65_536  # elements from which on a formula runs in blocks
 BLOCK = 16_384  # elements of a block: three float32 operands and scratch fit a cache of 256 KiB
 POOL_BYTES = 2**28  # memory that the pool keeps at most
 
-UFUNCS: dict[str, np.ufunc] = {
+
+
+def _power(x: Any, y: Any, out: Any = None) -> Any:
+    """``x`` to the ``y``; the exponents that ``x ** 2`` and its derivative have cost a product and a copy."""
+    if type(y) is not np.ndarray and y == 2:
+        return np.multiply(x, x, out=out)
+    if type(y) is not np.ndarray and y == 1:
+        return np.positive(x, out=out)
+    return np.power(x, y, out=out)
+
+
+UFUNCS: dict[str, Any] = {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt, "exp": np.exp,
     "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
     "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
     "acosh": np.arccosh, "atanh": np.arctanh, "atan2": np.arctan2, "maximum": np.maximum, "minimum": np.minimum,
+    "pow": _power,
 }  # fmt: skip
 _OPERATORS = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide}
 
@@ -54,6 +66,16 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return raw.view(dtype).reshape(shape)
 
 
+def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
+    """``total + share``: in place when the caller's variable and one container are all that refers to ``total``."""
+    base = total.base
+    alone = sys.getrefcount(total) <= 4 and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
+    if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
+        return np.add(total, share, out=total)
+    out = buffer(total.shape, total.dtype)
+    return np.add(total, share, out=out) if share.dtype is total.dtype else total + share
+
+
 class Blocked:
     """A formula as a list of ufunc calls, run block by block; None from ``run`` where it does not apply.
 
@@ -64,7 +86,7 @@ class Blocked:
     """
 
     def __init__(self, text: str) -> None:
-        self.steps: list[tuple[np.ufunc, tuple[Any, ...], int]] = []  # ufunc, operands, scratch it writes to
+        self.steps: list[tuple[Any, tuple[Any, ...], int]] = []  # ufunc, operands, scratch it writes to
         self.scratch = 0
         self.names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
         self.possible = True
@@ -101,11 +123,11 @@ class Blocked:
         if not self.possible:
             return None
         flat: dict[str, Any] = {}
-        like = None
+        like = same = None
         for name, value in values.items():
             if type(value) is np.ndarray and value.ndim:
                 if not any(value.strides):  # one number, broadcast
-                    flat[name] = value[(0,) * value.ndim]
+                    flat[name], same = value[(0,) * value.ndim], value
                     continue
                 if like is None:
                     like = value
@@ -116,32 +138,46 @@ class Blocked:
                 flat[name] = value.reshape(-1)
             else:
                 flat[name] = value
-        if like is None or like.size < LARGE or like.dtype.kind != "f" or like.dtype.itemsize < 4:
+        sample = same if like is None else like
+        if sample is None or sample.size < LARGE or sample.dtype.kind != "f" or sample.dtype.itemsize < 4:
             return None
-        if any(type(v) is not np.ndarray and getattr(v, "dtype", like.dtype) != like.dtype for v in flat.values()):
+        if any(type(v) is not np.ndarray and getattr(v, "dtype", sample.dtype) != sample.dtype for v in flat.values()):
             return None
-        out = buffer(like.shape, like.dtype)
-        self._blocks(flat, out.reshape(-1))
+        steps, number = self._settled(flat)
+        if not steps:  # one number everywhere
+            return np.broadcast_to(sample.dtype.type(number), sample.shape)
+        out = buffer(sample.shape, sample.dtype)
+        self._blocks(steps, out.reshape(-1))
         return out
 
-    def _blocks(self, flat: dict[str, Any], out: np.ndarray) -> None:
-        last = len(self.steps) - 1
-        if last == 0:  # one pass over memory anyway
-            ufunc, operands, _ = self.steps[0]
-            ufunc(*[o if type(o) is float else flat[o] for o in operands], out=out)
+    def _settled(self, flat: dict[str, Any]) -> tuple[list[tuple[Any, list[Any], int]], Any]:
+        """The steps on arrays with their operands, those on single numbers done, and the last number found so."""
+        numbers: dict[int, Any] = {}  # of scratch buffers that need not be arrays
+        steps, number = [], None
+        for ufunc, names, target in self.steps:
+            operands = [flat[o] if type(o) is str else numbers.get(o, o) if type(o) is int else o for o in names]
+            if any(type(o) is np.ndarray or type(o) is int for o in operands):
+                numbers.pop(target, None)
+                steps.append((ufunc, operands, target))
+            else:
+                numbers[target] = number = ufunc(*operands)
+        return steps, number
+
+    def _blocks(self, steps: list[tuple[Any, list[Any], int]], out: np.ndarray) -> None:
+        """Runs steps block by block; an operand is a flat array, a number, or (an int) a scratch buffer."""
+        if len(steps) == 1:  # one pass over memory anyway
+            ufunc, operands, _ = steps[0]
+            ufunc(*operands, out=out)
             return
         scratch = [np.empty(BLOCK, out.dtype) for _ in range(self.scratch)]
         for start in range(0, out.size, BLOCK):
             part = slice(start, min(start + BLOCK, out.size))
             size = part.stop - start
-            for number, (ufunc, operands, target) in enumerate(self.steps):
+            for number, (ufunc, operands, target) in enumerate(steps):
                 inputs = [
-                    scratch[o][:size] if type(o) is int
-                    else o if type(o) is float
-                    else flat[o][part] if type(flat[o]) is np.ndarray else flat[o]
-                    for o in operands
-                ]  # fmt: skip
-                ufunc(*inputs, out=out[part] if number == last else scratch[target][:size])
+                    scratch[o][:size] if type(o) is int else o[part] if type(o) is np.ndarray else o for o in operands
+                ]
+                ufunc(*inputs, out=out[part] if number == len(steps) - 1 else scratch[target][:size])
 
 
 def blocked(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
+from .blocks import LARGE, buffer
 
 
 def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
@@ -27,6 +28,11 @@ def _axis_slices(g: Any, inputs: tuple[Any, ...], axis: int) -> list[Any]:
 
 
 def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
+    if len(shape) == 1 and g.size >= LARGE and type(spec[0]) is slice and spec[0].step in (None, 1):
+        start, stop, _ = spec[0].indices(*shape)
+        out = buffer(shape, g.dtype)
+        out[:start], out[start:stop], out[stop:] = 0, g, 0
+        return out
     out = np.zeros(shape, g.dtype)
     out[spec] = g
     return out
