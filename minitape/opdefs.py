@@ -56,6 +56,9 @@ def definition(op: str) -> OpDef | None:
     return OpDef(text, tuple(inputs), allowed, lacking)
 
 
+_accepted: set[tuple[Any, ...]] = set()  # what was asked before and found right
+
+
 def accept(op: str, *dtypes: Any) -> None:
     """Raises what TensorFlow raises when ``op`` is called on inputs of these DTypes and there is no kernel for them.
 
@@ -70,6 +73,9 @@ def accept(op: str, *dtypes: Any) -> None:
     ...     print(error.message[:56])
     cannot compute AddV2 as input #1(zero-based) was expecte
     """
+    key = (op, *map(id, dtypes))  # DTypes live as long as the program
+    if key in _accepted:
+        return
     found = definition(op)
     if found is None:
         return
@@ -89,6 +95,7 @@ def accept(op: str, *dtypes: Any) -> None:
     for attr, names in found.lacking.items():
         if attr in bound and _name(bound[attr]) in names:
             raise _no_kernel(op, found, bound)
+    _accepted.add(key)
 
 
 def accept_attr(op: str, attr: str, dtype: Any) -> None:

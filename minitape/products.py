@@ -57,7 +57,7 @@ def matmul(
         wide = dtypes.as_dtype(output_type)
         a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
     a, b = hinted(a, b)
-    a, b = (conj(x) if flag else x for x, flag in ((a, adjoint_a), (b, adjoint_b)))
+    a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
 
 
@@ -66,8 +66,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
         raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor "
-                      f"but is "
-                      f"a {b.dtype.kernel_name} tensor", op)  # fmt: skip
+                      f"but is a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)
     a = swapped(a) if turn_a else a
     b = swapped(b) if turn_b else b
@@ -76,7 +75,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that can not be multiplied."""
-    x, y = list(a.shape), list(b.shape)
+    x, y = a.shape.as_list(), b.shape.as_list()
     if op == "MatMul" and len(x) != len(y):
         raise invalid(f"In[0] and In[1] has different ndims: {_sizes(x)} vs. {_sizes(y)}", op)
     if op == "MatMul" and len(x) != 2:

@@ -344,6 +344,8 @@ def unbroadcast(g: Any, shape: Any) -> Any:
     """
     have = tuple(g.shape)
     extra = len(have) - len(shape)
+    if extra == 1 and have[1:] == shape and type(g) is np.ndarray:  # a bias: the usual case
+        return np.add.reduce(g, 0, g.dtype)
     axes = tuple(range(extra)) + tuple(
         i + extra for i, n in enumerate(shape) if n == 1 and 0 <= i + extra < len(have) and have[i + extra] != 1
     )
@@ -358,7 +360,7 @@ def unbroadcast(g: Any, shape: Any) -> Any:
             )
         return g
     if axes:
-        g = np.sum(g, axis=axes, dtype=g.dtype)
+        g = np.add.reduce(g, axes, g.dtype)
     if g.shape != tuple(shape):
         g = g.reshape(shape) if g.size == _count(shape) else np.broadcast_to(g, shape)
     return g

@@ -61,17 +61,12 @@ class Primitive:
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
-        tensors = batches = 0
-        for i in inputs:
-            if isinstance(i, _TENSOR[0]):
-                tensors += 1
-            elif _BATCH and type(i) is _BATCH[0]:
-                batches += 1
-        if batches:
+        if _BATCH and any(type(i) is _BATCH[0] for i in inputs):
             return _BATCH[1](self, inputs, attrs)
-        if tensors:
-            return _TENSOR[1](self, inputs if tensors == len(inputs) else _TENSOR[2](inputs), attrs)
-        return self.forward(*inputs, **attrs)
+        tensors = [isinstance(i, _TENSOR[0]) for i in inputs]
+        if True not in tensors:
+            return self.forward(*inputs, **attrs)
+        return _TENSOR[1](self, inputs if False not in tensors else _TENSOR[2](inputs), attrs)
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

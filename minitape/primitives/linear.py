@@ -18,7 +18,7 @@ def swapped(x: Any) -> Any:
 
 def adjoint_of(x: Any) -> Any:
     """The last two axes swapped; conjugated for complex numbers."""
-    x = swapped(x)
+    x = x.swapaxes(-1, -2) if type(x) is np.ndarray else swapped(x)
     return TABLE["conj"](x) if x.dtype.kind == "c" else x
 
 

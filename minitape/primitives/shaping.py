@@ -115,10 +115,10 @@ def _like(rng: Any, *shape: int) -> Any:
     return rng.normal(size=shape)
 
 
-declare("reshape", lambda x, *, shape: np.reshape(x, shape),
+declare("reshape", lambda x, *, shape: x.reshape(shape),
         [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="",
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
-declare("transpose", lambda x, *, perm: np.transpose(x, perm),
+declare("transpose", lambda x, *, perm: x.transpose(perm),
         [lambda g, z, x, *, perm: TABLE["transpose"](g, perm=_inverse(perm))], op="Transpose", label="T", keep="",
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
