@@ -15,7 +15,7 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor
-from .plan import recorded_rules
+from .plan import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
@@ -135,7 +135,7 @@ def _repeats(primals: Any) -> bool:
 def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
     """The tangent of row ``target``, given those of the source rows; None when it depends on none of them."""
     record = tape._record
-    marks = tape.reach(set(tangents)) if tangents else None
+    marks = reach(tape, set(tangents)) if tangents else None
     if marks is not None and not marks[target]:
         return None
     known = dict(tangents)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import kernels
 from .primitives import _BATCH, TABLE
-from .primitives.elementwise import BY_CODE, FIRST_CODE, compile_recorded, scalar_table
-from .record import CALL, LONG, Record
+from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded, scalar_table
+from .record import CALL, LEAF, LONG, Record
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 PLANS = 64  # so many plans are kept; then all are made anew
@@ -39,10 +40,10 @@ def of_tape(tape: Any, sources: set[int], recorded: bool) -> Plan:
     """The plan for the gradients of anything on a tape with respect to the ``sources``."""
     key = _key(tape, sources, recorded)
     if key is None:
-        return Plan(tape.reach(sources), None)
+        return Plan(reach(tape, sources), None)
     found = _plans.get(key)
     if found is None:
-        record, marks = tape._record, tape.reach(sources)
+        record, marks = tape._record, reach(tape, sources)
         low = min(sources)
         found = Plan(marks, visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded))
         if len(_plans) >= PLANS:
@@ -66,6 +67,127 @@ def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
         tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), record.real,
         tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources), recorded,
     )  # fmt: skip
+
+
+# -- which rows matter ------------------------------------------------------------------------------------------------
+
+
+def on_tape(tape: Any, foreign: set[int] | None = None) -> bytearray:
+    """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
+
+    Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
+    """
+    record = tape._record
+    n = len(record)
+    on = bytearray(n)
+    spans = [*tape.spans, (tape._start, n)] if tape._recording else tape.spans
+    starts = sorted((since, row) for row, since in tape.watched.items())
+    at = 0
+    for first, last in spans:
+        while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
+            since, row = starts[at]
+            if since > first:
+                spread(record, on, first, since)
+                first = since
+            _see(record, on, row, foreign)
+            at += 1
+        spread(record, on, first, last)
+    for _, row in starts[at:]:
+        _see(record, on, row, foreign)
+    return on
+
+
+def _see(record: Any, on: bytearray, row: int, foreign: set[int] | None) -> None:
+    if not on[row]:
+        on[row] = 1
+        if foreign is not None and record.cell(row)[0] != LEAF:
+            foreign.add(row)
+
+
+def reach(tape: Any, sources: set[int]) -> Any:
+    """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
+    record = tape._record
+    n = len(record)
+    key = (n, len(tape.watched), len(tape.spans), frozenset(sources))
+    if tape._reached[0] == key and not tape._recording:
+        return tape._reached[1]
+    on, start, end = None, 0, n
+    foreign: set[int] = set()
+    if _all_within(tape, sources):
+        start, end = tape.spans[0]
+        if not record.calls and n <= LONG and (start, end) == (0, n):
+            return None
+    else:
+        on = on_tape(tape, foreign)
+    marks = bytearray(n)
+    for row in sources:
+        marks[row] = on is None or on[row]
+    for row in foreign:
+        on[row] = 0  # type: ignore[index] # nothing reaches it through its own operation
+    spread(record, marks, max(min(sources) + 1, start), end, on)
+    for row in foreign & sources:
+        marks[row] = FOREIGN
+    if tape._persistent:  # several gradients with respect to the same sources
+        tape._reached = (key, marks)
+    return marks
+
+
+def _all_within(tape: Any, sources: set[int]) -> bool:
+    """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
+    if tape._recording or len(tape.spans) != 1:
+        return False
+    start, watched, cell = tape.spans[0][0], tape.watched, tape._record.cell
+    for row in sources:
+        since = watched.get(row)
+        if since is None or (since > row + 1 and since > start) or cell(row)[0] != LEAF:
+            return False
+    return True
+
+
+def spread(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
+    """Marks each row in [low, high) that has a marked input (and passes the gate)."""
+    if high - low > LONG and record.real is not None:
+        _spread_long(record, marks, low, high, gate)
+        return
+    calls, cell = record.calls, record.cell
+    for row in range(low, high):
+        if gate is None or gate[row]:
+            op, a, b, _ = cell(row)
+            if op >= FIRST_CODE:
+                if (marks[a] or marks[b]) and op != STOP_CODE:
+                    marks[row] = 1
+            elif op == CALL and _any_marked(record, marks, calls[a]):
+                marks[row] = 1
+
+
+def _spread_long(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
+    record.pack()
+    run = kernels.load(record.real).spread
+    view = np.frombuffer(marks, np.uint8)
+    through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
+    for first, block in record.blocks:
+        row, last = max(first, low), min(first + len(block), high)
+        while row < last:
+            row = run(block, first, row, last, view, through)
+            if row < last:  # a call: the kernel hands it over
+                if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
+                    marks[row] = 1
+                row += 1
+
+
+def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
+    """True when an input of the call is marked and of a dtype through which gradients flow."""
+    if call.primitive.code == STOP_CODE:
+        return False
+    for row in call.inputs:
+        if marks[row]:
+            meta = record.meta.get(row)
+            if meta is None or meta[1].kind in "fcV":  # V is bfloat16's
+                return True
+    return False
+
+
+# -- what is done at them ---------------------------------------------------------------------------------------------
 
 
 def visits(

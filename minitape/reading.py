@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import as_dtype
+from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
 
@@ -87,7 +88,7 @@ class Reader:
             return self.read()
         rows = self.read(most // 2)
         for tape, on in zip(self.tapes, self.on, strict=True):
-            on[:] = tape.on_tape() if tape._record is record else bytearray(len(record))
+            on[:] = on_tape(tape) if tape._record is record else bytearray(len(record))
         first = len(record) - most // 2
         tail = enumerate(_cells(record, first, None), first)
         return rows + [self._row(row, cell, record.value(row)) for row, cell in tail]

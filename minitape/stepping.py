@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .plan import reach
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, Record
 from .sweep import Sweep
@@ -53,7 +54,7 @@ def _run(
     from .snapshots import show_value
 
     shown: dict[str, Any] = {"target": sorted(starts), "sources": [rows[-1] if rows else -1 for rows in source_rows]}
-    marks = tape.reach(wanted) if starts and wanted else None
+    marks = reach(tape, wanted) if starts and wanted else None
     if marks is not None:
         wanted = {r for r in wanted if marks[r]}
         starts = {r: s for r, s in starts.items() if marks[r]}

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels, nest, plan
+from . import nest, plan
 from .evidence import born, clock, site, stack, told
 from .primitives import _BATCH, TABLE
-from .primitives.elementwise import FIRST_CODE, STOP_CODE
-from .record import CALL, LEAF, LONG, Record, state, user_frame
+from .record import Record, state, user_frame
 from .slices import IndexedSlices
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, check_broadcast, check_same_dtype, wrap
@@ -543,119 +542,6 @@ class GradientTape:
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
         raise NoTensor
-
-    # -- which rows ---------------------------------------------------------------------------------------------------
-
-    def on_tape(self, foreign: set[int] | None = None) -> bytearray:
-        """For each row, 1 when it is on this tape: watched, or written during a span from something on the tape.
-
-        Rows that are watched although the operation that wrote them is not on the tape are put into ``foreign``.
-        """
-        record: Record = self._record  # type: ignore[assignment]
-        n = len(record)
-        on = bytearray(n)
-        spans = [*self.spans, (self._start, n)] if self._recording else self.spans
-        starts = sorted((since, row) for row, since in self.watched.items())
-        at = 0
-        for first, last in spans:
-            while at < len(starts) and starts[at][0] < last:  # rows from `since` on see the watched row
-                since, row = starts[at]
-                if since > first:
-                    self._spread(on, first, since)
-                    first = since
-                self._see(on, row, foreign)
-                at += 1
-            self._spread(on, first, last)
-        for _, row in starts[at:]:
-            self._see(on, row, foreign)
-        return on
-
-    def _see(self, on: bytearray, row: int, foreign: set[int] | None) -> None:
-        if not on[row]:
-            on[row] = 1
-            if foreign is not None and self._record.cell(row)[0] != LEAF:  # type: ignore[union-attr]
-                foreign.add(row)
-
-    def reach(self, sources: set[int]) -> Any:
-        """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
-        record: Record = self._record  # type: ignore[assignment]
-        n = len(record)
-        key = (n, len(self.watched), len(self.spans), frozenset(sources))
-        if self._reached[0] == key and not self._recording:
-            return self._reached[1]
-        on, start, end = None, 0, n
-        foreign: set[int] = set()
-        if self._all_within(sources):
-            start, end = self.spans[0]
-            if not record.calls and n <= LONG and (start, end) == (0, n):
-                return None
-        else:
-            on = self.on_tape(foreign)
-        marks = bytearray(n)
-        for row in sources:
-            marks[row] = on is None or on[row]
-        for row in foreign:
-            on[row] = 0  # type: ignore[index] # nothing reaches it through its own operation
-        self._spread(marks, max(min(sources) + 1, start), end, on)
-        for row in foreign & sources:
-            marks[row] = plan.FOREIGN
-        if self._persistent:  # several gradients with respect to the same sources
-            self._reached = (key, marks)
-        return marks
-
-    def _all_within(self, sources: set[int]) -> bool:
-        """Whether all that depends on the sources in the tape's one span is on the tape: they were watched at once."""
-        if self._recording or len(self.spans) != 1:
-            return False
-        start, watched, cell = self.spans[0][0], self.watched, self._record.cell  # type: ignore[union-attr]
-        for row in sources:
-            since = watched.get(row)
-            if since is None or (since > row + 1 and since > start) or cell(row)[0] != LEAF:
-                return False
-        return True
-
-    def _spread(self, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
-        """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-        record: Record = self._record  # type: ignore[assignment]
-        if high - low > LONG and record.real is not None:
-            self._spread_long(marks, low, high, gate)
-            return
-        calls, cell = record.calls, record.cell
-        for row in range(low, high):
-            if gate is None or gate[row]:
-                op, a, b, _ = cell(row)
-                if op >= FIRST_CODE:
-                    if (marks[a] or marks[b]) and op != STOP_CODE:
-                        marks[row] = 1
-                elif op == CALL and _any_marked(record, marks, calls[a]):
-                    marks[row] = 1
-
-    def _spread_long(self, marks: bytearray, low: int, high: int, gate: bytearray | None) -> None:
-        record: Record = self._record  # type: ignore[assignment]
-        record.pack()
-        spread = kernels.load(record.real).spread
-        view = np.frombuffer(marks, np.uint8)
-        through = np.ones(len(marks), np.uint8) if gate is None else np.frombuffer(gate, np.uint8)
-        for first, block in record.blocks:
-            row, last = max(first, low), min(first + len(block), high)
-            while row < last:
-                row = spread(block, first, row, last, view, through)
-                if row < last:  # a call: the kernel hands it over
-                    if through[row] and _any_marked(record, marks, record.calls[record.cell(row)[1]]):
-                        marks[row] = 1
-                    row += 1
-
-
-def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
-    """True when an input of the call is marked and of a dtype through which gradients flow."""
-    if call.primitive.code == STOP_CODE:
-        return False
-    for row in call.inputs:
-        if marks[row]:
-            meta = record.meta.get(row)
-            if meta is None or meta[1].kind in "fcV":  # V is bfloat16's
-                return True
-    return False
 
 
 class NoTensor(Exception):

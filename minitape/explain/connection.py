@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import CALL, LEAF
 from .trace import Break, Node, Place, Trace
@@ -39,7 +40,7 @@ class Connection:
     def on(self) -> bytearray:
         """For each row whether it is on the tape."""
         if self._on is None:
-            self._on = self.tape.on_tape() if self.record is not None else bytearray()
+            self._on = on_tape(self.tape) if self.record is not None else bytearray()
         return self._on
 
     def connected(self, source: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..plan import reach, spread
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..quiet import hush, restore
 from ..record import CALL, SMALL
@@ -37,7 +38,7 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
             seeds[row] = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     if not wanted or not seeds:
         return None
-    marks = tape.reach(wanted)
+    marks = reach(tape, wanted)
     high = max(seeds)
     for call in record.calls:
         if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
@@ -56,7 +57,7 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
         marks = bytearray(len(record))
         for row in wanted:
             marks[row] = 1
-        tape._spread(marks, min(wanted) + 1, len(record))
+        spread(record, marks, min(wanted) + 1, len(record))
     return _steps(Sweep(record, seeds, wanted, marks, stepwise=True), marks)
 
 
