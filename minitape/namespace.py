@@ -1,10 +1,34 @@
-"""Namespaces of ``tf`` whose names live in several modules: each name is loaded when it is first asked for."""
+"""Namespaces of ``tf``: which names they offer, and what they say of a name that is not there.
+
+``lazy`` is for a namespace whose names live in several modules, each loaded when it is first asked for; ``public`` for
+a module that holds its names itself, beside imports and helpers that are nobody's business.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
+
+
+def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of the module behind ``namespace``, which offers ``names`` (its ``__all__``).
+
+    Only these are listed and completed. A name that is not there raises AttributeError with the nearest one that is.
+
+    >>> import minitape as tf
+    >>> dir(tf.keras.constraints)[:3]
+    ['Constraint', 'MaxNorm', 'MinMaxNorm']
+    """
+
+    def find(name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .api import missing
+
+        raise AttributeError(missing(namespace, name, names))
+
+    return find, lambda: sorted(names)
 
 
 def lazy(
@@ -23,19 +47,15 @@ def lazy(
     minitape has no 'tf.math.reduce_sums' (did you mean 'tf.math.reduce_sum'?)
     """
     home = {name: module for module, names in homes.items() for name in names.split()}
+    refuse, listed = public(namespace, home)
 
     def find(name: str) -> Any:
-        module = home.get(name)
-        if module is None:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            from .api import missing
-
-            raise AttributeError(missing(namespace, name, home))
-        space[name] = found = getattr(importlib.import_module(f"minitape.{module}"), name)
+        if name not in home:
+            return refuse(name)
+        space[name] = found = getattr(importlib.import_module(f"minitape.{home[name]}"), name)
         return found
 
-    return find, lambda: sorted(home)
+    return find, listed
 
 
 class Namespace:

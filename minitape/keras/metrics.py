@@ -18,7 +18,7 @@ from .counting import (  # noqa: F401 - part of tf.keras.metrics
     TrueNegatives,
     TruePositives,
 )
-from .losses import squeeze_or_expand
+from .loss import squeeze_or_expand
 from .metric import Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum  # noqa: F401 - part of tf.keras.metrics
 from .serial import lookup
 

@@ -7,6 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 
+class Configured:
+    """What can be made anew from its arguments: ``get_config`` gives them, ``from_config`` takes them."""
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Another one with these arguments."""
+        return cls(**config)
+
+
 def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool = True) -> Any:
     """The object meant by ``identifier``: itself if callable, else what ``table`` holds under that name.
 

@@ -21,6 +21,7 @@ from . import optimizers
 from .backend import convert
 from .callbacks import CallbackList
 from .feeding import Feed, unpack_x_y_sample_weight
+from .loss import squeeze_or_expand
 
 
 class Trainer:
@@ -402,7 +403,7 @@ class _Function(losses_module.Loss):
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """One number for each example."""
-        return self._function(*losses_module.squeeze_or_expand(y_true, y_pred))
+        return self._function(*squeeze_or_expand(y_true, y_pred))
 
 
 class _Metrics(metrics_module.Metric):
