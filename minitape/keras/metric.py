@@ -7,18 +7,30 @@ from typing import Any
 from . import initializers
 from .backend import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
+from .serial import Configured
 from .tracking import Store, might_track
 from .variable import Variable
 
 
-class Metric:
+class Metric(Configured):
     """The base class: subclasses make variables with ``add_variable`` and define ``update_state`` and ``result``.
 
+    ``dtype`` is the type of its variables and of the result, that of Keras by default. Calling a metric takes in a batch
+    and gives the value so far. A metric is not differentiable: its variables break the way back.
+
     >>> import minitape as tf
-    >>> mean = tf.keras.metrics.Mean()
-    >>> mean.update_state([1.0, 3.0])
-    >>> float(mean.result())
-    2.0
+    >>> class Largest(tf.keras.metrics.Metric):
+    ...     def __init__(self, name="largest"):
+    ...         super().__init__(name=name)
+    ...         self.so_far = self.add_variable((), "zeros", name="so_far")
+    ...     def update_state(self, values):
+    ...         self.so_far.assign(tf.maximum(self.so_far.value, tf.reduce_max(values)))
+    ...     def result(self):
+    ...         return self.so_far.value * 1
+    >>> largest = Largest()
+    >>> largest.update_state(tf.constant([1.0, 3.0]))
+    >>> float(largest(tf.constant([2.0])))
+    3.0
     """
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
@@ -112,7 +124,14 @@ def _samplewise(values: Any, weight: Any, reduce: Any, dtype: str) -> tuple[Any,
 
 
 class Sum(Metric):
-    """The sum of all values."""
+    """The (weighted) sum of all values; NaN and infinity stay.
+
+    >>> import minitape as tf
+    >>> total = tf.keras.metrics.Sum()
+    >>> total.update_state([1.0, 3.0])
+    >>> float(total([5.0, 7.0], sample_weight=[1.0, 0.0]))
+    9.0
+    """
 
     def __init__(self, name: str = "sum", dtype: Any = None) -> None:
         super().__init__(dtype, name)
@@ -131,7 +150,18 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The (weighted) mean of all values."""
+    """The (weighted) mean of all values, 0 before anything came.
+
+    >>> import minitape as tf
+    >>> mean = tf.keras.metrics.Mean()
+    >>> mean.update_state([1.0, 3.0])
+    >>> mean.update_state([5.0])
+    >>> float(mean.result())
+    3.0
+    >>> mean.reset_state()
+    >>> float(mean.result())
+    0.0
+    """
 
     def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
         super().__init__(dtype, name)
@@ -157,7 +187,13 @@ class Mean(Metric):
 
 
 class MeanMetricWrapper(Mean):
-    """The mean of a function of (y_true, y_pred) over all examples."""
+    """The mean of a function of (y_true, y_pred) over all examples; ``kwargs`` go to the function.
+
+    >>> import minitape as tf
+    >>> gap = tf.keras.metrics.MeanMetricWrapper(lambda y_true, y_pred: abs(y_true - y_pred), name="gap")
+    >>> float(gap(tf.constant([1.0, 2.0]), tf.constant([1.0, 5.0])))
+    1.5
+    """
 
     def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
         super().__init__(name, dtype)
@@ -171,11 +207,18 @@ class MeanMetricWrapper(Mean):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like this."""
-        return {**super().get_config(), **self._fn_kwargs}
+        own = {"fn": self._fn} if type(self) is MeanMetricWrapper else {}
+        return {**super().get_config(), **own, **self._fn_kwargs}
 
 
 class RootMeanSquaredError(Mean):
-    """The root of the mean squared error over all elements."""
+    """The root of the mean squared error over all elements.
+
+    >>> import minitape as tf
+    >>> metric = tf.keras.metrics.RootMeanSquaredError()
+    >>> float(metric([[0.0], [0.0]], [[3.0], [4.0]], sample_weight=[1.0, 0.0]))
+    3.0
+    """
 
     def __init__(self, name: str = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(name, dtype)
@@ -190,6 +233,3 @@ class RootMeanSquaredError(Mean):
         import minitape as tf
 
         return tf.sqrt(super().result())
-
-
-# -- accuracies -------------------------------------------------------------------------------------------------------

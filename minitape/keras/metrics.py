@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
-from . import losses
-from .backend import convert, floatx
-from .counting import (  # noqa: F401 - part of tf.keras.metrics
-    AUC,
+from ..namespace import public
+from . import lossfunctions as losses
+from .accuracies import (  # noqa: F401 - part of tf.keras.metrics
+    Accuracy,
+    BinaryAccuracy,
+    CategoricalAccuracy,
+    SparseCategoricalAccuracy,
+    SparseTopKCategoricalAccuracy,
+    TopKCategoricalAccuracy,
+    binary_accuracy,
+    categorical_accuracy,
+    sparse_categorical_accuracy,
+    sparse_top_k_categorical_accuracy,
+    top_k_categorical_accuracy,
+)
+from .auc import AUC
+from .backend import convert, to_snake_case
+from .counting import (
     F1Score,
     FalseNegatives,
     FalsePositives,
@@ -19,131 +34,8 @@ from .counting import (  # noqa: F401 - part of tf.keras.metrics
     TruePositives,
 )
 from .loss import squeeze_or_expand
-from .metric import Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum  # noqa: F401 - part of tf.keras.metrics
+from .metric import Mean, MeanMetricWrapper, Metric, RootMeanSquaredError, Sum
 from .serial import lookup
-
-
-def accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where the label is the prediction, else 0."""
-    y_pred = convert(y_pred)
-    y_true, y_pred = squeeze_or_expand(convert(y_true, y_pred.dtype.name), y_pred)
-    return convert(y_true == y_pred, floatx())
-
-
-def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """1 where the prediction lies on the label's side of ``threshold``, else 0.
-
-    >>> binary_accuracy([[1], [0]], [[0.9], [0.8]]).numpy()
-    array([[1.],
-           [0.]], dtype=float32)
-    """
-    y_true, y_pred = squeeze_or_expand(convert(y_true), convert(y_pred))
-    return convert(y_true == convert(y_pred > threshold, y_true.dtype.name), floatx())
-
-
-def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where the largest prediction is that of the label (one-hot), else 0."""
-    import minitape as tf
-
-    return convert(tf.argmax(convert(y_true), axis=-1) == tf.argmax(convert(y_pred), axis=-1), floatx())
-
-
-def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """1 where the largest prediction is that of the label (a number), else 0."""
-    import minitape as tf
-
-    y_pred = convert(y_pred)
-    y_true = convert(y_true, y_pred.dtype.name)
-    if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
-        y_true = tf.squeeze(y_true, -1)
-    return convert(y_true == convert(tf.argmax(y_pred, axis=-1), y_true.dtype.name), floatx())
-
-
-def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
-    """1 where the label (one-hot) is among the ``k`` largest predictions, else 0."""
-    import minitape as tf
-
-    return sparse_top_k_categorical_accuracy(tf.argmax(convert(y_true), axis=-1), y_pred, k)
-
-
-def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
-    """1 where the label (a number) is among the ``k`` largest predictions, else 0."""
-    import minitape as tf
-
-    y_pred, y_true = convert(y_pred), convert(y_true, "int32")
-    best = tf.math.top_k(y_pred, k=min(k, y_pred.shape[-1])).indices
-    if len(y_true.shape) == len(y_pred.shape):
-        y_true = tf.squeeze(y_true, -1)
-    return convert(tf.reduce_any(best == tf.expand_dims(y_true, -1), axis=-1), floatx())
-
-
-def _class(name: str, function: Any, default_name: str, arguments: dict[str, Any] | None = None) -> type[Metric]:
-    """The metric that is the mean of a function; ``arguments`` are those of the function, with defaults."""
-    own = arguments or {}
-    first = list(own) if name.startswith(("TopK", "SparseTopK")) else []
-    order = [*first, "name", "dtype", *[a for a in own if a not in first]]
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        given = {**dict(zip(order, args, strict=False)), **kwargs}
-        unknown = sorted(given.keys() - set(order))
-        if unknown or len(args) > len(order):
-            raise TypeError(f"{name}.__init__() got an unexpected keyword argument '{(unknown or ['args'])[0]}'")
-        MeanMetricWrapper.__init__(
-            self,
-            function,
-            given.get("name", default_name),
-            given.get("dtype"),
-            **{k: given.get(k, v) for k, v in own.items()},
-        )
-
-    doc = f"The mean over all examples of: {(function.__doc__ or '').splitlines()[0]}"
-    return type(name, (MeanMetricWrapper,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
-
-
-Accuracy = _class("Accuracy", accuracy, "accuracy")
-BinaryAccuracy = _class("BinaryAccuracy", binary_accuracy, "binary_accuracy", {"threshold": 0.5})
-CategoricalAccuracy = _class("CategoricalAccuracy", categorical_accuracy, "categorical_accuracy")
-SparseCategoricalAccuracy = _class(
-    "SparseCategoricalAccuracy", sparse_categorical_accuracy, "sparse_categorical_accuracy"
-)
-TopKCategoricalAccuracy = _class(
-    "TopKCategoricalAccuracy", top_k_categorical_accuracy, "top_k_categorical_accuracy", {"k": 5}
-)
-SparseTopKCategoricalAccuracy = _class(
-    "SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, "sparse_top_k_categorical_accuracy", {"k": 5}
-)
-MeanSquaredError = _class("MeanSquaredError", losses.mean_squared_error, "mean_squared_error")
-MeanAbsoluteError = _class("MeanAbsoluteError", losses.mean_absolute_error, "mean_absolute_error")
-MeanAbsolutePercentageError = _class(
-    "MeanAbsolutePercentageError", losses.mean_absolute_percentage_error, "mean_absolute_percentage_error"
-)
-MeanSquaredLogarithmicError = _class(
-    "MeanSquaredLogarithmicError", losses.mean_squared_logarithmic_error, "mean_squared_logarithmic_error"
-)
-LogCoshError = _class("LogCoshError", losses.log_cosh, "logcosh")
-Hinge = _class("Hinge", losses.hinge, "hinge")
-SquaredHinge = _class("SquaredHinge", losses.squared_hinge, "squared_hinge")
-CategoricalHinge = _class("CategoricalHinge", losses.categorical_hinge, "categorical_hinge")
-KLDivergence = _class("KLDivergence", losses.kl_divergence, "kl_divergence")
-Poisson = _class("Poisson", losses.poisson, "poisson")
-BinaryCrossentropy = _class(
-    "BinaryCrossentropy",
-    losses.binary_crossentropy,
-    "binary_crossentropy",
-    {"from_logits": False, "label_smoothing": 0},
-)
-CategoricalCrossentropy = _class(
-    "CategoricalCrossentropy",
-    losses.categorical_crossentropy,
-    "categorical_crossentropy",
-    {"from_logits": False, "label_smoothing": 0, "axis": -1},
-)
-SparseCategoricalCrossentropy = _class(
-    "SparseCategoricalCrossentropy",
-    losses.sparse_categorical_crossentropy,
-    "sparse_categorical_crossentropy",
-    {"from_logits": False, "axis": -1},
-)
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
@@ -151,72 +43,369 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     return -losses.cosine_similarity(y_true, y_pred, axis)
 
 
-CosineSimilarity = _class("CosineSimilarity", cosine_similarity, "cosine_similarity", {"axis": -1})
+class MeanSquaredError(MeanMetricWrapper):
+    """The mean of ``(y_true - y_pred) ** 2`` over all elements so far.
+
+    >>> import minitape as tf
+    >>> metric = tf.keras.metrics.MeanSquaredError()
+    >>> metric.update_state([[0.0], [0.0]], [[1.0], [3.0]])
+    >>> metric.update_state([[0.0]], [[2.0]])
+    >>> round(float(metric.result()), 4)
+    4.6667
+    """
+
+    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None:
+        super().__init__(losses.mean_squared_error, name, dtype)
+
+
+class MeanAbsoluteError(MeanMetricWrapper):
+    """The mean of ``abs(y_true - y_pred)`` over all elements so far.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.MeanAbsoluteError()([[0.0], [0.0]], [[1.0], [3.0]]))
+    2.0
+    """
+
+    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None:
+        super().__init__(losses.mean_absolute_error, name, dtype)
+
+
+class MeanAbsolutePercentageError(MeanMetricWrapper):
+    """100 times the mean of ``abs((y_true - y_pred) / y_true)``.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.MeanAbsolutePercentageError()([[2.0], [4.0]], [[1.0], [4.0]]))
+    25.0
+    """
+
+    def __init__(self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None) -> None:
+        super().__init__(losses.mean_absolute_percentage_error, name, dtype)
+
+
+class MeanSquaredLogarithmicError(MeanMetricWrapper):
+    """The mean of ``(log(y_true + 1) - log(y_pred + 1)) ** 2``.
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.metrics.MeanSquaredLogarithmicError()([[0.0], [3.0]], [[0.0], [1.0]])), 4)
+    0.2402
+    """
+
+    def __init__(self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None) -> None:
+        super().__init__(losses.mean_squared_logarithmic_error, name, dtype)
+
+
+class LogCoshError(MeanMetricWrapper):
+    """The mean of ``log(cosh(y_pred - y_true))``.
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.metrics.LogCoshError()([[0.0], [0.0]], [[0.0], [1.0]])), 4)
+    0.2169
+    """
+
+    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None:
+        super().__init__(losses.log_cosh, name, dtype)
+
+
+class Hinge(MeanMetricWrapper):
+    """The mean of ``max(1 - y_true * y_pred, 0)``; labels are -1 and 1, or 0 and 1.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.Hinge()([[1.0], [0.0]], [[0.5], [0.5]]))
+    1.0
+    """
+
+    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None:
+        super().__init__(losses.hinge, name, dtype)
+
+
+class SquaredHinge(MeanMetricWrapper):
+    """The mean of ``max(1 - y_true * y_pred, 0) ** 2``; labels are -1 and 1, or 0 and 1.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.SquaredHinge()([[1.0], [0.0]], [[0.5], [0.5]]))
+    1.25
+    """
+
+    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None:
+        super().__init__(losses.squared_hinge, name, dtype)
+
+
+class CategoricalHinge(MeanMetricWrapper):
+    """The mean of ``max(neg - pos + 1, 0)``: the largest wrong prediction and the right one.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.CategoricalHinge()([[0.0, 1.0]], [[0.75, 0.5]]))
+    1.25
+    """
+
+    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
+        super().__init__(losses.categorical_hinge, name, dtype)
+
+
+class KLDivergence(MeanMetricWrapper):
+    """The mean of ``sum(y_true * log(y_true / y_pred))`` over the rows.
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.metrics.KLDivergence()([[0.5, 0.5]], [[0.25, 0.75]])), 4)
+    0.1438
+    """
+
+    def __init__(self, name: str | None = "kl_divergence", dtype: Any = None) -> None:
+        super().__init__(losses.kl_divergence, name, dtype)
+
+
+class Poisson(MeanMetricWrapper):
+    """The mean of ``y_pred - y_true * log(y_pred)``.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.Poisson()([[1.0], [0.0]], [[1.0], [3.0]]))
+    2.0
+    """
+
+    def __init__(self, name: str | None = "poisson", dtype: Any = None) -> None:
+        super().__init__(losses.poisson, name, dtype)
+
+
+class BinaryCrossentropy(MeanMetricWrapper):
+    """The mean of ``-log`` of the probability given to each label (0 or 1).
+
+    Arguments as of the loss of this name.
+
+    >>> import minitape as tf
+    >>> metric = tf.keras.metrics.BinaryCrossentropy(from_logits=True)
+    >>> round(float(metric([[1.0], [0.0]], [[0.0], [0.0]])), 4)
+    0.6931
+    """
+
+    def __init__(
+        self,
+        name: str | None = "binary_crossentropy",
+        dtype: Any = None,
+        from_logits: bool = False,
+        label_smoothing: float = 0,
+    ) -> None:
+        super().__init__(
+            losses.binary_crossentropy, name, dtype, from_logits=from_logits, label_smoothing=label_smoothing
+        )
+
+
+class CategoricalCrossentropy(MeanMetricWrapper):
+    """The mean of ``-sum(y_true * log(y_pred))`` over the rows, for one-hot labels.
+
+    Arguments as of the loss of this name.
+
+    >>> import minitape as tf
+    >>> metric = tf.keras.metrics.CategoricalCrossentropy()
+    >>> round(float(metric([[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]])), 4)
+    0.3466
+    """
+
+    def __init__(
+        self,
+        name: str | None = "categorical_crossentropy",
+        dtype: Any = None,
+        from_logits: bool = False,
+        label_smoothing: float = 0,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(
+            losses.categorical_crossentropy,
+            name,
+            dtype,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+            axis=axis,
+        )
+
+
+class SparseCategoricalCrossentropy(MeanMetricWrapper):
+    """The mean of ``-log`` of the probability given to the right class, whose number is the label.
+
+    Arguments as of the loss of this name.
+
+    >>> import minitape as tf
+    >>> metric = tf.keras.metrics.SparseCategoricalCrossentropy(from_logits=True)
+    >>> round(float(metric(tf.constant([0, 1]), tf.zeros([2, 2]))), 4)
+    0.6931
+    """
+
+    def __init__(
+        self,
+        name: str | None = "sparse_categorical_crossentropy",
+        dtype: Any = None,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(
+            losses.sparse_categorical_crossentropy,
+            name,
+            dtype,
+            from_logits=from_logits,
+            ignore_class=ignore_class,
+            axis=axis,
+        )
+
+
+class CosineSimilarity(MeanMetricWrapper):
+    """The mean cosine of the angles between labels and predictions along ``axis``.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.metrics.CosineSimilarity()([[0.0, 2.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]))
+    0.5
+    """
+
+    def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
+        super().__init__(cosine_similarity, name, dtype, axis=axis)
 
 
 class R2Score(Metric):
-    """The part of the variance of the labels that the predictions explain, averaged over the columns."""
+    """The part of the variance of the labels that the predictions explain.
 
-    def __init__(self, name: str | None = "r2_score", dtype: Any = None) -> None:
+    Labels and predictions have shape (batch, columns). ``class_aggregation`` is "uniform_average" or
+    "variance_weighted_average" of the columns, or None to keep them. With ``num_regressors`` the score is adjusted for
+    that number of regressors. Raises ValueError for another word, a negative number, and for other shapes.
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])), 4)
+    0.5714
+    """
+
+    def __init__(
+        self,
+        class_aggregation: str | None = "uniform_average",
+        num_regressors: int = 0,
+        name: str | None = "r2_score",
+        dtype: Any = None,
+    ) -> None:
         super().__init__(dtype, name)
+        words = (None, "uniform_average", "variance_weighted_average")
+        if class_aggregation not in words:
+            raise ValueError(
+                f"Invalid value for argument `class_aggregation`. Expected one of {words}. Received: "
+                f"class_aggregation={class_aggregation}"
+            )
+        if num_regressors < 0:
+            raise ValueError(
+                "Invalid value for argument `num_regressors`. Expected a value >= 0. Received: "
+                f"num_regressors={num_regressors}"
+            )
+        self.class_aggregation, self.num_regressors = class_aggregation, num_regressors
+        self.num_samples = self.add_variable((), "zeros", name="num_samples")
         self._sums: Any = None
+
+    def _make(self, true: tuple[Any, ...], predicted: tuple[Any, ...]) -> None:
+        if len(true) != 2 or len(predicted) != 2:
+            raise ValueError(
+                "R2Score expects 2D inputs with shape (batch_size, output_dim). Received input shapes: "
+                f"y_pred.shape={true} and y_true.shape={predicted}."
+            )
+        names = ("squared_sum", "sum", "residual", "count")
+        self._sums = [self.add_variable((true[-1],), "zeros", name=name) for name in names]
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
         import minitape as tf
 
-        y_true, y_pred = (convert(y, self.dtype) for y in (y_true, y_pred))
+        y_true, y_pred = squeeze_or_expand(convert(y_true, self.dtype), convert(y_pred, self.dtype))
         if self._sums is None:
-            names = ("squared_sum", "sum", "residual", "count")
-            self._sums = [self.add_variable((y_true.shape[-1],), "zeros", name=name) for name in names]
-        weight = tf.ones(len(y_true), y_true.dtype) if sample_weight is None else convert(sample_weight, self.dtype)
-        weight = tf.reshape(weight, (-1, 1))
-        for total, part in zip(
-            self._sums, (y_true**2, y_true, (y_true - y_pred) ** 2, tf.ones_like(y_true)), strict=True
-        ):
+            self._make(tuple(y_true.shape), tuple(y_pred.shape))
+        weight = convert(1.0 if sample_weight is None else sample_weight, self.dtype)
+        weight = weight[:, None] if len(weight.shape) == 1 else weight
+        parts = (y_true**2, y_true, (y_true - y_pred) ** 2, tf.ones_like(y_true))
+        for total, part in zip(self._sums, parts, strict=True):
             total.assign_add(tf.reduce_sum(part * weight, axis=0))
+        self.num_samples.assign_add(float(y_true.shape.num_elements()))
 
     def result(self) -> Any:
-        """The score so far."""
+        """The score so far; 0 before anything came. Warns when there are too few examples to adjust it."""
         import minitape as tf
 
         if self._sums is None:
             return tf.constant(0.0)
         squares, totals, residual, count = (tf.convert_to_tensor(v) for v in self._sums)
-        return tf.reduce_mean(1.0 - residual / (squares - totals * totals / count))
+        variance = squares - totals * (totals / count)
+        scores = 1.0 - residual / variance
+        scores = tf.where(tf.math.is_inf(scores), 0.0, scores)
+        if self.class_aggregation == "uniform_average":
+            scores = tf.reduce_mean(scores)
+        elif self.class_aggregation == "variance_weighted_average":
+            scores = tf.reduce_sum(variance * scores) / tf.reduce_sum(variance)
+        return self._adjusted(scores) if self.num_regressors else scores
+
+    def _adjusted(self, score: Any) -> Any:
+        samples = convert(self.num_samples)
+        free = float(samples) - self.num_regressors - 1.0
+        if free > 0:
+            return 1.0 - (1.0 - score) * (samples - 1.0) / free
+        problem = "Division by zero in Adjusted R2 score."
+        if free < 0:
+            problem = "More independent predictors than datapoints in adjusted R2 score."
+        warnings.warn(f"{problem} Falling back to standard R2 score.", stacklevel=3)
+        return score
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        own = {"class_aggregation": self.class_aggregation, "num_regressors": self.num_regressors}
+        return {**super().get_config(), **own}
 
 
-mse = MSE = losses.mean_squared_error
-mae = MAE = losses.mean_absolute_error
-mape = MAPE = losses.mean_absolute_percentage_error
-msle = MSLE = losses.mean_squared_logarithmic_error
-TABLE = {
-    name: f
-    for name, f in globals().items()
-    if (isinstance(f, type) and issubclass(f, Metric)) or getattr(f, "__module__", "") in (__name__, losses.__name__)
-}
-TABLE |= {name: f for name, f in losses.TABLE.items() if not isinstance(f, type)}
-for _short, _metric in (
-    ("mse", MeanSquaredError),
-    ("MSE", MeanSquaredError),
-    ("mae", MeanAbsoluteError),
-    ("MAE", MeanAbsoluteError),
-    ("mape", MeanAbsolutePercentageError),
-    ("MAPE", MeanAbsolutePercentageError),
-    ("msle", MeanSquaredLogarithmicError),
-    ("MSLE", MeanSquaredLogarithmicError),
+CLASSES = (
+    AUC, Accuracy, BinaryAccuracy, BinaryCrossentropy, CategoricalAccuracy, CategoricalCrossentropy, CategoricalHinge,
+    CosineSimilarity, F1Score, FBetaScore, FalseNegatives, FalsePositives, Hinge, KLDivergence, LogCoshError, Mean,
+    MeanAbsoluteError, MeanAbsolutePercentageError, MeanIoU, MeanMetricWrapper, MeanSquaredError,
+    MeanSquaredLogarithmicError, Metric, Poisson, Precision, R2Score, Recall, RootMeanSquaredError,
+    SparseCategoricalAccuracy, SparseCategoricalCrossentropy, SparseTopKCategoricalAccuracy, SquaredHinge, Sum,
+    TopKCategoricalAccuracy, TrueNegatives, TruePositives,
+)  # fmt: skip
+TABLE = {cls.__name__: cls for cls in CLASSES} | {to_snake_case(cls.__name__): cls for cls in CLASSES}
+for _cls, _names in (
+    (BinaryCrossentropy, "bce BCE"),
+    (MeanSquaredError, "mse MSE"),
+    (MeanAbsoluteError, "mae MAE"),
+    (MeanAbsolutePercentageError, "mape MAPE"),
+    (MeanSquaredLogarithmicError, "msle MSLE"),
 ):
-    TABLE[_short] = _metric
+    TABLE |= dict.fromkeys(_names.split(), _cls)
+
+# the functions behind some of them, which Keras offers here too
+mse = MSE = mean_squared_error = losses.mean_squared_error
+mae = MAE = mean_absolute_error = losses.mean_absolute_error
+mape = MAPE = mean_absolute_percentage_error = losses.mean_absolute_percentage_error
+msle = MSLE = mean_squared_logarithmic_error = losses.mean_squared_logarithmic_error
+kld = KLD = kullback_leibler_divergence = kl_divergence = losses.kl_divergence
+logcosh = losses.log_cosh
+binary_crossentropy = losses.binary_crossentropy
+categorical_crossentropy = losses.categorical_crossentropy
+categorical_hinge = losses.categorical_hinge
+hinge = losses.hinge
+huber = losses.huber
+poisson = losses.poisson
+sparse_categorical_crossentropy = losses.sparse_categorical_crossentropy
+squared_hinge = losses.squared_hinge
 
 
 def get(identifier: Any) -> Any:
-    """The metric of a name ("mse", "BinaryAccuracy", ...), or ``identifier`` itself when it is callable."""
+    """The metric of a name, a class name or a dictionary; ``identifier`` itself when it is callable, None for None.
+
+    A class is instantiated. Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> tf.keras.metrics.get("mse").name
+    'mean_squared_error'
+    >>> tf.keras.metrics.get({"class_name": "TopKCategoricalAccuracy", "config": {"k": 3}}).get_config()["k"]
+    3
+    """
     return lookup("metric", identifier, TABLE)
 
 
-def __getattr__(name: str) -> Any:
-    from ..api import missing
-
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.metrics", name, TABLE))
+__all__ = [
+    *(cls.__name__ for cls in CLASSES),
+    "get",
+    *"""KLD MAE MAPE MSE MSLE binary_accuracy binary_crossentropy categorical_accuracy categorical_crossentropy
+    categorical_hinge hinge huber kl_divergence kld kullback_leibler_divergence logcosh mae mape mean_absolute_error
+    mean_absolute_percentage_error mean_squared_error mean_squared_logarithmic_error mse msle poisson
+    sparse_categorical_accuracy sparse_categorical_crossentropy sparse_top_k_categorical_accuracy squared_hinge
+    top_k_categorical_accuracy""".split(),
+]
+__getattr__, __dir__ = public("tf.keras.metrics", __all__)

@@ -60,12 +60,20 @@ def plain(value: Any) -> Any:
     return value
 
 
+# the modules whose classes belong to another namespace than that of their own name
+_BELONG = {
+    "keras.metrics": "metric counting auc accuracies",
+    "keras.losses": "loss",
+    "keras.optimizers": "optimizer",
+    "keras.layers": "symbolic layer",
+}
+_NAMESPACE = {f"minitape.keras.{name}": space for space, names in _BELONG.items() for name in names.split()}
+
+
 def _module_of(value: Any) -> str:
     name = type(value).__module__
-    if name.startswith("minitape.keras.layers") or name in ("minitape.keras.symbolic", "minitape.keras.layer"):
+    if name.startswith("minitape.keras.layers"):
         return "keras.layers"
-    if name in ("minitape.keras.metric", "minitape.keras.counting"):
-        return "keras.metrics"
-    if name == "minitape.keras.optimizer":
-        return "keras.optimizers"
+    if name in _NAMESPACE:
+        return _NAMESPACE[name]
     return "keras." + name.rsplit(".", 1)[-1] if name.startswith("minitape.keras") else name
