@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..namespace import public
 from .backend import convert, epsilon
-from .serial import lookup
+from .serial import Configured, lookup
 
 
-class Constraint:
-    """The base class: subclasses define ``__call__(w)``, the nearest allowed weight."""
+class Constraint(Configured):
+    """The base class: subclasses define ``__call__(w)``, the nearest allowed weight, of the shape and type of ``w``.
+
+    An optimizer calls it after each step on the weights that have one.
+
+    >>> import minitape as tf
+    >>> class Whole(tf.keras.constraints.Constraint):
+    ...     def __call__(self, w):
+    ...         return tf.round(w)
+    >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones", kernel_constraint=Whole())
+    >>> layer.build((None, 1))
+    >>> _ = tf.keras.optimizers.SGD(1.0).apply_gradients([(tf.constant([[1.7]]), layer.kernel)])
+    >>> layer.kernel.numpy()
+    array([[-1.]], dtype=float32)
+    """
 
     def __call__(self, w: Any) -> Any:
         """The nearest allowed weight."""
         return w
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
-        return dict(vars(self))
 
 
 def _lengths(w: Any, axis: Any) -> Any:
@@ -27,10 +37,12 @@ def _lengths(w: Any, axis: Any) -> Any:
 
 
 class MaxNorm(Constraint):
-    """Vectors along ``axis`` are at most ``max_value`` long.
+    """Vectors along ``axis`` (one, or a list) are at most ``max_value`` long.
 
-    >>> MaxNorm(1.0)([[3.0], [4.0]]).numpy().round(3).tolist()
-    [[0.6000000238418579], [0.800000011920929]]
+    >>> import minitape as tf
+    >>> tf.keras.constraints.MaxNorm(1.0)(tf.constant([[3.0, 0.3], [4.0, 0.4]])).numpy().round(3)
+    array([[0.6, 0.3],
+           [0.8, 0.4]], dtype=float32)
     """
 
     def __init__(self, max_value: float = 2, axis: Any = 0) -> None:
@@ -46,7 +58,12 @@ class MaxNorm(Constraint):
 
 
 class NonNeg(Constraint):
-    """No element is negative."""
+    """No element is negative.
+
+    >>> import minitape as tf
+    >>> tf.keras.constraints.NonNeg()(tf.constant([-1.0, 2.0])).numpy()
+    array([0., 2.], dtype=float32)
+    """
 
     def __call__(self, w: Any) -> Any:
         """Negative elements become 0."""
@@ -56,7 +73,13 @@ class NonNeg(Constraint):
 
 
 class UnitNorm(Constraint):
-    """Vectors along ``axis`` have length 1."""
+    """Vectors along ``axis`` (one, or a list) have length 1.
+
+    >>> import minitape as tf
+    >>> tf.keras.constraints.UnitNorm()(tf.constant([[3.0, 0.3], [4.0, 0.4]])).numpy().round(3)
+    array([[0.6, 0.6],
+           [0.8, 0.8]], dtype=float32)
+    """
 
     def __init__(self, axis: Any = 0) -> None:
         self.axis = axis
@@ -68,7 +91,14 @@ class UnitNorm(Constraint):
 
 
 class MinMaxNorm(Constraint):
-    """Vectors along ``axis`` are drawn towards lengths between two bounds, all the way at ``rate`` 1."""
+    """Vectors along ``axis`` are drawn towards lengths between two bounds, all the way at ``rate`` 1.
+
+    >>> import minitape as tf
+    >>> shorten = tf.keras.constraints.MinMaxNorm(0.0, 1.0, rate=0.5)
+    >>> shorten(tf.constant([[3.0], [4.0]])).numpy().round(3)  # from length 5 half the way to 1
+    array([[1.8],
+           [2.4]], dtype=float32)
+    """
 
     def __init__(self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: Any = 0) -> None:
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
@@ -91,13 +121,16 @@ TABLE = {
 
 
 def get(identifier: Any) -> Any:
-    """The constraint of a name, or ``identifier`` itself when it is callable."""
+    """The constraint of a name, a class name or a dictionary; ``identifier`` itself when it is callable.
+
+    A class is instantiated. Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> tf.keras.constraints.get("max_norm").get_config()
+    {'max_value': 2, 'axis': 0}
+    """
     return lookup("constraint", identifier, TABLE)
 
 
-def __getattr__(name: str) -> Any:
-    from ..api import missing
-
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.constraints", name, TABLE))
+__all__ = ["Constraint", *TABLE, "get"]
+__getattr__, __dir__ = public("tf.keras.constraints", __all__)

@@ -10,26 +10,32 @@ from typing import Any
 
 import numpy as np
 
+from ..namespace import public
 from . import random
 from .backend import standardize_dtype
-from .serial import lookup
+from .serial import Configured, lookup
 
 
-class Initializer:
-    """The base class: subclasses define ``__call__(shape, dtype=None)``."""
+class Initializer(Configured):
+    """The base class: subclasses define ``__call__(shape, dtype=None)``, which gives a tensor of that shape and type.
+
+    Shapes are tuples or lists of ints; ``dtype`` is the floating type of Keras by default.
+
+    >>> import minitape as tf
+    >>> class Count(tf.keras.initializers.Initializer):
+    ...     def __call__(self, shape, dtype=None):
+    ...         return tf.reshape(tf.range(tf.reduce_prod(shape), dtype=dtype or "float32"), shape)
+    >>> tf.keras.layers.Embedding(2, 2, embeddings_initializer=Count())(tf.constant([1])).numpy()
+    array([[2., 3.]], dtype=float32)
+    """
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """A tensor of this shape."""
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """The initializer with these arguments."""
-        return cls(**config)
+    def clone(self) -> Any:
+        """Another one with the same arguments."""
+        return self.from_config(self.get_config())
 
 
 class Zeros(Initializer):
@@ -46,7 +52,12 @@ class Zeros(Initializer):
 
 
 class Ones(Initializer):
-    """All ones."""
+    """All ones.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.Ones()((2,), dtype="int32").numpy()
+    array([1, 1], dtype=int32)
+    """
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Ones of this shape."""
@@ -54,7 +65,12 @@ class Ones(Initializer):
 
 
 class Constant(Initializer):
-    """One value everywhere."""
+    """One value everywhere; an array is broadcast to the shape. Raises ValueError where it can not be.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.Constant(3.0)((2,)).numpy()
+    array([3., 3.], dtype=float32)
+    """
 
     def __init__(self, value: Any = 0.0) -> None:
         self.value = value
@@ -65,7 +81,13 @@ class Constant(Initializer):
 
 
 class Identity(Initializer):
-    """The identity matrix, times ``gain``."""
+    """The identity matrix, times ``gain``. Raises ValueError for a shape of another rank than 2.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.Identity(gain=2.0)((2, 3)).numpy()
+    array([[2., 0., 0.],
+           [0., 2., 0.]], dtype=float32)
+    """
 
     def __init__(self, gain: float = 1.0) -> None:
         self.gain = gain
@@ -89,7 +111,10 @@ def _filled(shape: Any, value: Any, dtype: Any) -> Any:
 
 
 class RandomInitializer(Initializer):
-    """The base class of the random ones: keeps the seed, drawing one where none is given."""
+    """The base class of the random ones: keeps the seed, drawing one where none is given.
+
+    ``seed`` is an int or a ``tf.keras.random.SeedGenerator``, which moves on at each call; ValueError for another.
+    """
 
     def __init__(self, seed: Any = None) -> None:
         self._init_seed = seed
@@ -116,8 +141,10 @@ class RandomNormal(RandomInitializer):
     """Normally distributed numbers.
 
     >>> import minitape as tf
-    >>> init = tf.keras.initializers.RandomNormal(seed=1)
-    >>> bool(tf.reduce_all(init((3,)) == init((3,))))
+    >>> init = tf.keras.initializers.RandomNormal(stddev=1.0, seed=1)
+    >>> init((2,)).numpy()
+    array([ 0.1266503 , -0.49301657], dtype=float32)
+    >>> bool(tf.reduce_all(init((2,)) == init((2,))))
     True
     """
 
@@ -131,7 +158,12 @@ class RandomNormal(RandomInitializer):
 
 
 class TruncatedNormal(RandomNormal):
-    """Normally distributed numbers, none further than two standard deviations from the mean."""
+    """Normally distributed numbers, none further than two standard deviations from the mean.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.TruncatedNormal(stddev=1.0, seed=1)((2,)).numpy()
+    array([ 0.1266503 , -0.49301657], dtype=float32)
+    """
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Numbers in this shape."""
@@ -139,7 +171,12 @@ class TruncatedNormal(RandomNormal):
 
 
 class RandomUniform(RandomInitializer):
-    """Numbers spread evenly over [minval, maxval)."""
+    """Numbers spread evenly over [minval, maxval).
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.RandomUniform(0.0, 1.0, seed=1)((2,)).numpy()
+    array([0.8784882 , 0.45998025], dtype=float32)
+    """
 
     def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
         self.minval, self.maxval = minval, maxval
@@ -154,7 +191,13 @@ class VarianceScaling(RandomInitializer):
     """Random numbers whose variance fits the number of inputs and outputs of the layer.
 
     ``mode`` is "fan_in", "fan_out" or "fan_avg"; ``distribution`` "truncated_normal", "untruncated_normal" or
-    "uniform". Raises ValueError for another word or a scale that is not positive.
+    "uniform". ``input_axes`` and ``output_axes`` name the axes of the weight that count as inputs and outputs.
+    Raises ValueError for another word or a scale that is not positive.
+
+    >>> import minitape as tf
+    >>> init = tf.keras.initializers.VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=1)
+    >>> float(tf.reduce_max(init((600, 100)))) <= 0.1  # the root of 3 * scale / 600
+    True
     """
 
     def __init__(
@@ -215,24 +258,96 @@ def fans(shape: Any, input_axes: Any = None, output_axes: Any = None) -> tuple[i
     return shape[-2] * field, shape[-1] * field
 
 
-def _scaling(name: str, scale: float, mode: str, distribution: str) -> type[VarianceScaling]:
-    def __init__(self: Any, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
-        VarianceScaling.__init__(self, scale, mode, distribution, seed, input_axes, output_axes)
+class _Scaled(VarianceScaling):
+    """Variance scaling whose scale, mode and distribution the class tells."""
 
-    doc = f"Random numbers: {distribution.replace('_', ' ')}, scaled by {mode.replace('_', ' ')} (scale {scale:g})."
-    return type(name, (VarianceScaling,), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+    _how: tuple[float, str, str]
+
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(*self._how, seed, input_axes, output_axes)
 
 
-GlorotUniform = _scaling("GlorotUniform", 1.0, "fan_avg", "uniform")
-GlorotNormal = _scaling("GlorotNormal", 1.0, "fan_avg", "truncated_normal")
-HeUniform = _scaling("HeUniform", 2.0, "fan_in", "uniform")
-HeNormal = _scaling("HeNormal", 2.0, "fan_in", "truncated_normal")
-LecunUniform = _scaling("LecunUniform", 1.0, "fan_in", "uniform")
-LecunNormal = _scaling("LecunNormal", 1.0, "fan_in", "truncated_normal")
+class GlorotUniform(_Scaled):
+    """Numbers spread evenly within the root of 6 / (inputs + outputs): how Dense and Conv2D begin.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.GlorotUniform(seed=1)((2, 2)).numpy()
+    array([[ 0.9271029 , -0.09802794],
+           [ 0.24566245, -0.2630809 ]], dtype=float32)
+    """
+
+    _how = (1.0, "fan_avg", "uniform")
+
+
+class GlorotNormal(_Scaled):
+    """Normally distributed numbers, truncated, of variance 2 / (inputs + outputs).
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.GlorotNormal(seed=1)((2, 2)).numpy()
+    array([[ 0.10181069, -0.39632243],
+           [ 0.5073968 , -0.63413197]], dtype=float32)
+    """
+
+    _how = (1.0, "fan_avg", "truncated_normal")
+
+
+class HeUniform(_Scaled):
+    """Numbers spread evenly within the root of 6 / inputs: for layers before a relu.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.HeUniform(seed=1)((2, 2)).numpy()
+    array([[ 1.3111216 , -0.13863254],
+           [ 0.34741914, -0.37205255]], dtype=float32)
+    """
+
+    _how = (2.0, "fan_in", "uniform")
+
+
+class HeNormal(_Scaled):
+    """Normally distributed numbers, truncated, of variance 2 / inputs: for layers before a relu.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.HeNormal(seed=1)((2, 2)).numpy()
+    array([[ 0.14398205, -0.5604845 ],
+           [ 0.71756744, -0.896798  ]], dtype=float32)
+    """
+
+    _how = (2.0, "fan_in", "truncated_normal")
+
+
+class LecunUniform(_Scaled):
+    """Numbers spread evenly within the root of 3 / inputs.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.LecunUniform(seed=1)((2, 2)).numpy()
+    array([[ 0.9271029 , -0.09802794],
+           [ 0.24566245, -0.2630809 ]], dtype=float32)
+    """
+
+    _how = (1.0, "fan_in", "uniform")
+
+
+class LecunNormal(_Scaled):
+    """Normally distributed numbers, truncated, of variance 1 / inputs: for layers before a selu.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.LecunNormal(seed=1)((2, 2)).numpy()
+    array([[ 0.10181069, -0.39632243],
+           [ 0.5073968 , -0.63413197]], dtype=float32)
+    """
+
+    _how = (1.0, "fan_in", "truncated_normal")
 
 
 class Orthogonal(RandomInitializer):
-    """A random matrix with orthogonal rows or columns, times ``gain``; ValueError below two axes."""
+    """A random matrix with orthogonal rows or columns, times ``gain``; ValueError below two axes.
+
+    >>> import minitape as tf
+    >>> q = tf.keras.initializers.Orthogonal(seed=1)((2, 3))
+    >>> abs((q @ tf.transpose(q)).numpy().round(3))
+    array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
 
     def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
         self.gain = gain
@@ -261,18 +376,26 @@ random_normal, random_uniform, truncated_normal, variance_scaling = (
 )
 glorot_uniform, glorot_normal, he_uniform, he_normal = GlorotUniform, GlorotNormal, HeUniform, HeNormal
 lecun_uniform, lecun_normal, orthogonal, OrthogonalInitializer = LecunUniform, LecunNormal, Orthogonal, Orthogonal
-TABLE = {name: value for name, value in globals().items() if isinstance(value, type) and issubclass(value, Initializer)}
+TABLE = {
+    name: value
+    for name, value in globals().items()
+    if isinstance(value, type) and issubclass(value, Initializer) and not name.startswith("_")
+}
+del TABLE["RandomInitializer"]
+__all__ = [*TABLE, "get"]
 TABLE |= {"uniform": RandomUniform, "normal": RandomNormal, "one": Ones, "zero": Zeros}
 
 
 def get(identifier: Any) -> Any:
-    """The initializer of a name ("glorot_uniform", "zeros", ...), or ``identifier`` itself when it is callable."""
+    """The initializer of a name, a class name or a dictionary; ``identifier`` itself when it is callable.
+
+    A class is instantiated. Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.get("ones")((2,)).numpy()
+    array([1., 1.], dtype=float32)
+    """
     return lookup("initializer", identifier, TABLE)
 
 
-def __getattr__(name: str) -> Any:
-    from ..api import missing
-
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.initializers", name, TABLE))
+__getattr__, __dir__ = public("tf.keras.initializers", __all__)

@@ -5,19 +5,31 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..namespace import public
+from .serial import Configured
 
-class LearningRateSchedule:
-    """The base class: subclasses define ``__call__(step)``."""
+
+class LearningRateSchedule(Configured):
+    """The base class: subclasses define ``__call__(step)``, the rate (a float32 scalar) after that many steps.
+
+    ``step`` is an int or a scalar tensor. An optimizer asks its schedule at each step.
+
+    >>> import minitape as tf
+    >>> class Harmonic(tf.keras.optimizers.schedules.LearningRateSchedule):
+    ...     def __call__(self, step):
+    ...         return 1.0 / (1.0 + tf.cast(step, tf.float32))
+    >>> w, optimizer = tf.Variable(0.0), tf.keras.optimizers.SGD(Harmonic())
+    >>> for _ in range(3):
+    ...     _ = optimizer.apply_gradients([(tf.constant(-1.0), w)])
+    >>> round(float(w), 4)  # 1 + 1/2 + 1/3
+    1.8333
+    """
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
         raise NotImplementedError(
             f"Learning rate schedule '{type(self).__name__}' must override `__call__(self, step)`."
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
-        return dict(vars(self))
 
 
 def _check_decay_steps(decay_steps: int) -> None:
@@ -27,6 +39,8 @@ def _check_decay_steps(decay_steps: int) -> None:
 
 class ExponentialDecay(LearningRateSchedule):
     """``initial * decay_rate ** (step / decay_steps)``, in whole steps if ``staircase``.
+
+    Raises ValueError unless ``decay_steps`` is positive; ``name`` is kept for ``get_config`` only.
 
     >>> import minitape as tf
     >>> float(tf.keras.optimizers.schedules.ExponentialDecay(1.0, 10, 0.5)(20))
@@ -56,7 +70,15 @@ class ExponentialDecay(LearningRateSchedule):
 
 
 class PiecewiseConstantDecay(LearningRateSchedule):
-    """``values[i]`` up to the step ``boundaries[i]``, the last value after all of them."""
+    """``values[i]`` up to the step ``boundaries[i]``, the last value after all of them.
+
+    Raises ValueError unless there is one value more than boundaries.
+
+    >>> import minitape as tf
+    >>> rate = tf.keras.optimizers.schedules.PiecewiseConstantDecay([10, 20], [1.0, 0.5, 0.25])
+    >>> [float(rate(step)) for step in (10, 11, 21)]
+    [1.0, 0.5, 0.25]
+    """
 
     def __init__(self, boundaries: list[int], values: list[float], name: str = "PiecewiseConstant") -> None:
         if len(boundaries) != len(values) - 1:
@@ -76,30 +98,64 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
 
 class CosineDecay(LearningRateSchedule):
-    """Half a cosine wave from ``initial_learning_rate`` down to ``alpha`` times it, over ``decay_steps``."""
+    """Half a cosine wave from ``initial_learning_rate`` down to ``alpha`` times it, over ``decay_steps``.
+
+    With a ``warmup_target`` the rate first rises to it in a line over ``warmup_steps``, and the wave begins there.
+    Raises ValueError unless ``decay_steps`` is positive.
+
+    >>> import minitape as tf
+    >>> rate = tf.keras.optimizers.schedules.CosineDecay(1.0, decay_steps=10)
+    >>> [round(float(rate(step)), 4) for step in (0, 5, 10, 20)]
+    [1.0, 0.5, 0.0, 0.0]
+    >>> rate = tf.keras.optimizers.schedules.CosineDecay(0.0, 10, warmup_target=1.0, warmup_steps=4)
+    >>> [round(float(rate(step)), 4) for step in (0, 2, 4, 9, 14)]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
 
     def __init__(
-        self, initial_learning_rate: float, decay_steps: int, alpha: float = 0.0, name: str = "CosineDecay"
+        self,
+        initial_learning_rate: float,
+        decay_steps: int,
+        alpha: float = 0.0,
+        name: str = "CosineDecay",
+        warmup_target: float | None = None,
+        warmup_steps: int = 0,
     ) -> None:
-        self.initial_learning_rate, self.decay_steps, self.alpha, self.name = (
-            initial_learning_rate,
-            decay_steps,
-            alpha,
-            name,
-        )
+        self.initial_learning_rate, self.decay_steps = initial_learning_rate, decay_steps
+        self.alpha, self.name = alpha, name
+        self.warmup_target, self.warmup_steps = warmup_target, warmup_steps
         _check_decay_steps(decay_steps)
 
     def __call__(self, step: Any) -> Any:
         """The learning rate at a step."""
         import minitape as tf
 
-        part = tf.minimum(tf.cast(step, tf.float32), float(self.decay_steps)) / self.decay_steps
+        now = tf.cast(step, tf.float32)
+        if self.warmup_target is None:
+            return self._wave(now, self.initial_learning_rate)
+        start, up = self.initial_learning_rate, float(self.warmup_steps)
+        rising = (self.warmup_target - start) * tf.math.divide_no_nan(now, up) + start
+        return tf.where(now < up, rising, self._wave(now - up, self.warmup_target))
+
+    def _wave(self, step: Any, top: float) -> Any:
+        import minitape as tf
+
+        part = tf.minimum(step, float(self.decay_steps)) / self.decay_steps
         wave = 0.5 * (1.0 + tf.cos(tf.constant(math.pi, tf.float32) * part))
-        return self.initial_learning_rate * ((1 - self.alpha) * wave + self.alpha)
+        return top * ((1 - self.alpha) * wave + self.alpha)
 
 
 class PolynomialDecay(LearningRateSchedule):
-    """From ``initial_learning_rate`` to ``end_learning_rate`` over ``decay_steps``, as a power of the way left."""
+    """From ``initial_learning_rate`` to ``end_learning_rate`` over ``decay_steps``, as a power of the way left.
+
+    With ``cycle`` it begins again, over twice, three times, ... as many steps. Raises ValueError unless
+    ``decay_steps`` is positive.
+
+    >>> import minitape as tf
+    >>> rate = tf.keras.optimizers.schedules.PolynomialDecay(1.0, 10, end_learning_rate=0.0, power=2.0)
+    >>> [float(rate(step)) for step in (0, 5, 10, 15)]
+    [1.0, 0.25, 0.0, 0.0]
+    """
 
     def __init__(
         self,
@@ -128,7 +184,14 @@ class PolynomialDecay(LearningRateSchedule):
 
 
 class InverseTimeDecay(LearningRateSchedule):
-    """``initial / (1 + decay_rate * step / decay_steps)``, in whole steps if ``staircase``."""
+    """``initial / (1 + decay_rate * step / decay_steps)``, in whole steps if ``staircase``.
+
+    Raises ValueError unless ``decay_steps`` is positive.
+
+    >>> import minitape as tf
+    >>> float(tf.keras.optimizers.schedules.InverseTimeDecay(1.0, decay_steps=10, decay_rate=3.0)(10))
+    0.25
+    """
 
     def __init__(
         self,
@@ -148,3 +211,8 @@ class InverseTimeDecay(LearningRateSchedule):
 
         p = tf.cast(step, tf.float32) / self.decay_steps
         return self.initial_learning_rate / (1.0 + self.decay_rate * (tf.floor(p) if self.staircase else p))
+
+
+__all__ = """CosineDecay ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
+PolynomialDecay""".split()
+__getattr__, __dir__ = public("tf.keras.optimizers.schedules", __all__)
