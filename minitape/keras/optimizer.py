@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -26,10 +27,11 @@ SHARED = (
 class Optimizer:
     """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
 
-    ``learning_rate`` is a float or a schedule (a function of nothing). Gradients can be clipped by ``clipvalue``,
-    ``clipnorm`` (each) or ``global_clipnorm`` (all together); ``weight_decay`` shrinks weights at each step.
-    Raises ValueError for a learning rate of another type, for two kinds of clipping, and for the moving averages
-    (``use_ema``), gradient accumulation and loss scaling that minitape does not have.
+    ``learning_rate`` is a float, a schedule, or a function of nothing. Gradients can be clipped by ``clipvalue``,
+    ``clipnorm`` (each) or ``global_clipnorm`` (all together); ``weight_decay`` shrinks weights at each step;
+    ``loss_scale_factor`` is what ``scale_loss`` multiplies by and a step divides by. Raises ValueError for a learning
+    rate of another type, for two kinds of clipping, and for the moving averages (``use_ema``) and the gradient
+    accumulation that minitape does not have.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -58,9 +60,9 @@ class Optimizer:
             warnings.warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=2)
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
-        if use_ema or gradient_accumulation_steps:
+        if use_ema or ema_momentum != 0.99 or ema_overwrite_frequency or gradient_accumulation_steps:
             raise ValueError(
-                "minitape's optimizers have neither moving averages of the weights (`use_ema`) nor "
+                "minitape's optimizers have neither moving averages of the weights (`use_ema` and what belongs to it) nor "
                 "`gradient_accumulation_steps`: average or add up in your own training loop."
             )
         if sum(a is not None for a in (clipnorm, clipvalue, global_clipnorm)) > 1:
@@ -153,6 +155,22 @@ class Optimizer:
         self._variables.append(made)
         return made
 
+    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
+        """Spares these weights from ``weight_decay``, and those whose name holds one of ``var_names``.
+
+        Raises ValueError once the optimizer is built.
+        """
+        if self.built:
+            raise ValueError("`exclude_from_weight_decay()` can only be configured before the optimizer is built.")
+        self._spared, self._spared_names = {id(v) for v in var_list or ()}, tuple(var_names or ())
+
+    _spared: set[int] = frozenset()
+    _spared_names: tuple[str, ...] = ()
+
+    def _decays(self, variable: Any) -> bool:
+        named = any(re.search(name, variable.name) for name in self._spared_names)
+        return id(variable) not in self._spared and not named
+
     def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
         """For each name a list with a variable for each weight."""
         slots: tuple[list[Variable], ...] = tuple([] for _ in names)
@@ -208,7 +226,7 @@ class Optimizer:
         self._sparse = {id(d): g for d, g in zip(dense, grads, strict=True) if d is not g}
         grads = self._clipped(dense)
         self._decay(variables)
-        self.begin_step()
+        self._begin_step()
         for g, v in zip(grads, variables, strict=True):
             self.update_step(g, v, self.learning_rate)
         for v in variables:
@@ -243,11 +261,11 @@ class Optimizer:
     def _decay(self, variables: list[Any]) -> None:
         if self.weight_decay is None:
             return
-        for v in variables:
+        for v in filter(self._decays, variables):
             kind = getattr(v.dtype, "name", v.dtype)
             v.assign(value_of(v) - value_of(v) * convert(self.weight_decay, kind) * convert(self.learning_rate, kind))
 
-    def squared(self, gradient: Any, variable: Any) -> Any:
+    def _squared(self, gradient: Any, variable: Any) -> Any:
         """The squares of a gradient; of the rows of an embedding each by itself, as in Keras."""
         rows = self._sparse.get(id(gradient))
         if rows is not None:
@@ -255,7 +273,7 @@ class Optimizer:
         g = cast(gradient, variable)
         return g * g
 
-    def begin_step(self) -> None:
+    def _begin_step(self) -> None:
         """What a step does once, before it changes the weights."""
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
