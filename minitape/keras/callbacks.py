@@ -2,201 +2,32 @@
 
 from __future__ import annotations
 
+import csv
+import os
 import warnings
 from typing import Any
 
 import numpy as np
 
-from .progress import Progbar, say
-
-
-class Callback:
-    """The base class: subclasses define those of the methods ``on_...`` that they need; ``self.model`` is the model.
-
-    >>> import minitape as tf
-    >>> class Shout(tf.keras.callbacks.Callback):
-    ...     def on_epoch_end(self, epoch, logs=None):
-    ...         print("epoch", epoch, sorted(logs))
-    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
-    >>> model.compile("sgd", "mse")
-    >>> _ = model.fit(tf.ones([2, 1]), tf.ones([2, 1]), epochs=1, verbose=0, callbacks=[Shout()])
-    epoch 0 ['loss']
-    """
-
-    def __init__(self) -> None:
-        self.params: Any = None
-        self._model: Any = None
-
-    model = property(lambda self: self._model, doc="The model that is trained.")
-
-    def set_params(self, params: Any) -> None:
-        """Is told the verbosity and the numbers of epochs and steps."""
-        self.params = params
-
-    def set_model(self, model: Any) -> None:
-        """Is told the model."""
-        self._model = model
-
-
-HOOKS = [
-    f"on_{what}_{when}"
-    for what in ("train", "test", "predict", "epoch", "batch", "train_batch", "test_batch", "predict_batch")
-    for when in ("begin", "end")
-]
-
-
-def _install_hooks() -> None:
-    for name in HOOKS:
-        what, when = name[3:].rsplit("_", 1)
-        if what in ("train", "test", "predict"):
-
-            def hook(self: Any, logs: Any = None) -> None:
-                pass
-        elif what == "train_batch":
-
-            def hook(self: Any, batch: Any, logs: Any = None, older: str = f"on_batch_{when}") -> None:  # type: ignore[misc]
-                getattr(self, older)(batch, logs=logs)
-        else:
-
-            def hook(self: Any, index: Any, logs: Any = None) -> None:  # type: ignore[misc]
-                pass
-
-        hook.__name__, hook.__qualname__ = name, f"Callback.{name}"
-        hook.__doc__ = f"Is called at the {when} of each {what.replace('_', ' ')}."
-        setattr(Callback, name, hook)
-
-
-_install_hooks()
-
-
-class CallbackList:
-    """Several callbacks as one."""
-
-    def __init__(
-        self,
-        callbacks: Any = None,
-        add_history: bool = False,
-        add_progbar: bool = False,
-        model: Any = None,
-        **params: Any,
-    ) -> None:
-        self.callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
-        if add_history and not any(isinstance(c, History) for c in self.callbacks):
-            self.callbacks.append(History())
-        if add_progbar and not any(isinstance(c, ProgbarLogger) for c in self.callbacks):
-            self.callbacks.append(ProgbarLogger())
-        for c in self.callbacks:
-            c.set_model(model)
-            c.set_params(params)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in HOOKS:
-            raise AttributeError(f"'CallbackList' object has no attribute {name!r}")
-
-        def tell(*args: Any, **kwargs: Any) -> None:
-            for c in self.callbacks:
-                getattr(c, name)(*args, **kwargs)
-
-        return tell
-
-
-class History(Callback):
-    """What ``fit`` returns: ``history`` holds a list for each metric, ``epoch`` the numbers of the epochs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.history: dict[str, list[float]] = {}
-
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
-        """Begins the list of epochs."""
-        self.epoch: list[int] = []
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Keeps the metrics."""
-        self.epoch.append(epoch)
-        for name, value in (logs or {}).items():
-            self.history.setdefault(name, []).append(value)
-        self.model.history = self
-
-
-class ProgbarLogger(Callback):
-    """Prints the progress bar."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bar: Progbar | None = None
-        self._in_fit = False
-        self._seen = 0
-
-    def set_params(self, params: Any) -> None:
-        """Is told the verbosity and the numbers of epochs and steps."""
-        self.verbose = 1 if params["verbose"] == "auto" else int(params["verbose"])
-        self.epochs, self.target = params["epochs"], params["steps"]
-
-    def _begin(self) -> None:
-        self._seen = 0
-        self.bar = Progbar(self.target, verbose=self.verbose, stateless_metrics=())
-
-    def _step(self, batch: int, logs: Any) -> None:
-        self._seen = batch + 1
-        if self.verbose == 1:
-            self.bar.update(self._seen, list((logs or {}).items()), finalize=False)  # type: ignore[union-attr]
-
-    def _finish(self, logs: Any) -> None:
-        if self.target is None:
-            self.target = self.bar.target = self._seen  # type: ignore[union-attr]
-        self.bar.update(self.target, list((logs or {}).items()), finalize=True)  # type: ignore[union-attr]
-
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
-        """The bar of the epochs is not disturbed by validation."""
-        self._in_fit = True
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Begins a bar."""
-        self._begin()
-        if self.verbose and self.epochs > 1:
-            say(f"Epoch {epoch + 1}/{self.epochs}")
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Moves the bar."""
-        self._step(batch, logs)
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Ends the bar."""
-        self._finish(logs)
-
-    def on_test_begin(self, logs: Any = None) -> None:  # type: ignore[override]
-        """Begins a bar, outside training."""
-        if not self._in_fit:
-            self._begin()
-
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Moves the bar, outside training."""
-        if not self._in_fit:
-            self._step(batch, logs)
-
-    def on_test_end(self, logs: Any = None) -> None:  # type: ignore[override]
-        """Ends the bar, outside training."""
-        if not self._in_fit:
-            self._finish(logs)
-
-    def on_predict_begin(self, logs: Any = None) -> None:  # type: ignore[override]
-        """Begins a bar."""
-        self._begin()
-
-    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Moves the bar."""
-        self._step(batch, None)
-
-    def on_predict_end(self, logs: Any = None) -> None:  # type: ignore[override]
-        """Ends the bar."""
-        self._finish(logs)
+from ..namespace import public
+from .callback import HOOKS, Callback, CallbackList, History, ProgbarLogger  # noqa: F401 - part of tf.keras.callbacks
+from .progress import say
 
 
 class EarlyStopping(Callback):
     """Ends training when ``monitor`` has not improved by ``min_delta`` for ``patience`` epochs.
 
-    ``mode`` is "min", "max" or "auto". Raises ValueError when "auto" can not tell which way is better.
+    ``mode`` is "min", "max" or "auto"; ``baseline`` is what must be beaten as well; ``restore_best_weights`` puts the
+    weights of the best epoch back at the end; the first ``start_from_epoch`` epochs do not count. Warns when there is
+    no such metric. Raises ValueError when "auto" can not tell which way is better.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    >>> model.compile(tf.keras.optimizers.SGD(0.0), "mse")  # learns nothing
+    >>> stop = tf.keras.callbacks.EarlyStopping(monitor="loss", patience=2)
+    >>> history = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), epochs=10, verbose=0, callbacks=[stop])
+    >>> len(history.epoch), stop.stopped_epoch
+    (3, 2)
     """
 
     def __init__(
@@ -243,15 +74,20 @@ class EarlyStopping(Callback):
     def _better(self, value: float, than: float | None) -> bool:
         return than is None or self._sign() * (value - than) > self.min_delta
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Compares the epoch with the best so far."""
+    def get_monitor_value(self, logs: Any) -> Any:
+        """The value that is monitored; warns and gives None when there is no such metric."""
         value = (logs or {}).get(self.monitor)
         if value is None:
             warnings.warn(
                 f"Early stopping conditioned on metric `{self.monitor}` which is not available. Available metrics "
                 f"are: {','.join(logs or {})}",
-                stacklevel=2,
+                stacklevel=3,
             )
+        return value
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Compares the epoch with the best so far."""
+        value = self.get_monitor_value(logs)
         if value is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
@@ -279,7 +115,19 @@ class EarlyStopping(Callback):
 
 
 class ReduceLROnPlateau(EarlyStopping):
-    """Multiplies the learning rate by ``factor`` when ``monitor`` has not improved for ``patience`` epochs."""
+    """Multiplies the learning rate by ``factor`` when ``monitor`` has not improved for ``patience`` epochs.
+
+    Then it waits for ``cooldown`` epochs before it counts again; the rate does not fall below ``min_lr``. Other
+    arguments are as of ``EarlyStopping``. Raises ValueError for a factor of 1 or more.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    >>> model.compile(tf.keras.optimizers.SGD(0.5), "mse")
+    >>> reduce = tf.keras.callbacks.ReduceLROnPlateau(monitor="loss", factor=0.5, patience=1, min_delta=100.0)
+    >>> history = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), epochs=3, verbose=0, callbacks=[reduce])
+    >>> history.history["learning_rate"]
+    [0.5, 0.5, 0.25]
+    """
 
     def __init__(
         self,
@@ -291,12 +139,15 @@ class ReduceLROnPlateau(EarlyStopping):
         min_delta: float = 1e-4,
         cooldown: int = 0,
         min_lr: float = 0.0,
-        **kwargs: Any,
     ) -> None:
         super().__init__(monitor, min_delta, patience, verbose, mode)
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}")
         self.factor, self.cooldown, self.min_lr, self.cooldown_counter = factor, cooldown, min_lr, 0
+
+    def in_cooldown(self) -> bool:
+        """Whether it does not count epochs now."""
+        return self.cooldown_counter > 0
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Begins anew."""
@@ -317,12 +168,12 @@ class ReduceLROnPlateau(EarlyStopping):
                 stacklevel=2,
             )
             return
-        if self.cooldown_counter > 0:
+        if self.in_cooldown():
             self.cooldown_counter -= 1
             self.wait = 0
         if self._better(value, self.best):
             self.best, self.wait = value, 0
-        elif self.cooldown_counter <= 0:
+        elif not self.in_cooldown():
             self.wait += 1
             if self.wait >= self.patience and rate > np.float32(self.min_lr):
                 rate = max(rate * self.factor, self.min_lr)
@@ -333,11 +184,38 @@ class ReduceLROnPlateau(EarlyStopping):
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions: ``LambdaCallback(on_epoch_end=lambda epoch, logs: ...)``."""
+    """A callback made of functions, with the arguments of the methods of ``Callback``.
 
-    def __init__(self, **functions: Any) -> None:
+    Raises TypeError for a name that is no such method.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile("sgd", "mse")
+    >>> tell = tf.keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch, logs["loss"]))
+    >>> _ = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), verbose=0, callbacks=[tell])
+    0 1.0
+    """
+
+    def __init__(
+        self,
+        on_epoch_begin: Any = None,
+        on_epoch_end: Any = None,
+        on_train_begin: Any = None,
+        on_train_end: Any = None,
+        on_train_batch_begin: Any = None,
+        on_train_batch_end: Any = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__()
-        for name, function in functions.items():
+        given = {
+            "on_epoch_begin": on_epoch_begin,
+            "on_epoch_end": on_epoch_end,
+            "on_train_begin": on_train_begin,
+            "on_train_end": on_train_end,
+            "on_train_batch_begin": on_train_batch_begin,
+            "on_train_batch_end": on_train_batch_end,
+        }
+        for name, function in {**given, **kwargs}.items():
             if name not in HOOKS:
                 raise TypeError(f"LambdaCallback got an unexpected argument '{name}'. It takes: {', '.join(HOOKS)}")
             if function is not None:
@@ -345,7 +223,18 @@ class LambdaCallback(Callback):
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate at the beginning of each epoch to ``schedule(epoch, learning_rate)``."""
+    """Sets the learning rate at the beginning of each epoch to ``schedule(epoch, learning_rate)``.
+
+    With ``verbose`` it says so. Raises ValueError when the schedule does not give a float.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    >>> model.compile(tf.keras.optimizers.SGD(0.5), "mse")
+    >>> halve = tf.keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    >>> history = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), epochs=2, verbose=0, callbacks=[halve])
+    >>> history.history["learning_rate"]
+    [0.25, 0.125]
+    """
 
     def __init__(self, schedule: Any, verbose: int = 0) -> None:
         super().__init__()
@@ -371,38 +260,76 @@ class LearningRateScheduler(Callback):
 
 
 class TerminateOnNaN(Callback):
-    """Ends training when the loss is not finite."""
+    """Ends training when the loss is not finite; with ``raise_error`` by a RuntimeError.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    >>> model.compile("sgd", "mse")
+    >>> stop = tf.keras.callbacks.TerminateOnNaN()
+    >>> history = model.fit(tf.ones([4, 1]), tf.fill([4, 1], float("nan")), epochs=9, verbose=0, callbacks=[stop])
+    Batch 0: Invalid loss, terminating training
+    >>> len(history.epoch)
+    1
+    """
+
+    def __init__(self, raise_error: bool = False) -> None:
+        super().__init__()
+        self.raise_error = raise_error
 
     def on_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
         """Looks at the loss."""
         loss = (logs or {}).get("loss")
-        if loss is not None and not np.isfinite(loss):
-            say(f"Batch {batch}: Invalid loss, terminating training")
-            self.model.stop_training = True
+        if loss is None or np.isfinite(loss):
+            return
+        if self.raise_error:
+            raise RuntimeError(
+                f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}. Terminating training immediately."
+            )
+        say(f"Batch {batch}: Invalid loss, terminating training")
+        self.model.stop_training = True
 
 
 class CSVLogger(Callback):
-    """Writes the metrics of each epoch to a file."""
+    """Writes the metrics of each epoch to a file, a line each; with ``append`` behind what is there.
 
-    def __init__(self, filename: str, separator: str = ",", append: bool = False) -> None:
+    >>> import minitape as tf, pathlib, tempfile
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile("sgd", "mse")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     log = tf.keras.callbacks.CSVLogger(pathlib.Path(folder, "log.csv"), separator=";")
+    ...     _ = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), verbose=0, callbacks=[log])
+    ...     print(pathlib.Path(log.filename).read_text().strip())
+    epoch;loss;val_loss
+    0;1.0;NA
+    """
+
+    def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
         super().__init__()
-        self.filename, self.separator, self.append = filename, separator, append
+        self.filename, self.sep, self.append = os.fspath(filename), separator, append
         self._names: list[str] | None = None
 
+    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Begins the file, or finds out whether it has a first line."""
+        self._names = None
+        if not self.append:
+            open(self.filename, "w", encoding="utf-8").close()
+        self._headed = os.path.exists(self.filename) and os.path.getsize(self.filename) > 0
+
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
-        """Writes a line."""
+        """Writes a line, before the first one also the names; "NA" for a metric that is not there."""
         logs = logs or {}
-        first = self._names is None
-        names = self._names = self._names or sorted(logs)
-        with open(self.filename, "w" if first and not self.append else "a", encoding="utf-8") as file:
-            if first and not self.append:
-                file.write(self.separator.join(["epoch", *names]) + "\n")
-            file.write(self.separator.join(str(v) for v in [epoch, *[logs.get(n, "NA") for n in names]]) + "\n")
+        if self._names is None:
+            self._names = sorted(logs)
+            if not any(name.startswith("val_") for name in self._names):
+                self._names += [f"val_{name}" for name in self._names]
+        with open(self.filename, "a", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=self.sep)
+            if not self._headed:
+                writer.writerow(["epoch", *self._names])
+                self._headed = True
+            writer.writerow([epoch, *(logs.get(name, "NA") for name in self._names)])
 
 
-def __getattr__(name: str) -> Any:
-    from ..api import missing
-
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.callbacks", name, [n for n in globals() if not n.startswith("_")]))
+__all__ = """CSVLogger Callback CallbackList EarlyStopping History LambdaCallback LearningRateScheduler ProgbarLogger
+ReduceLROnPlateau TerminateOnNaN""".split()
+__getattr__, __dir__ = public("tf.keras.callbacks", __all__)

@@ -19,7 +19,7 @@ from . import losses as losses_module
 from . import metrics as metrics_module
 from . import optimizers
 from .backend import convert
-from .callbacks import CallbackList
+from .callback import CallbackList
 from .feeding import Feed, unpack_x_y_sample_weight
 from .loss import squeeze_or_expand
 

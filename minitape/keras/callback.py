@@ -1,0 +1,246 @@
+"""Callbacks: the base class, several as one, and the two that ``fit`` always has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .progress import Progbar, say
+
+
+class Callback:
+    """The base class: subclasses define those of the methods ``on_...`` that they need; ``self.model`` is the model.
+
+    ``logs`` holds the metrics by name; ``self.params`` the verbosity and the numbers of epochs and steps.
+
+    >>> import minitape as tf
+    >>> class Shout(tf.keras.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print("epoch", epoch, sorted(logs))
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile("sgd", "mse")
+    >>> _ = model.fit(tf.ones([2, 1]), tf.ones([2, 1]), epochs=1, verbose=0, callbacks=[Shout()])
+    epoch 0 ['loss']
+    """
+
+    def __init__(self) -> None:
+        self.params: Any = None
+        self._model: Any = None
+
+    model = property(lambda self: self._model, doc="The model that is trained.")
+
+    def set_params(self, params: Any) -> None:
+        """Is told the verbosity and the numbers of epochs and steps."""
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        """Is told the model."""
+        self._model = model
+
+
+HOOKS = [
+    f"on_{what}_{when}"
+    for what in ("train", "test", "predict", "epoch", "batch", "train_batch", "test_batch", "predict_batch")
+    for when in ("begin", "end")
+]
+
+
+def _install_hooks() -> None:
+    for name in HOOKS:
+        what, when = name[3:].rsplit("_", 1)
+        if what in ("train", "test", "predict"):
+
+            def hook(self: Any, logs: Any = None) -> None:
+                pass
+        elif what == "train_batch":
+
+            def hook(self: Any, batch: Any, logs: Any = None, older: str = f"on_batch_{when}") -> None:  # type: ignore[misc]
+                getattr(self, older)(batch, logs=logs)
+        else:
+
+            def hook(self: Any, index: Any, logs: Any = None) -> None:  # type: ignore[misc]
+                pass
+
+        hook.__name__, hook.__qualname__ = name, f"Callback.{name}"
+        hook.__doc__ = f"Is called at the {when} of each {what.replace('_', ' ')}."
+        setattr(Callback, name, hook)
+
+
+_install_hooks()
+
+
+class CallbackList(Callback):
+    """Several callbacks as one: what it is told it tells all of them, in their order.
+
+    ``add_history`` and ``add_progbar`` add the two that ``fit`` wants; ``params`` go to ``set_params``.
+
+    >>> import minitape as tf
+    >>> shout = tf.keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: print("epoch", epoch))
+    >>> tf.keras.callbacks.CallbackList([shout, shout]).on_epoch_begin(3)
+    epoch 3
+    epoch 3
+    """
+
+    def __init__(
+        self,
+        callbacks: Any = None,
+        add_history: bool = False,
+        add_progbar: bool = False,
+        model: Any = None,
+        **params: Any,
+    ) -> None:
+        super().__init__()
+        self.callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks] if callbacks else []
+        if add_history and not any(isinstance(c, History) for c in self.callbacks):
+            self.callbacks.append(History())
+        if add_progbar and not any(isinstance(c, ProgbarLogger) for c in self.callbacks):
+            self.callbacks.append(ProgbarLogger())
+        if model is not None:
+            self.set_model(model)
+        if params:
+            self.set_params(params)
+
+    def append(self, callback: Callback) -> None:
+        """Adds one at the end."""
+        self.callbacks.append(callback)
+
+    def set_params(self, params: Any) -> None:
+        """Tells all of them the verbosity and the numbers of epochs and steps."""
+        self.params = params
+        for c in self.callbacks:
+            c.set_params(params)
+
+    def set_model(self, model: Any) -> None:
+        """Tells all of them the model."""
+        self._model = model
+        for c in self.callbacks:
+            c.set_model(model)
+
+
+def _install_telling() -> None:
+    for name in HOOKS:
+        if name[3:].rsplit("_", 1)[0] in ("train", "test", "predict"):
+
+            def tell(self: Any, logs: Any = None, *, name: str = name) -> None:
+                for c in self.callbacks:
+                    getattr(c, name)(logs)
+        else:
+
+            def tell(self: Any, index: Any, logs: Any = None, *, name: str = name) -> None:  # type: ignore[misc]
+                for c in self.callbacks:
+                    getattr(c, name)(index, logs)
+
+        tell.__name__, tell.__qualname__ = name, f"CallbackList.{name}"
+        tell.__doc__ = getattr(Callback, name).__doc__
+        setattr(CallbackList, name, tell)
+
+
+_install_telling()
+
+
+class History(Callback):
+    """What ``fit`` returns: ``history`` holds a list for each metric, ``epoch`` the numbers of the epochs.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros", use_bias=False)])
+    >>> model.compile(tf.keras.optimizers.SGD(0.25), "mse")
+    >>> history = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), epochs=2, verbose=0)
+    >>> history.epoch, history.history
+    ([0, 1], {'loss': [1.0, 0.25]})
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: dict[str, list[float]] = {}
+
+    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Begins the list of epochs."""
+        self.epoch: list[int] = []
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Keeps the metrics."""
+        self.epoch.append(epoch)
+        for name, value in (logs or {}).items():
+            self.history.setdefault(name, []).append(value)
+        self.model.history = self
+
+
+class ProgbarLogger(Callback):
+    """Prints the progress bar; ``fit``, ``evaluate`` and ``predict`` add one unless ``verbose`` is 0.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="zeros")])
+    >>> model.compile("sgd", "mse")
+    >>> model.evaluate(tf.ones([2, 1]), tf.ones([2, 1]), verbose=2)
+    1/1 - ...s - ... - loss: 1.0000
+    1.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bar: Progbar | None = None
+        self._in_fit = False
+        self._seen = 0
+
+    def set_params(self, params: Any) -> None:
+        """Is told the verbosity and the numbers of epochs and steps."""
+        self.verbose = 1 if params["verbose"] == "auto" else int(params["verbose"])
+        self.epochs, self.target = params["epochs"], params["steps"]
+
+    def _begin(self) -> None:
+        self._seen = 0
+        self.bar = Progbar(self.target, verbose=self.verbose, stateless_metrics=())
+
+    def _step(self, batch: int, logs: Any) -> None:
+        self._seen = batch + 1
+        if self.verbose == 1:
+            self.bar.update(self._seen, list((logs or {}).items()), finalize=False)  # type: ignore[union-attr]
+
+    def _finish(self, logs: Any) -> None:
+        if self.target is None:
+            self.target = self.bar.target = self._seen  # type: ignore[union-attr]
+        self.bar.update(self.target, list((logs or {}).items()), finalize=True)  # type: ignore[union-attr]
+
+    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+        """The bar of the epochs is not disturbed by validation."""
+        self._in_fit = True
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Begins a bar."""
+        self._begin()
+        if self.verbose and self.epochs > 1:
+            say(f"Epoch {epoch + 1}/{self.epochs}")
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Moves the bar."""
+        self._step(batch, logs)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Ends the bar."""
+        self._finish(logs)
+
+    def on_test_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Begins a bar, outside training."""
+        if not self._in_fit:
+            self._begin()
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Moves the bar, outside training."""
+        if not self._in_fit:
+            self._step(batch, logs)
+
+    def on_test_end(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Ends the bar, outside training."""
+        if not self._in_fit:
+            self._finish(logs)
+
+    def on_predict_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Begins a bar."""
+        self._begin()
+
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+        """Moves the bar."""
+        self._step(batch, None)
+
+    def on_predict_end(self, logs: Any = None) -> None:  # type: ignore[override]
+        """Ends the bar."""
+        self._finish(logs)
