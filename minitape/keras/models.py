@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from .model import Functional, Model, Sequential
+from ..namespace import public
+from .model import Functional, Model, Sequential  # noqa: F401 - part of tf.keras.models
+from .saving import load_model, save_model
 
-__all__ = ["Functional", "Model", "Sequential", "clone_model", "load_model", "save_model"]
 
+def clone_model(model: Any, clone_function: Any = None) -> Any:
+    """A new Sequential model with fresh layers of the same configuration; ValueError for another kind of model.
 
-def clone_model(model: Any) -> Any:
-    """A new Sequential model with fresh layers of the same configuration; ValueError for another kind of model."""
+    ``clone_function`` makes each layer from the old one.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, name="out")])
+    >>> copy = tf.keras.models.clone_model(model)
+    >>> copy.layers[0].name, copy.layers[0] is model.layers[0]
+    ('out', False)
+    """
     if not isinstance(model, Sequential):
         raise ValueError(
             f"minitape clones Sequential models only. Received: {model}. Make the others with their own code."
         )
+    clone = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
     copy = Sequential(name=model.name)
     for layer in model._stack:
-        copy.add(type(layer).from_config(layer.get_config()), rebuild=False)
+        copy.add(clone(layer), rebuild=False)
     copy._rebuild()
     return copy
 
 
-def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
-    """Writes a model to a file of minitape's own."""
-    from .saving import save_model as save
-
-    save(model, filepath, overwrite)
-
-
-def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-    """The model in a file that ``save`` wrote."""
-    from .saving import load_model as load
-
-    return load(filepath, custom_objects, compile)
+__all__ = ["Model", "Sequential", "clone_model", "load_model", "save_model"]
+__getattr__, __dir__ = public("tf.keras.models", __all__)

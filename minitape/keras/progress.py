@@ -25,6 +25,14 @@ class Progbar:
 
     ``verbose`` 1 draws it at each update (but not more often than every ``interval`` seconds), 2 prints one line at the
     end, 0 nothing. Values are averaged over the steps, except ``stateful_metrics`` (or all but ``stateless_metrics``).
+    ``target`` is the number of steps, None while it is unknown; ``width`` that of the bar; ``unit_name`` what a step is
+    called. Raises ValueError when both kinds of metrics are given.
+
+    >>> import minitape as tf
+    >>> bar = tf.keras.utils.Progbar(2, verbose=2, unit_name="file")
+    >>> for step in (1, 2):
+    ...     bar.update(step, [("size", float(step))])
+    2/2 - 0s - .../file - size: 2.0000
     """
 
     def __init__(

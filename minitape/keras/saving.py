@@ -1,7 +1,7 @@
-"""Models and weights in files.
+"""``tf.keras.saving``: models and weights in files.
 
-The files are minitape's own: NumPy archives of the weights (and, for a whole model, its class and configuration), under
-the names that Keras demands. They are not those of Keras.
+The files are minitape's own: NumPy archives of the weights (and, for a whole model, its class and configuration, and how
+it was compiled), under the names that Keras demands. They are not those of Keras.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .serial import registered
-from .utils import register_keras_serializable  # noqa: F401 - Keras offers it here
+from ..namespace import public
+from . import losses, metrics, optimizers, schedules
+from .serial import plain, registered
+from .utils import register_keras_serializable
 
 
 def _check(filepath: Any, ending: str, overwrite: bool) -> str:
@@ -32,19 +34,57 @@ def _check(filepath: Any, ending: str, overwrite: bool) -> str:
 
 
 def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
-    """Writes a model's weights; ValueError unless the name ends in ``.weights.h5``."""
+    """Writes a model's weights to a file of minitape's own.
+
+    Raises ValueError unless the name ends in ``.weights.h5``, FileExistsError without ``overwrite`` where it is there.
+
+    >>> import minitape as tf, pathlib, tempfile
+    >>> layers = tf.keras.layers
+    >>> one, other = (tf.keras.Sequential([tf.keras.Input((2,)), layers.Dense(1)]) for _ in range(2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "my.weights.h5")
+    ...     one.save_weights(path)
+    ...     other.load_weights(path)
+    >>> bool(tf.reduce_all(one(tf.ones([1, 2])) == other(tf.ones([1, 2]))))
+    True
+    """
     with open(_check(filepath, ".weights.h5", overwrite), "wb") as file:
         np.savez(file, **{str(i): v.numpy() for i, v in enumerate(model.weights)})
 
 
 def load_weights(model: Any, filepath: Any) -> None:
-    """Reads weights that ``save_weights`` wrote; ValueError when they do not fit the model."""
+    """Reads weights that ``save_weights`` wrote; ValueError when they do not fit the model.
+
+    >>> import minitape as tf, pathlib, tempfile
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    >>> before = model.get_weights()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "my.weights.h5")
+    ...     model.save_weights(path)
+    ...     model.set_weights([0 * w for w in before])
+    ...     model.load_weights(path)
+    >>> bool((model.get_weights()[0] == before[0]).all())
+    True
+    """
     with np.load(os.fspath(filepath)) as archive:
         model.set_weights([archive[str(i)] for i in range(len(archive.files))])
 
 
 def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
-    """Writes a model: its class, its configuration and its weights. ValueError unless the name ends in ``.keras``."""
+    """Writes a model: its class, its configuration, its weights, and how it was compiled with the optimizer's state.
+
+    Raises ValueError unless the name ends in ``.keras`` and for a model made of symbolic tensors, FileExistsError
+    without ``overwrite`` where the file is there, TypeError for a configuration that is no JSON.
+
+    >>> import minitape as tf, pathlib, tempfile
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "my.keras")
+    ...     tf.keras.models.save_model(model, path)
+    ...     again = tf.keras.models.load_model(path)
+    >>> bool(tf.reduce_all(model(tf.ones([1, 2])) == again(tf.ones([1, 2]))))
+    True
+    """
     from .model import Functional, Sequential
 
     path = _check(filepath, ".keras", overwrite)
@@ -59,42 +99,106 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
         about["config"] = {"name": model.name}
     else:
         about["config"] = {k: v for k, v in model.get_config().items() if k in model._init_arguments or k == "name"}
-    weights = {str(i): v.numpy() for i, v in enumerate(model.weights)}
+    arrays = {str(i): v.numpy() for i, v in enumerate(model.weights)}
+    if model.compiled:
+        about["compiled"] = _plainly(model._compile_arguments)
+        optimizer = model.optimizer
+        if optimizer is not None and optimizer.built:
+            arrays |= {f"optimizer_{i}": v.numpy() for i, v in enumerate(optimizer.variables)}
+    text = json.dumps(about)
     with open(path, "wb") as file:
-        np.savez(file, about=np.array(json.dumps(about)), **weights)
+        np.savez(file, about=np.array(text), **arrays)
 
 
 def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
-    """The model in a file that ``save`` wrote, not compiled. Its class must be registered or given in "
-    "``custom_objects``."""
-    from . import layers
-    from .model import Sequential
+    """The model in a file that ``save_model`` wrote, compiled as it was if ``compile``.
 
+    Classes and functions of the user must be registered (``register_keras_serializable``) or given in
+    ``custom_objects``, a dictionary by their names. Raises ValueError when there is no such file, TypeError for a
+    class that is not known.
+
+    >>> import minitape as tf, pathlib, tempfile
+    >>> class Double(tf.keras.layers.Layer):
+    ...     def call(self, x):
+    ...         return 2.0 * x
+    >>> model = tf.keras.Sequential([tf.keras.Input((1,)), Double()])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "my.keras")
+    ...     model.save(path)
+    ...     again = tf.keras.models.load_model(path, custom_objects={"Double": Double})
+    >>> again(tf.constant([[3.0]])).numpy()
+    array([[6.]], dtype=float32)
+    """
     path = os.fspath(filepath)
     if not os.path.exists(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     with np.load(path) as archive:
         about = json.loads(str(archive["about"]))
-        weights = [archive[str(i)] for i in range(len(archive.files) - 1)]
+        arrays = {name: archive[name] for name in archive.files if name != "about"}
     known = {**registered, **(custom_objects or {})}
-
-    def find(name: str) -> Any:
-        return known[name] if name in known else getattr(layers, name)
-
-    if "layers" in about:
-        model = Sequential(**about["config"])
-        for layer in about["layers"]:
-            model.add(find(layer["class_name"]).from_config(layer["config"]), rebuild=False)
-        model._rebuild()
-    else:
-        if about["class_name"] not in known:
-            raise TypeError(
-                f"Could not locate class '{about['class_name']}'. Make sure custom classes are decorated with "
-                "`@keras.saving.register_keras_serializable()`."
-            )
-        model = known[about["class_name"]](**about["config"])
+    model = _made(about, known)
+    weights = [arrays[str(i)] for i in range(sum(name.isdigit() for name in arrays))]
     if weights and not model.weights and about["build_shape"] is not None:
         model.build(tuple(about["build_shape"]))
     if weights or model.weights:
         model.set_weights(weights)
+    if compile and "compiled" in about:
+        model.compile(**_restored(about["compiled"], known))
+        state = [arrays[f"optimizer_{i}"] for i in range(len(arrays) - len(weights))]
+        if state:
+            model.optimizer.build(model.trainable_variables)
+            for variable, value in zip(model.optimizer.variables, state, strict=True):
+                variable.assign(value)
     return model
+
+
+def _made(about: dict[str, Any], known: dict[str, Any]) -> Any:
+    """The model that a file tells of, without its weights."""
+    from . import layers
+    from .model import Sequential
+
+    if "layers" in about:
+        model = Sequential(**about["config"])
+        for layer in about["layers"]:
+            name = layer["class_name"]
+            kind = known[name] if name in known else getattr(layers, name)
+            model.add(kind.from_config(layer["config"]), rebuild=False)
+        model._rebuild()
+        return model
+    if about["class_name"] not in known:
+        raise TypeError(
+            f"Could not locate class '{about['class_name']}'. Make sure custom classes are decorated with "
+            "`@keras.saving.register_keras_serializable()`."
+        )
+    return known[about["class_name"]](**about["config"])
+
+
+def _plainly(value: Any) -> Any:
+    """The arguments of ``compile`` as JSON can hold them: objects by class and configuration, functions by name."""
+    if isinstance(value, dict):
+        return {name: _plainly(v) for name, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plainly(v) for v in value]
+    written = plain(value)
+    return written if written is value else _plainly(written)
+
+
+def _restored(value: Any, known: dict[str, Any]) -> Any:
+    """The other way: names stay for ``compile`` to look up, unless they are the user's own."""
+    if isinstance(value, list):
+        return [_restored(v, known) for v in value]
+    if not isinstance(value, dict):
+        return known.get(value, value) if isinstance(value, str) else value
+    if "class_name" not in value:
+        return {name: _restored(v, known) for name, v in value.items()}
+    name, config = value["class_name"], _restored(value["config"], known)
+    spaces = {"keras.losses": losses.TABLE, "keras.metrics": metrics.TABLE, "keras.schedules": vars(schedules)}
+    if name in known:
+        return known[name].from_config(config)
+    if value["module"] == "keras.optimizers":
+        return optimizers.get({"class_name": name, "config": config})
+    return spaces[value["module"]][name].from_config(config)
+
+
+__all__ = ["load_model", "load_weights", "register_keras_serializable", "save_model", "save_weights"]
+__getattr__, __dir__ = public("tf.keras.saving", __all__)

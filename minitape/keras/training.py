@@ -66,6 +66,13 @@ class Trainer:
             "run_eagerly": run_eagerly,
             "stop_training": False,
             "compiled": True,
+            "_compile_arguments": {
+                "optimizer": optimizer,
+                "loss": loss,
+                "loss_weights": loss_weights,
+                "metrics": metrics,
+                "weighted_metrics": weighted_metrics,
+            },
         }
         for name, value in settings.items():
             object.__setattr__(self, name, value)  # none of these is state of the layer

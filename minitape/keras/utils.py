@@ -1,12 +1,14 @@
-"""``tf.keras.utils``: seeds, one-hot labels, the progress bar."""
+"""``tf.keras.utils``: seeds, one-hot labels, sequences of one length, the progress bar."""
 
 from __future__ import annotations
 
+import inspect
 import random as python_random
 from typing import Any
 
 import numpy as np
 
+from ..namespace import public
 from . import progress
 from .backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .progress import Progbar  # noqa: F401
@@ -14,10 +16,14 @@ from .serial import registered
 
 
 def set_random_seed(seed: int) -> None:
-    """Seeds Python's, NumPy's and minitape's random numbers, and with them all initializers.
+    """Seeds Python's, NumPy's and minitape's random numbers, and with them all initializers; ValueError for no int.
 
     >>> import minitape as tf
     >>> tf.keras.utils.set_random_seed(1)
+    >>> first = tf.keras.initializers.RandomNormal()((2,))
+    >>> tf.keras.utils.set_random_seed(1)
+    >>> bool(tf.reduce_all(first == tf.keras.initializers.RandomNormal()((2,))))
+    True
     """
     import minitape as tf
 
@@ -34,7 +40,10 @@ def set_random_seed(seed: int) -> None:
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     """Class numbers as rows with a single one; a last axis of size 1 is dropped. A float64 array for an array.
 
-    >>> to_categorical([0, 2])
+    A tensor gives a float32 tensor. ``num_classes`` is one more than the largest number by default.
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.to_categorical([0, 2])
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
@@ -54,18 +63,40 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     return out.reshape((*shape, out.shape[-1]))
 
 
-def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
-    """An array divided by its norms along ``axis``."""
-    x = np.asarray(x)
+def normalize(x: Any, axis: int | None = -1, order: int = 2) -> Any:
+    """Vectors along ``axis`` divided by their norms of this order; zeros stay. An array for an array, else a tensor.
+
+    >>> import minitape as tf, numpy as np
+    >>> tf.keras.utils.normalize(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    if not isinstance(x, np.ndarray):
+        from . import ops
+
+        return ops.normalize(x, axis, order)
     norm = np.atleast_1d(np.linalg.norm(x, order, axis))
     norm[norm == 0] = 1
-    return x / np.expand_dims(norm, axis)
+    return x / np.expand_dims(norm, -1 if axis is None else axis)
 
 
 def register_keras_serializable(package: str = "Custom", name: str | None = None) -> Any:
-    """A decorator: the class or function can be found by its name when a saved model is loaded."""
+    """A decorator: the class or function can be found by its name when a saved model is loaded.
+
+    It is known as ``name`` (its own by default) and as ``package>name``. Raises ValueError for a class without
+    ``get_config``.
+
+    >>> import minitape as tf
+    >>> @tf.keras.utils.register_keras_serializable("mine")
+    ... def half(x):
+    ...     return x / 2
+    >>> half(4.0)
+    2.0
+    """
 
     def register(thing: Any) -> Any:
+        if inspect.isclass(thing) and not hasattr(thing, "get_config"):
+            raise ValueError("Cannot register a class that does not have a get_config() method.")
         registered[name or thing.__name__] = registered[f"{package}>{name or thing.__name__}"] = thing
         return thing
 
@@ -73,46 +104,92 @@ def register_keras_serializable(package: str = "Custom", name: str | None = None
 
 
 def disable_interactive_logging() -> None:
-    """From now on no progress bar is printed."""
+    """From now on no progress bar is printed.
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.disable_interactive_logging()
+    >>> tf.keras.utils.is_interactive_logging_enabled()
+    False
+    >>> tf.keras.utils.enable_interactive_logging()
+    """
     progress._interactive[0] = False
 
 
 def enable_interactive_logging() -> None:
-    """The progress bar is printed again."""
+    """The progress bar is printed (again).
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.enable_interactive_logging()
+    >>> tf.keras.utils.is_interactive_logging_enabled()
+    True
+    """
     progress._interactive[0] = True
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Whether the progress bar is printed."""
+    """Whether the progress bar is printed: True unless ``disable_interactive_logging`` was called.
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.is_interactive_logging_enabled()
+    True
+    """
     return progress._interactive[0]
 
 
 def pad_sequences(
     sequences: Any,
     maxlen: int | None = None,
-    dtype: str = "int32",
+    dtype: Any = "int32",
     padding: str = "pre",
     truncating: str = "pre",
     value: Any = 0.0,
 ) -> np.ndarray:
-    """Lists of numbers as the rows of one array, cut or filled up with ``value`` at the front (or at the end, "post").
+    """Sequences as the rows of one array, cut to ``maxlen`` or filled up with ``value``, in front or behind ("post").
 
-    >>> pad_sequences([[1], [2, 3]])
+    ``maxlen`` is the longest length by default. Elements may be arrays, all of one shape. Raises ValueError for
+    sequences without a length, for elements of different shapes, and for another word than "pre" and "post".
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.pad_sequences([[1], [2, 3, 4]], maxlen=2)
     array([[0, 1],
+           [3, 4]], dtype=int32)
+    >>> tf.keras.utils.pad_sequences([[1], [2, 3, 4]], maxlen=2, padding="post", truncating="post", value=9)
+    array([[1, 9],
            [2, 3]], dtype=int32)
     """
-    width = max((len(s) for s in sequences), default=0) if maxlen is None else maxlen
-    out = np.full((len(sequences), width), value, dtype)
-    for row, sequence in zip(out, sequences, strict=True):
-        kept = list(sequence[-width:] if truncating == "pre" else sequence[:width]) if width else []
-        if kept:
-            row[slice(-len(kept), None) if padding == "pre" else slice(len(kept))] = kept
+    for what, word in (("Truncating", truncating), ("Padding", padding)):
+        if word not in ("pre", "post"):
+            raise ValueError(f'{what} type "{word}" not understood')
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    for sequence in sequences:
+        if not hasattr(sequence, "__len__"):
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {sequence}")
+    _check_fill(dtype, value)
+    width = max(map(len, sequences), default=0) if maxlen is None else maxlen
+    inner = next((np.asarray(s).shape[1:] for s in sequences if len(s)), ())
+    out = np.full((len(sequences), width, *inner), value, dtype)
+    for i, sequence in enumerate(sequences):
+        kept = np.asarray(sequence[-width:] if truncating == "pre" else sequence[:width], dtype)
+        if len(sequence) and kept.shape[1:] != inner:
+            raise ValueError(
+                f"Shape of sample {kept.shape[1:]} of sequence at position {i} is different from expected shape {inner}"
+            )
+        if len(kept) and width:
+            out[i, slice(-len(kept), None) if padding == "pre" else slice(len(kept))] = kept
     return out
 
 
-def __getattr__(name: str) -> Any:
-    from ..api import missing
+def _check_fill(dtype: Any, value: Any) -> None:
+    text = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.bytes_)
+    if isinstance(value, str) and dtype is not object and not text:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\nYou should set `dtype=object` for "
+            "variable length strings."
+        )
 
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(missing("tf.keras.utils", name, [n for n in globals() if not n.startswith("_")]))
+
+__all__ = """Progbar clear_session disable_interactive_logging enable_interactive_logging
+is_interactive_logging_enabled is_keras_tensor normalize pad_sequences register_keras_serializable set_random_seed
+standardize_dtype to_categorical""".split()
+__getattr__, __dir__ = public("tf.keras.utils", __all__)

@@ -125,11 +125,36 @@ def test_models_are_saved_and_read_again(tmp_path):
     np.testing.assert_allclose(other(data(2, 4)), model(data(2, 4)))
 
 
+@K.utils.register_keras_serializable("tests")
+def mean_gap(y_true, y_pred):
+    return tf.reduce_mean(abs(y_true - y_pred), axis=-1)
+
+
+def test_a_saved_model_goes_on_training_where_it_stopped(tmp_path):
+    model = small()
+    rate = K.optimizers.schedules.ExponentialDecay(0.1, 10, 0.5)
+    model.compile(
+        K.optimizers.Adam(rate), K.losses.Huber(0.5), metrics=[mean_gap, "mse", K.metrics.MeanAbsoluteError(name="m")]
+    )
+    x, y = data(8, 4), data(8, 1)
+    model.fit(x, y, epochs=2, verbose=0)
+    model.save(tmp_path / "model.keras")
+    again = K.models.load_model(tmp_path / "model.keras")
+    assert again.optimizer.get_config()["beta_2"] == 0.999 and again.loss.delta == 0.5
+    histories = [m.fit(x, y, epochs=2, shuffle=False, verbose=0).history for m in (model, again)]
+    assert histories[0].keys() == histories[1].keys() == {"loss", "mean_gap", "mse", "m"}
+    for name in histories[0]:
+        np.testing.assert_allclose(histories[0][name], histories[1][name], rtol=1e-5)
+    assert not K.models.load_model(tmp_path / "model.keras", compile=False).compiled
+
+
 def test_a_copy_has_the_structure_and_new_weights():
     model = small()
     copy = K.models.clone_model(model)
     assert [layer.name for layer in copy.layers] == ["a", "b"]
     assert not np.allclose(copy.weights[0], model.weights[0])
+    wider = K.models.clone_model(model, lambda layer: K.layers.Dense(5))
+    assert wider.layers[0].units == 5
 
 
 def test_models_differ_by_seed_only():
