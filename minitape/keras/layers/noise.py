@@ -11,12 +11,15 @@ from .common import SameShape
 class Dropout(SameShape):
     """In training sets a fraction ``rate`` of the elements to zero and scales the others by 1 / (1 - rate).
 
-    Raises ValueError for a rate outside [0, 1].
+    ``noise_shape`` (None for a size of the input) is the shape of the choice, which is broadcast. Raises ValueError for
+    a rate outside [0, 1].
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Dropout(0.5, seed=1)
     >>> layer(tf.ones([3])).numpy()
     array([1., 1., 1.], dtype=float32)
+    >>> layer(tf.ones([3]), training=True).numpy()
+    array([2., 0., 2.], dtype=float32)
     """
 
     _config = "rate seed noise_shape"
@@ -42,7 +45,15 @@ class Dropout(SameShape):
 
 
 class GaussianNoise(SameShape):
-    """In training adds normally distributed noise of deviation ``stddev``."""
+    """In training adds normally distributed noise of deviation ``stddev``, which ValueError holds to [0, 1].
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.GaussianNoise(0.5, seed=1)
+    >>> layer(tf.zeros([3])).numpy()
+    array([0., 0., 0.], dtype=float32)
+    >>> layer(tf.zeros([3]), training=True).numpy()
+    array([ 0.06332515, -0.24650829,  0.31559536], dtype=float32)
+    """
 
     _config = "stddev seed"
 

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import initializers
+from ...tensor import Tensor
+from .. import backend, initializers
 from ..layer import InputSpec
 from .common import SameShape, ScaleAndOffset
 
 
 class BatchNormalization(ScaleAndOffset):
     """Normalises each feature: by the batch in training (which also moves the averages), else by the moving averages.
+
+    Features lie along ``axis``; ``gamma`` (with ``scale``) multiplies and ``beta`` (with ``center``) is added. Where a
+    mask (of all axes but the last) is False, elements do not count in training.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.BatchNormalization(epsilon=0.0)
@@ -65,13 +69,11 @@ class BatchNormalization(ScaleAndOffset):
         """The normalised inputs."""
         import minitape as tf
 
-        if mask is not None:
-            raise ValueError("minitape's BatchNormalization does not support masks.")
         rank = inputs.ndim
         keep = self.axis % rank
         mean, variance = self.moving_mean.value, self.moving_variance.value
         if training and self.trainable:
-            mean, variance = tf.nn.moments(inputs, [i for i in range(rank) if i != keep])
+            mean, variance = _moments(inputs, [i for i in range(rank) if i != keep], mask)
             for moving, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
                 moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
         shape = [inputs.shape[keep] if i == keep else 1 for i in range(rank)]
@@ -81,8 +83,34 @@ class BatchNormalization(ScaleAndOffset):
         )
 
 
+def _moments(inputs: Any, axes: list[int], mask: Any) -> tuple[Any, Any]:
+    """Mean and variance over ``axes`` of the elements where the mask is True, of all without one."""
+    import minitape as tf
+
+    if mask is None:
+        return tf.nn.moments(inputs, axes)
+    if len(mask.shape) != len(inputs.shape) - 1:
+        raise ValueError(
+            "The mask provided should be one dimension less than the inputs. Received: "
+            f"mask.shape={tuple(mask.shape)}, inputs.shape={tuple(inputs.shape)}"
+        )
+    kept = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), inputs.shape), inputs.dtype)
+    count = tf.reduce_sum(kept, axes, keepdims=True) + backend.epsilon()
+    mean = tf.reduce_sum(tf.where(kept > 0, inputs, 0.0), axes, keepdims=True) / count
+    variance = tf.reduce_sum(tf.where(kept > 0, inputs - mean, 0.0) ** 2, axes, keepdims=True) / count
+    return tf.squeeze(mean, axes), tf.squeeze(variance, axes)
+
+
 class LayerNormalization(ScaleAndOffset):
-    """Normalises each example over ``axis``."""
+    """Normalises each example over ``axis`` (one, or a list) to mean 0 and variance 1.
+
+    ``gamma`` (with ``scale``) multiplies and ``beta`` (with ``center``) is added. Raises TypeError for another ``axis``.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.LayerNormalization(epsilon=0.0)(tf.constant([[1.0, 3.0], [10.0, 30.0]])).numpy()
+    array([[-1.,  1.],
+           [-1.,  1.]], dtype=float32)
+    """
 
     _config = (
         "axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
@@ -135,11 +163,17 @@ class LayerNormalization(ScaleAndOffset):
 class Normalization(SameShape):
     """Shifts and scales by a mean and a variance that are given, or learnt from data by ``adapt``.
 
-    >>> import minitape as tf
+    Each position along the axes in ``axis`` has its own, None means one for all; ``invert`` goes the other way. Raises
+    ValueError when only one of ``mean`` and ``variance`` is given, for shapes that differ, and for an axis of the input
+    that is not there or of unknown size.
+
+    >>> import minitape as tf, numpy as np
     >>> layer = tf.keras.layers.Normalization(axis=None)
     >>> layer.adapt(np.array([1.0, 3.0], np.float32))
     >>> layer(tf.constant([3.0])).numpy()
     array([1.], dtype=float32)
+    >>> tf.keras.layers.Normalization(mean=3.0, variance=2.25)(tf.constant([[0.0, 6.0]])).numpy()
+    array([[-2.,  2.]], dtype=float32)
     """
 
     _config = "axis invert"
@@ -153,27 +187,88 @@ class Normalization(SameShape):
                 "When setting values directly, both `mean` and `variance` must be set. Received: "
                 f"mean={mean} and variance={variance}"
             )
+        if np.shape(mean) != np.shape(variance):
+            raise ValueError(
+                "When setting values directly, `mean` and `variance` must have the same shape. Received: mean shape "
+                f"{np.shape(mean)} and variance shape {np.shape(variance)}"
+            )
         self.axis = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-        self.invert = invert
-        self.mean = self.variance = None
-        if mean is not None:
-            self.mean, self.variance = np.asarray(mean, self.dtype), np.asarray(variance, self.dtype)
+        if len(np.shape(mean)) > len(self.axis):
+            raise ValueError(
+                f"The rank of `mean` must be less than or equal to the number of axes ({len(self.axis)}). Received: "
+                f"mean shape {np.shape(mean)} for axis {self.axis}"
+            )
+        self.invert, self.supports_masking = invert, True
+        self._given = None if mean is None else (np.asarray(mean, self.dtype), np.asarray(variance, self.dtype))
+        self._learnt: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        """Finds the shape of the statistics; those that ``adapt`` learns are weights that training leaves alone."""
+        rank = len(input_shape)
+        if any(not -rank <= a < rank for a in self.axis):
+            raise ValueError(
+                f"All `axis` values must be in the range [-ndim, ndim). Received inputs with ndim={rank}, while "
+                f"axis={self.axis}"
+            )
+        self._kept = tuple(sorted(a % rank for a in self.axis))
+        for a in self._kept:
+            if input_shape[a] is None:
+                raise ValueError(
+                    f"All `axis` values to be kept must have a known shape. Received axis={self.axis}, "
+                    f"inputs.shape={tuple(input_shape)}, with unknown axis at index {a}"
+                )
+        self._shape = tuple(n if i in self._kept else 1 for i, n in enumerate(input_shape))
+        if self._given is None:
+            sizes = tuple(input_shape[a] for a in self._kept)
+            self._learnt = (
+                self.add_weight(sizes, "zeros", trainable=False, name="mean"),
+                self.add_weight(sizes, "ones", trainable=False, name="variance"),
+                self.add_weight((), "zeros", "int64", trainable=False, name="count"),
+            )
+
+    def _statistic(self, i: int) -> Any:
+        import minitape as tf
+
+        if not self.built:
+            return None
+        if self._given is None:
+            return tf.reshape(self._learnt[i], self._shape)
+        value = self._given[i]
+        if value.ndim:  # the last axes that are kept, each at its place
+            last = self._kept[-value.ndim :]
+            sizes = dict(zip(last, value.shape, strict=True))
+            value = value.reshape([sizes.get(axis, 1) for axis in range(len(self._shape))])
+        return tf.broadcast_to(tf.constant(value), self._shape)
+
+    mean = property(lambda self: self._statistic(0), doc="The mean in use, in a shape that broadcasts; None unbuilt.")
+    variance = property(lambda self: self._statistic(1), doc="The variance in use; None before the layer is built.")
 
     def adapt(self, data: Any) -> None:
-        """Takes mean and variance from an array or a dataset."""
-        if hasattr(data, "as_numpy_iterator"):
-            data = np.concatenate(list(data.as_numpy_iterator()))
+        """Takes mean and variance from an array, a dataset or an iterable of batches; ValueError if it is empty."""
+        if not isinstance(data, (np.ndarray, Tensor)):
+            dataset = hasattr(data, "as_numpy_iterator")
+            batches = list(data.as_numpy_iterator() if dataset else map(np.asarray, data))
+            if not batches:
+                raise ValueError("adapt() received an empty iterable (no batches). Expected at least one batch.")
+            data = np.stack(batches) if dataset and batches[0].ndim < 2 else np.concatenate(batches)
         data = np.asarray(data)
-        over = tuple(i for i in range(data.ndim) if i not in {a % data.ndim for a in self.axis})
-        self.mean = np.asarray(data.mean(over, keepdims=bool(self.axis), dtype=np.float64), self.dtype)
-        self.variance = np.asarray(data.var(over, keepdims=bool(self.axis), dtype=np.float64), self.dtype)
+        if not self.built:
+            self.build(data.shape)
+        if self._given is not None:
+            raise ValueError("minitape's Normalization does not adapt where `mean` and `variance` were given.")
+        over = tuple(i for i in range(data.ndim) if i not in self._kept)
+        for weight, found in zip(self._learnt, (data.mean, data.var), strict=False):
+            weight.assign(np.asarray(found(over, dtype=np.float64), self.dtype))
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs (or the way back, with ``invert``)."""
         import minitape as tf
 
-        if self.mean is None:
-            raise ValueError("You must call `.build(input_shape)` on the layer before using it.")
-        x = tf.cast(inputs, self.dtype)
-        deviation = np.maximum(np.sqrt(self.variance), 1e-7)
-        return x * deviation + self.mean if self.invert else (x - self.mean) / deviation
+        x, mean = tf.cast(inputs, self.dtype), self.mean
+        deviation = tf.maximum(tf.sqrt(self.variance), backend.epsilon())
+        return x * deviation + mean if self.invert else (x - mean) / deviation
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another layer like this; what ``adapt`` learnt is in the weights."""
+        given = (None, None) if self._given is None else (v.tolist() for v in self._given)
+        return {**super().get_config(), **dict(zip(("mean", "variance"), given, strict=True))}

@@ -10,7 +10,7 @@ from ..layer import InputSpec, Layer
 
 
 class Flatten(Layer):
-    """All axes but the batch become one.
+    """All axes but the batch become one; with data_format "channels_first" the second axis is moved to the end first.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Flatten()(tf.ones([2, 3, 4])).shape
@@ -40,7 +40,12 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """Each example in the shape ``target_shape``; one size may be -1."""
+    """Each example in the shape ``target_shape``; one size may be -1. Raises ValueError when the sizes do not fit.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Reshape((3, -1))(tf.ones([2, 12])).shape
+    TensorShape([2, 3, 4])
+    """
 
     _config = "target_shape"
 
@@ -63,7 +68,12 @@ class Reshape(Layer):
 
 
 class Permute(Layer):
-    """The axes behind the batch in another order; ``dims`` counts from 1."""
+    """The axes behind the batch in another order; ``dims`` counts from 1. Raises ValueError for no permutation.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Permute((2, 1))(tf.ones([2, 3, 4])).shape
+    TensorShape([2, 4, 3])
+    """
 
     _config = "dims"
 
@@ -85,7 +95,13 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """Each vector ``n`` times: (batch, k) becomes (batch, n, k)."""
+    """Each vector ``n`` times: (batch, k) becomes (batch, n, k). Raises TypeError when ``n`` is no int.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.RepeatVector(2)(tf.constant([[1.0, 2.0]])).numpy()
+    array([[[1., 2.],
+            [1., 2.]]], dtype=float32)
+    """
 
     _config = "n"
 
