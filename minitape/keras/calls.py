@@ -15,11 +15,32 @@ from ..errors import OpError
 from ..tensor import Tensor
 from . import backend
 from .backend import name_scope, standardize_dtype, standardize_shape
+from .serial import Configured
 from .variable import Variable
 
 
-class InputSpec:
-    """What a layer expects of an input: its rank, type, or the sizes of some axes."""
+class InputSpec(Configured):
+    """What a layer expects of an input: its rank, its type, or the sizes of some axes.
+
+    ``shape`` (None for any size) sets the rank too, unless ``allow_last_axis_squeeze`` lets a last axis of size 1 be
+    missing or there in addition; ``axes`` maps axes to sizes; an ``optional`` input may be None; inputs in a dictionary
+    are told apart by ``name``. A layer has one as ``input_spec``, or a list of them, and is called with nothing else.
+    Raises TypeError for axes that are no ints, ValueError for axes beyond the rank.
+
+    >>> import minitape as tf
+    >>> class Pairs(tf.keras.layers.Layer):
+    ...     def __init__(self):
+    ...         super().__init__(name="pairs")
+    ...         self.input_spec = tf.keras.layers.InputSpec(ndim=2, axes={-1: 2})
+    ...     def call(self, x):
+    ...         return x
+    >>> try:
+    ...     Pairs()(tf.ones([1, 3]))
+    ... except ValueError as error:
+    ...     print(error)
+    Input 0 with name 'None' of layer 'pairs' is incompatible with the layer: expected axis -1 of input shape to have \
+    value 2, but received input with shape (1, 3)
+    """
 
     def __init__(
         self,
@@ -29,42 +50,83 @@ class InputSpec:
         max_ndim: int | None = None,
         min_ndim: int | None = None,
         axes: dict[int, int] | None = None,
+        allow_last_axis_squeeze: bool = False,
+        name: str | None = None,
+        optional: bool = False,
     ) -> None:
         self.dtype = None if dtype is None else standardize_dtype(dtype)
         self.shape = None if shape is None else standardize_shape(shape)
-        self.ndim = ndim if shape is None else len(self.shape or ())
+        self.ndim = ndim if self.shape is None else len(self.shape)
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(k): v for k, v in (axes or {}).items()}
+        self.name, self.optional, self.allow_last_axis_squeeze = name, optional, allow_last_axis_squeeze
+        try:
+            self.axes = {int(k): v for k, v in (axes or {}).items()}
+        except (AttributeError, ValueError, TypeError):
+            raise TypeError(f"Argument `axes` must be a dict with integer keys. Received: axes={axes}") from None
+        rank = self.ndim or self.max_ndim
+        if self.axes and rank is not None and max(self.axes) >= rank:
+            raise ValueError(f"Axis {max(self.axes)} is greater than the maximum allowed value: {rank - 1}")
 
     def __repr__(self) -> str:
-        parts = [f"{name}={value}" for name, value in vars(self).items() if value]
+        shown = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
+        parts = [f"{name}={getattr(self, name)}" for name in shown if getattr(self, name)]
         return f"InputSpec({', '.join(parts)})"
 
-    def check(self, x: Any, layer: str, index: int = 0) -> None:
-        """Raises ValueError when ``x`` is not what the layer expects."""
-        if not hasattr(x, "shape"):
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another one like this."""
+        names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes", "optional")
+        return {name: getattr(self, name) for name in names}
+
+
+def check_inputs(spec: Any, inputs: Any, layer: str) -> None:
+    """Raises ValueError when the inputs are not what a layer's ``input_spec`` (one, or a structure) expects."""
+    specs = nest.flatten(spec)
+    names = [s.name for s in specs if s is not None]
+    if isinstance(inputs, dict) and len(names) == len(specs) and all(names):
+        missing = next((name for name in names if name not in inputs), None)
+        if missing is not None:
             raise ValueError(
-                f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer '{layer}'."
+                f'Missing data for input "{missing}". You passed a data dictionary with keys {list(inputs)}. Expected '
+                f"the following keys: {names}"
             )
-        shape = standardize_shape(x.shape)
-        found = len(shape)
-        start = f"Input {index} with name 'None' of layer '{layer}' is incompatible with the layer: expected "
-        if self.ndim is not None and found != self.ndim:
-            raise ValueError(f"{start}ndim={self.ndim}, found ndim={found}. Full shape received: {shape}")
-        if self.max_ndim is not None and found > self.max_ndim:
-            raise ValueError(f"{start}max_ndim={self.max_ndim}, found ndim={found}")
-        if self.min_ndim is not None and found < self.min_ndim:
-            raise ValueError(f"{start}min_ndim={self.min_ndim}, found ndim={found}. Full shape received: {shape}")
-        if self.dtype is not None and standardize_dtype(x.dtype) != self.dtype:
-            raise ValueError(f"{start}dtype={self.dtype}, found dtype={standardize_dtype(x.dtype)}")
-        for axis, value in self.axes.items():
-            if value is not None and shape[axis] not in (value, None):
-                raise ValueError(
-                    f"{start}axis {axis} of input shape to have value {value}, but received input with shape {shape}"
-                )
-        for expected, size in zip(self.shape or (), shape, strict=False):
-            if expected is not None and size is not None and expected != size:
-                raise ValueError(f"{start}shape={self.shape}, found shape={shape}")
+        inputs = [inputs[name] for name in names]
+    found = nest.flatten(inputs)
+    if len(found) != len(specs):
+        raise ValueError(
+            f'Layer "{layer}" expects {len(specs)} input(s), but it received {len(found)} input tensors. Inputs '
+            f"received: {found}"
+        )
+    for index, (x, wanted) in enumerate(zip(found, specs, strict=True)):
+        if wanted is not None and not (x is None and wanted.optional):
+            _check_input(wanted, x, layer, index)
+
+
+def _check_input(spec: InputSpec, x: Any, layer: str, index: int) -> None:
+    if not hasattr(x, "shape"):
+        raise ValueError(
+            f"Inputs to a layer should be tensors. Got '{x}' (of type {type(x)}) as input for layer '{layer}'."
+        )
+    shape = standardize_shape(x.shape)
+    found = len(shape)
+    start = f"Input {index} with name '{spec.name}' of layer '{layer}' is incompatible with the layer: expected "
+    if spec.ndim is not None and not spec.allow_last_axis_squeeze and found != spec.ndim:
+        raise ValueError(f"{start}ndim={spec.ndim}, found ndim={found}. Full shape received: {shape}")
+    if spec.max_ndim is not None and found > spec.max_ndim:
+        raise ValueError(f"{start}max_ndim={spec.max_ndim}, found ndim={found}")
+    if spec.min_ndim is not None and found < spec.min_ndim:
+        raise ValueError(f"{start}min_ndim={spec.min_ndim}, found ndim={found}. Full shape received: {shape}")
+    if spec.dtype is not None and standardize_dtype(x.dtype) != spec.dtype:
+        raise ValueError(f"{start}dtype={spec.dtype}, found dtype={standardize_dtype(x.dtype)}")
+    for axis, value in spec.axes.items():
+        if value is not None and shape[axis] not in (value, None):
+            raise ValueError(
+                f"{start}axis {axis} of input shape to have value {value}, but received input with shape {shape}"
+            )
+    wanted = spec.shape or ()
+    if spec.allow_last_axis_squeeze:
+        shape, wanted = (sizes[:-1] if sizes[-1:] == (1,) else sizes for sizes in (shape, wanted))
+    if any(None not in pair and pair[0] != pair[1] for pair in zip(wanted, shape, strict=False)):
+        raise ValueError(f"{start}shape={spec.shape}, found shape={shape}")
 
 
 def wrapped_build(build: Any) -> Any:

@@ -17,7 +17,17 @@ from ..evidence import birth
 from ..tensor import Tensor
 from . import backend, constraints
 from .backend import current, name_scope, standardize_dtype
-from .calls import InputSpec, all_tensors, is_tensor, once, remembered_init, shapes_of, with_arguments, wrapped_build
+from .calls import (
+    InputSpec,  # noqa: F401 - layers take it from here
+    all_tensors,
+    check_inputs,
+    is_tensor,
+    once,
+    remembered_init,
+    shapes_of,
+    with_arguments,
+    wrapped_build,
+)
 from .tracking import Store, might_track
 from .variable import Variable
 
@@ -42,7 +52,10 @@ class Layer(Operation):
     """The base class of layers.
 
     Subclasses create weights in ``build(input_shape)`` with ``add_weight`` and compute in ``call(inputs)``. Layers that
-    are attributes are part of it. ``call`` may take ``training``. See https://keras.io/api/layers/base_layer/.
+    are attributes are part of it. ``call`` may take ``training``. Inputs of another float type are cast to ``dtype``
+    first, unless ``autocast`` is False; an ``activity_regularizer`` adds a penalty on the outputs to ``losses``. Raises
+    ValueError for arguments that are not known, for inputs that ``input_spec`` does not allow, and for positional
+    arguments that are no tensors. See https://keras.io/api/layers/base_layer/.
 
     >>> import minitape as tf
     >>> class Scale(tf.keras.Layer):
@@ -89,6 +102,10 @@ class Layer(Operation):
                 stacklevel=2,
             )
             self._input_shape_arg = tuple(shape)
+        for name, default in self._declined.items():
+            value = kwargs.pop(name, default)
+            if value != default:
+                raise ValueError(f"minitape's {type(self).__name__} has no `{name}`. Received: {name}={value}")
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if not isinstance(trainable, bool):
@@ -105,6 +122,8 @@ class Layer(Operation):
         self._call_signature = inspect.signature(self.call)
         self._takes_training = "training" in self._call_signature.parameters
         self._takes_mask = "mask" in self._call_signature.parameters
+
+    _declined: dict[str, Any] = {}  # noqa: RUF012 - arguments of Keras that only their default is accepted for
 
     # -- state --------------------------------------------------------------------------------------------------------
 
@@ -403,8 +422,8 @@ class Layer(Operation):
         return x
 
     def _check_input(self, first: Any) -> None:
-        if isinstance(self.input_spec, InputSpec) and not nest.is_nested(first):
-            self.input_spec.check(first, self.name)
+        if self.input_spec is not None:
+            check_inputs(self.input_spec, first, self.name)
 
     def _hand_down(self, args: Any, kwargs: dict[str, Any], first: Any) -> None:
         """Fills in ``training`` (given, else that of the layer around it, else the default) and ``mask``."""

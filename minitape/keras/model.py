@@ -154,12 +154,18 @@ class Functional(Model):
         lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output."
     )
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
-        """Replays the calls on real tensors."""
-        return replay(self._nodes, self.inputs, self._outputs_struct, self._matched(inputs), training)
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Replays the calls on real tensors; ``mask`` (one, or a structure like the inputs) goes with them."""
+        values = self._matched(inputs)
+        for value, kept in zip(values, [] if mask is None else nest.flatten(mask), strict=False):
+            if kept is not None:
+                backend.set_keras_mask(value, kept)
+        return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
 
     def _check_input(self, first: Any) -> None:
         for symbol, value in zip(self.inputs, self._matched(first), strict=True):
+            if value is None:
+                continue
             found, name = backend.standardize_shape(value.shape), symbol._keras_history.layer.name
             if len(found) != len(symbol.shape) or any(
                 None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)
@@ -181,7 +187,14 @@ class Functional(Model):
             )
         checked = []
         for symbol, value in zip(self.inputs, values, strict=True):
-            if len(value.shape) == len(symbol.shape) - 1 and symbol.shape[-1] == 1 and not hasattr(value, "_composite"):
+            if value is None:
+                if not getattr(symbol._keras_history.layer, "optional", True):
+                    raise ValueError(
+                        f"The input '{symbol.name}' is not optional, but None was passed. Please provide a valid tensor."
+                    )
+            elif (
+                len(value.shape) == len(symbol.shape) - 1 and symbol.shape[-1] == 1 and not hasattr(value, "_composite")
+            ):
                 import minitape as tf
 
                 value = tf.expand_dims(value, -1)
@@ -294,12 +307,16 @@ class Sequential(Model):
                 (None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape
             )
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
-        """Applies one layer after the other."""
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Applies one layer after the other; ``mask`` goes with the inputs."""
         if self._functional is not None:
-            return self._functional.call(inputs, training=training)
+            return self._functional.call(inputs, training=training, mask=mask)
         for layer in self.layers:
-            inputs = layer(inputs, **({"training": training} if layer._takes_training and training is not None else {}))
+            given = {"training": training} if layer._takes_training and training is not None else {}
+            if layer._takes_mask and mask is not None:
+                given["mask"] = mask
+            inputs = layer(inputs, **given)
+            mask = nest.map_structure(backend.get_keras_mask, inputs)
         return inputs
 
     @property

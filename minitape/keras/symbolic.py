@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import nest
 from ..tensor import Tensor
-from .backend import auto_name, current, standardize_dtype, standardize_shape
+from .backend import auto_name, current, floatx, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
 
@@ -133,7 +133,15 @@ class Node:
 
 
 class InputLayer(Layer):
-    """The beginning of a functional model: holds one symbolic tensor."""
+    """The beginning of a functional model: holds one symbolic tensor, ``output``. Arguments as of ``Input``.
+
+    ``input_tensor`` is the symbolic tensor to hold, if it is there already; the other arguments may not contradict it.
+
+    >>> import minitape as tf
+    >>> start = tf.keras.layers.InputLayer((3,), name="x")
+    >>> start.output, start.batch_shape
+    (<KerasTensor shape=(None, 3), dtype=float32, sparse=False, ragged=False, name=x>, (None, 3))
+    """
 
     def __init__(
         self,
@@ -143,34 +151,58 @@ class InputLayer(Layer):
         sparse: bool | None = None,
         ragged: bool | None = None,
         batch_shape: Any = None,
-        name: str | None = None,
+        input_tensor: Any = None,
         optional: bool = False,
+        name: str | None = None,
     ) -> None:
         super().__init__(name=name)
-        self._kept = {"sparse": bool(sparse), "ragged": bool(ragged), "optional": optional}
-        if shape is not None and batch_shape is not None:
-            raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
-        if batch_size is not None and batch_shape is not None:
-            raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
-        if shape is None and batch_shape is None:
-            raise ValueError("You must pass a `shape` argument.")
-        if shape is not None:
-            batch_shape = (batch_size, *standardize_shape(shape))
-        self.batch_shape = standardize_shape(batch_shape)
-        self._dtype = standardize_dtype(dtype)
+        if input_tensor is None:
+            if shape is not None and batch_shape is not None:
+                raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
+            if batch_size is not None and batch_shape is not None:
+                raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
+            if shape is None and batch_shape is None:
+                raise ValueError("You must pass a `shape` argument.")
+            if shape is not None:
+                batch_shape = (batch_size, *standardize_shape(shape))
+            input_tensor = KerasTensor(batch_shape, dtype or floatx(), bool(sparse), bool(ragged), name=name)
+        else:
+            _check_given(input_tensor, shape, batch_size, dtype, sparse, ragged, batch_shape)
+        self.batch_shape, self._dtype = input_tensor.shape, input_tensor.dtype
+        self.sparse, self.ragged, self.optional = input_tensor.sparse, input_tensor.ragged, optional
         self.built = True
-        made = KerasTensor(self.batch_shape, self._dtype, bool(sparse), bool(ragged), name=name)
-        Node(self, (), {}, made)
+        Node(self, (), {}, input_tensor)
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make the same input."""
-        sparse, ragged, optional = self._kept.values()
-        return {"batch_shape": self.batch_shape, "dtype": self._dtype, "sparse": sparse, "ragged": ragged,
-                "name": self.name, "optional": optional}  # fmt: skip
+        return {"batch_shape": self.batch_shape, "dtype": self._dtype, "sparse": self.sparse, "ragged": self.ragged,
+                "name": self.name, "optional": self.optional}  # fmt: skip
 
     def call(self, *inputs: Any) -> Any:
         """An input layer is not called by a user."""
         raise NotImplementedError("An InputLayer only holds a symbolic tensor; call the model instead.")
+
+
+def _check_given(tensor: Any, shape: Any, batch_size: Any, dtype: Any, sparse: Any, ragged: Any, batch: Any) -> None:
+    """Raises ValueError for what is no symbolic tensor, and for arguments that contradict it."""
+    if not isinstance(tensor, KerasTensor):
+        raise ValueError(
+            f"Argument `input_tensor` must be a KerasTensor. Received invalid type: input_tensor={tensor} "
+            f"(of type {type(tensor)})"
+        )
+    pairs = {
+        "batch_size": (batch_size, tensor.shape[0] if tensor.shape else None),
+        "shape": (shape if shape is None else tuple(shape), tensor.shape[1:]),
+        "batch_shape": (batch if batch is None else tuple(batch), tensor.shape),
+        "dtype": (dtype if dtype is None else standardize_dtype(dtype), tensor.dtype),
+        "sparse": (sparse, tensor.sparse),
+        "ragged": (ragged, tensor.ragged),
+    }
+    for name, (given, has) in pairs.items():
+        if given is not None and given != has:
+            raise ValueError(
+                f"When providing the `input_tensor` argument, you cannot provide an incompatible `{name}` argument."
+            )
 
 
 def Input(
@@ -181,9 +213,12 @@ def Input(
     ragged: bool | None = None,
     batch_shape: Any = None,
     name: str | None = None,
+    tensor: Any = None,
+    optional: bool = False,
 ) -> KerasTensor:
-    """A symbolic tensor to build a model from; ``shape`` is without the batch.
+    """A symbolic tensor to build a model from; ``shape`` is without the batch, ``batch_shape`` with it.
 
+    The model takes None for an ``optional`` one; ``tensor`` is a symbolic tensor that is to become the input of a model.
     Raises ValueError when neither ``shape`` nor ``batch_shape`` is given, or both.
 
     >>> import minitape as tf
@@ -192,7 +227,7 @@ def Input(
     >>> model(tf.constant([[1.0, 2.0]])).numpy()
     array([[3.]], dtype=float32)
     """
-    return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, name).output
+    return InputLayer(shape, batch_size, dtype, sparse, ragged, batch_shape, tensor, optional, name).output
 
 
 def any_symbolic(given: Any) -> bool:
