@@ -527,7 +527,8 @@ class Layer(Operation):
             or type(self).get_config is not Layer.get_config
             or type(self).__module__.startswith("minitape.")
         ):
-            return {"name": self.name, **common, **{n: plain(getattr(self, n, None)) for n in self._config.split()}}
+            own = {n: plain(getattr(self, n, self._declined.get(n))) for n in self._config.split()}
+            return {"name": self.name, **common, **own}
         own = {n: plain(v) for n, v in self._init_arguments.items() if n not in ("name", "trainable", "dtype")}
         return {**own, **common}
 
@@ -536,9 +537,8 @@ class Layer(Operation):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
         """The layer with these arguments."""
-        config = {name: value for name, value in config.items() if name != "quantization_config" or value is not None}
         if isinstance(config.get("dtype"), dict):
-            config["dtype"] = config["dtype"]["config"]["name"]
+            config = {**config, "dtype": config["dtype"]["config"]["name"]}
         return cls(**config)
 
     def __repr__(self) -> str:

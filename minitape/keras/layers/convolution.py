@@ -47,6 +47,7 @@ class Conv2D(KernelAndBias):
         "kernel_initializer bias_initializer kernel_regularizer bias_regularizer activity_regularizer "
         "kernel_constraint bias_constraint"
     )
+    _declined = {"lora_rank": None, "lora_alpha": None}  # noqa: RUF012
 
     def __init__(
         self,
@@ -125,7 +126,7 @@ class Conv2D(KernelAndBias):
 class Conv1D(Conv2D):
     """Slides ``filters`` kernels over the middle axis of (batch, steps, channels).
 
-    ``padding`` is "valid", "same" or "causal".
+    ``padding`` is "valid", "same" or "causal" (a step sees none behind it). The other arguments are those of ``Conv2D``.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Conv1D(4, 3, padding="causal")(tf.ones([1, 5, 2])).shape
@@ -133,13 +134,22 @@ class Conv1D(Conv2D):
     """
 
     def __init__(
-        self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid", data_format: Any = None,
-        dilation_rate: Any = 1, groups: int = 1, *args: Any, **kwargs: Any,
-    ) -> None:  # fmt: skip
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: Any = None,
+        dilation_rate: Any = 1,
+        groups: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        **kwargs: Any,
+    ) -> None:
         self._causal = padding == "causal"
         super().__init__(
             filters, one(kernel_size, "kernel_size"), one(strides, "strides"), "valid" if self._causal else padding,
-            data_format, one(dilation_rate, "dilation_rate"), groups, *args, **kwargs,
+            data_format, one(dilation_rate, "dilation_rate"), groups, activation, use_bias, **kwargs,
         )  # fmt: skip
         self.kernel_size, self.strides, self.dilation_rate = (
             v[1:] for v in (self.kernel_size, self.strides, self.dilation_rate)

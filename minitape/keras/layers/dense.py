@@ -28,6 +28,7 @@ class Dense(KernelAndBias):
         "units activation use_bias kernel_initializer bias_initializer kernel_regularizer "
         "bias_regularizer kernel_constraint bias_constraint quantization_config"
     )
+    _declined = {"lora_rank": None, "lora_alpha": None, "quantization_config": None}  # noqa: RUF012
 
     def __init__(
         self,

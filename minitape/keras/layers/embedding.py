@@ -25,6 +25,7 @@ class Embedding(Layer):
         "input_dim output_dim embeddings_initializer embeddings_regularizer activity_regularizer "
         "embeddings_constraint mask_zero quantization_config"
     )
+    _declined = {"lora_rank": None, "lora_alpha": None, "quantization_config": None}  # noqa: RUF012
 
     def __init__(
         self,

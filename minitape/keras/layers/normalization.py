@@ -26,8 +26,10 @@ class BatchNormalization(ScaleAndOffset):
 
     _config = (
         "axis momentum epsilon center scale beta_initializer gamma_initializer moving_mean_initializer "
-        "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint"
+        "moving_variance_initializer beta_regularizer gamma_regularizer beta_constraint gamma_constraint synchronized "
+        "renorm renorm_clipping renorm_momentum"
     )
+    _declined = {"synchronized": False, "renorm": False, "renorm_clipping": None, "renorm_momentum": 0.99}  # noqa: RUF012
 
     def __init__(
         self,
@@ -113,9 +115,10 @@ class LayerNormalization(ScaleAndOffset):
     """
 
     _config = (
-        "axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
+        "axis epsilon center scale rms_scaling beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
         "beta_constraint gamma_constraint"
     )
+    _declined = {"rms_scaling": False}  # noqa: RUF012
 
     def __init__(
         self,
