@@ -152,6 +152,11 @@ class History(Callback):
         super().__init__()
         self.history: dict[str, list[float]] = {}
 
+    def set_model(self, model: Any) -> None:
+        """Is told the model, whose ``history`` it becomes."""
+        super().set_model(model)
+        model.history = self
+
     def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
         """Begins the list of epochs."""
         self.epoch: list[int] = []
@@ -161,7 +166,6 @@ class History(Callback):
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
-        self.model.history = self
 
 
 class ProgbarLogger(Callback):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import types
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +34,12 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
 
 
 class Feed:
-    """The batches of each epoch. ``steps`` is their number, None while it is unknown."""
+    """The batches of each epoch: of arrays, of a dataset, of a generator, or of another iterable of batches.
+
+    With ``steps`` an epoch has that many batches and the next one goes on behind it; else an epoch is all the data.
+    Raises ValueError for data of another kind, for arrays of different lengths, for labels or weights beside what gives
+    them itself, and for ``class_weight`` where it can not be used.
+    """
 
     def __init__(
         self,
@@ -43,91 +51,158 @@ class Feed:
         shuffle: bool,
         class_weight: Any = None,
     ) -> None:
-        self._class_weight, self._shuffle = class_weight, shuffle
-        self._arrays: Any = None
-        self._running: Any = None
-        self._limit = steps
+        self._class_weight, self._shuffle, self._limit = class_weight, shuffle, steps
+        self._running: Any = None  # the iterator that an epoch of some steps leaves for the next one
+        self._seen = 0  # the batches that it has given
         if _is_stream(x):
-            if y is not None or weight is not None:
-                kind = "a `tf.data.Dataset`" if hasattr(x, "element_spec") else "a generator"
+            self._stream(x, y, weight)
+        else:
+            self._arrays(x, y, weight, batch_size)
+
+    def _stream(self, x: Any, y: Any, weight: Any) -> None:
+        generator = isinstance(x, types.GeneratorType)
+        kind = "a tf.data.Dataset" if hasattr(x, "element_spec") else "a generator"
+        for name, what, given in (("y", "targets", y), ("sample_weights", "sample weights", weight)):
+            if given is not None:
                 raise ValueError(
-                    f"`y` and `sample_weight` should not be passed when `x` is {kind}: it gives them itself."
+                    f"When providing `x` as {kind}, `{name}` should not be passed. Instead, the {what} should be included "
+                    f"as part of the {kind.split(' ')[1]}."
                 )
-            self._stream = x
-            try:
-                self.steps: int | None = steps or len(x)
-            except TypeError:
-                self.steps = steps
-            return
-        self._arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
-        sizes = {len(a) for a in nest.flatten([a for a in self._arrays if a is not None])}
+        if generator and self._class_weight is not None:
+            raise ValueError(
+                "Argument `class_weight` is not supported for Python generator inputs. Received: "
+                f"class_weight={self._class_weight}"
+            )
+        if self._shuffle:
+            hint = "generator is expected to yield already-shuffled data."
+            if not generator:
+                hint = "Dataset is expected to already be shuffled (via `.shuffle(buffer_size)`)."
+            warnings.warn(
+                f"`shuffle=True` was passed, but will be ignored since the data `x` was provided as {kind}. The {hint}",
+                stacklevel=4,
+            )
+        self._pass_over = getattr(x, "pass_over", None)
+        self._source = _restarting(x) if generator else lambda: iter(x)
+        try:
+            self._known: int | None = len(x)
+        except TypeError:
+            self._known = None
+
+    def _arrays(self, x: Any, y: Any, weight: Any, batch_size: int | None) -> None:
+        arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
+        sizes = {len(a) for a in nest.flatten([a for a in arrays if a is not None])}
         if len(sizes) != 1:
             raise ValueError(
                 "Data cardinality is ambiguous. Make sure all arrays contain the same number of samples."
-                + "".join(self._sizes_of(n, a) for n, a in zip(("x", "y", "sample_weight"), self._arrays, strict=True))
+                + "".join(_sizes_of(n, a) for n, a in zip(("x", "y", "sample_weight"), arrays, strict=True))
             )
-        self._count = sizes.pop()
-        self._size = batch_size or (math.ceil(self._count / steps) if steps else 32)
-        self.steps = min(steps, math.ceil(self._count / self._size)) if steps else math.ceil(self._count / self._size)
+        count = sizes.pop()
+        size = batch_size or (math.ceil(count / self._limit) if self._limit else 32)
+        self._known, self._pass_over = math.ceil(count / size), None
+        self._weighable(arrays[1], arrays[2])
 
-    @staticmethod
-    def _sizes_of(name: str, arrays: Any) -> str:
-        sizes = [] if arrays is None else [str(len(a)) for a in nest.flatten(arrays)]
-        return f"'{name}' sizes: {', '.join(sizes)}\n" if sizes else ""
+        def source() -> Iterator[Any]:
+            order = permutation(count) if self._shuffle else np.arange(count)
+            for start in range(0, count, size):
+                chosen = order[start : start + size]
+                yield tuple(
+                    None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c), a) for a in arrays
+                )
+
+        self._source = source
+
+    @property
+    def steps(self) -> int | None:
+        """The number of batches in an epoch, None while it is unknown."""
+        return self._limit or self._known
 
     def epoch(self) -> Iterator[tuple[int, Any]]:
-        """Pairs (number, batch) of one epoch."""
-        source = self._from_stream() if self._arrays is None else self._from_arrays()
-        step = -1
-        for step, batch in enumerate(source):
-            yield step, batch
-            if self.steps is not None and step + 1 >= self.steps:
+        """Pairs (number, batch) of one epoch; warns when there are fewer than there should be."""
+        steps = self.steps
+        if self._running is None or self._limit is None:
+            self._running, self._seen = iter(self._source()), 0
+        for step in itertools.count() if steps is None else range(steps):
+            if self._known and self._seen >= self._known:
+                if self._limit:
+                    _ran_out()
                 break
-        if self.steps is None:
-            self.steps = step + 1
-        if self._arrays is None and self._limit is None and hasattr(self._stream, "pass_over"):
-            self._stream.pass_over()  # Keras begins another iteration behind each epoch, and uses none of it
+            self._seen += 1
+            try:
+                batch = next(self._running)
+            except StopIteration:
+                if self._known is None:
+                    self._known = self._seen
+                self._running = None
+                _ran_out()
+                return
+            yield step, self._weighed(*unpack_x_y_sample_weight(batch))
+        if self._known and self._seen >= self._known:
+            self._running = None
+            if self._limit is None and self._pass_over is not None:
+                self._pass_over()  # Keras begins another iteration behind each epoch, and uses none of it
 
-    def _from_arrays(self) -> Iterator[Any]:
-        order = permutation(self._count) if self._shuffle else np.arange(self._count)
-        while True:
-            for start in range(0, self._count, self._size):
-                chosen = order[start : start + self._size]
-                batch = [
-                    None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c), a) for a in self._arrays
-                ]
-                yield self._weighed(*batch)
+    def _weighable(self, y: Any, weight: Any) -> None:
+        """Raises ValueError where ``class_weight`` can not be used."""
+        if self._class_weight is None:
+            return
+        if weight is not None:
+            raise ValueError("You cannot `class_weight` and `sample_weight` at the same time.")
+        if nest.is_nested(y):
+            raise ValueError("`class_weight` is only supported for Models with a single output.")
 
-    def _from_stream(self) -> Iterator[Any]:
-        if self._limit is None or self._running is None:
-            self._running = iter(self._stream)
-        for data in self._running:
-            batch = [
-                None
-                if a is None
-                else nest.map_structure(
-                    lambda v: v if isinstance(v, Tensor) or hasattr(v, "_composite") else wrap(np.asarray(v)), a
-                )
-                for a in unpack_x_y_sample_weight(data)
-            ]
-            yield self._weighed(*batch)
-
-    def _weighed(self, x: Any, y: Any, weight: Any) -> Any:
+    def _weighed(self, *parts: Any) -> Any:
         import minitape as tf
 
-        if self._class_weight:
+        x, y, weight = (None if part is None else nest.map_structure(_tensor, part) for part in parts)
+        self._weighable(y, weight)
+        if self._class_weight is not None:
             labels = y.numpy()
-            labels = (
-                labels.argmax(-1)
-                if labels.ndim > 1 and labels.shape[-1] > 1
-                else labels.reshape(len(labels)).astype(int)
-            )
-            weight = tf.constant([float(self._class_weight.get(int(label), 1)) for label in labels], tf.float32)
+            if labels.ndim > 1:
+                labels = labels.argmax(-1) if labels.shape[-1] != 1 else labels[..., 0]
+            numbers = np.round(labels).astype(int)
+            weights = [float(self._class_weight.get(int(number), 1)) for number in numbers.reshape(-1)]
+            weight = tf.constant(weights, tf.float32, numbers.shape)
         return (x, y, weight) if weight is not None else (x, y) if y is not None else (x,)
 
 
+def _restarting(generator: Any) -> Any:
+    """A function that goes on with a generator, from its first two batches anew as Keras does."""
+    first = list(itertools.islice(generator, 2))
+    if not first:
+        raise ValueError(
+            "When passing a Python generator to a Keras model, the generator must yield at least one batch. Received an "
+            "empty generator."
+        )
+    if not isinstance(first[0], tuple):
+        raise ValueError(
+            "When passing a Python generator to a Keras model, the generator must return a tuple, either (input,) or "
+            f"(inputs, targets) or (inputs, targets, sample_weights). Received: {first[0]}"
+        )
+    return lambda: itertools.chain(first, generator)
+
+
+def _ran_out() -> None:
+    warnings.warn(
+        "Your input ran out of data; interrupting training. Make sure that your dataset or generator can generate at "
+        "least `steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function when building your "
+        "dataset.",
+        stacklevel=4,
+    )
+
+
+def _sizes_of(name: str, arrays: Any) -> str:
+    sizes = [] if arrays is None else [str(len(a)) for a in nest.flatten(arrays)]
+    return f"'{name}' sizes: {', '.join(sizes)}\n" if sizes else ""
+
+
+def _tensor(value: Any) -> Any:
+    return value if isinstance(value, Tensor) or hasattr(value, "_composite") else wrap(np.asarray(value))
+
+
 def _is_stream(x: Any) -> bool:
-    if isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "_composite") or hasattr(x, "__array__"):
+    if isinstance(x, (np.ndarray, Tensor, list, tuple, dict, str)) or hasattr(x, "_composite"):
+        return False
+    if hasattr(x, "__array__"):
         return False
     return hasattr(x, "__iter__") or hasattr(x, "__next__")
 

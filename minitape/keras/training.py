@@ -7,7 +7,6 @@ optimizer. ``train_step``, ``test_step`` and ``predict_step`` can be overridden.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,12 @@ import numpy as np
 from .. import nest
 from ..tape import GradientTape
 from ..tensor import Tensor
-from . import losses as losses_module
 from . import metrics as metrics_module
 from . import optimizers
 from .backend import convert
 from .callback import CallbackList
+from .compiled import Losses, Metrics, output_names
 from .feeding import Feed, unpack_x_y_sample_weight
-from .loss import squeeze_or_expand
 
 
 class Trainer:
@@ -56,12 +54,12 @@ class Trainer:
         """
         compiled_metrics = None
         if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = _Metrics(metrics, weighted_metrics, lambda: _output_names(self))
+            compiled_metrics = Metrics(metrics, weighted_metrics, lambda: output_names(self))
         settings = {
             "optimizer": optimizers.get(optimizer),
             "loss": loss,
             "_compiled_metrics": compiled_metrics,
-            "_compiled_loss": None if loss is None else _Losses(loss, loss_weights, lambda: _output_names(self)),
+            "_compiled_loss": None if loss is None else Losses(loss, loss_weights, lambda: output_names(self)),
             "_loss_tracker": metrics_module.Mean(name="loss"),
             "run_eagerly": run_eagerly,
             "stop_training": False,
@@ -297,7 +295,12 @@ class Trainer:
     def train_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """One step of training; returns the metrics."""
+        """One step of training; returns the metrics. ValueError for both kinds of weights."""
+        if sample_weight is not None and class_weight is not None:
+            raise ValueError(
+                "Arguments `sample_weight` and `class_weight` cannot be specified at the same time. Received: "
+                f"sample_weight={sample_weight}, class_weight={class_weight}"
+            )
         return self._on_batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
@@ -317,184 +320,9 @@ class Trainer:
         return logs if return_dict else self._in_order(logs)
 
     def _in_order(self, logs: dict[str, float]) -> Any:
-        names = [n for m in self.metrics for n in (m.names if isinstance(m, _Metrics) else [m.name])]
+        names = [n for m in self.metrics for n in (m.names if isinstance(m, Metrics) else [m.name])]
         values = [logs[n] for n in names if n in logs] + [logs[n] for n in sorted(logs) if n not in names]
         return values[0] if len(values) == 1 else values
-
-
-class _Losses:
-    """The compiled loss: one, or one for each output, with weights."""
-
-    def __init__(self, loss: Any, weights: Any, output_names: Any) -> None:
-        self._output_names = output_names
-        if weights is not None and not isinstance(weights, (list, tuple, dict, float)):
-            raise ValueError(
-                "Expected `loss_weights` argument to be a float (single output case) or a list, tuple, or dict "
-                f"(multiple output case). Received instead: loss_weights={weights} of type {type(weights)}"
-            )
-        self._given, self._weights = loss, weights
-        self._ready: Any = None
-        self.trackers: list[Any] = []
-
-    def _prepare(self, y_pred: Any) -> None:
-        keys = list(y_pred) if isinstance(y_pred, dict) else range(len(nest.flatten(y_pred)))
-        given, weights = self._given, self._weights
-        per_output, factors = (
-            [v[k] if isinstance(v, dict) else v[i] for i, k in enumerate(keys)]
-            if isinstance(v, (list, tuple, dict))
-            else [v] * len(keys)
-            for v in (given, weights)
-        )
-        self._ready = [
-            (None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)
-        ]
-        if len(keys) > 1:
-            self.trackers = [
-                metrics_module.Mean(name=f"{k if isinstance(k, str) else loss.name}_loss")
-                for k, (loss, _) in zip(keys, self._ready, strict=True)
-            ]
-
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
-        names = self._output_names()
-        y_true, y_pred, sample_weight = (_named(v, names) for v in (y_true, y_pred, sample_weight))
-        if self._ready is None:
-            self._prepare(y_pred)
-        order = _by_keys(y_pred)
-        total = None
-        for i, (loss, factor) in enumerate(self._ready):
-            if loss is None:
-                continue
-            weight = sample_weight if not nest.is_nested(sample_weight) else order(sample_weight)[i]
-            value = loss(order(y_true)[i], order(y_pred)[i], weight)
-            if self.trackers:
-                self.trackers[i].update_state(value)
-            value = value if factor is None else value * factor
-            total = value if total is None else total + value
-        return total
-
-
-def _output_names(model: Any) -> list[str] | None:
-    """The names of the outputs of a functional model that has several; else None."""
-    outputs = getattr(model, "outputs", None)
-    if not isinstance(outputs, list) or len(outputs) < 2:
-        return None
-    names = [output._keras_history.layer.name for output in outputs]
-    return names if len(set(names)) == len(names) else None
-
-
-def _named(values: Any, names: list[str] | None) -> Any:
-    """A list that belongs to several outputs, by their names."""
-    if names is None or not isinstance(values, (list, tuple)) or len(values) != len(names):
-        return values
-    return dict(zip(names, values, strict=True))
-
-
-def _by_keys(y_pred: Any) -> Any:
-    """Puts what belongs to the outputs into their order."""
-    if isinstance(y_pred, dict):
-        return lambda y: [y[k] for k in y_pred]
-    return nest.flatten
-
-
-def _as_loss(loss: Any) -> losses_module.Loss:
-    found = losses_module.get(loss)
-    return found if isinstance(found, losses_module.Loss) else _Function(found)
-
-
-class _Function(losses_module.Loss):
-    """A plain function as a loss."""
-
-    def __init__(self, function: Any) -> None:
-        super().__init__(name=getattr(function, "__name__", None))
-        self._function = function
-
-    def call(self, y_true: Any, y_pred: Any) -> Any:
-        """One number for each example."""
-        return self._function(*squeeze_or_expand(y_true, y_pred))
-
-
-class _Metrics(metrics_module.Metric):
-    """The compiled metrics: resolved when the first labels and predictions are seen."""
-
-    def __init__(self, metrics: Any, weighted: Any, output_names: Any) -> None:
-        super().__init__(name="compile_metrics")
-        self._output_names = output_names
-        for name, given in (("metrics", metrics), ("weighted_metrics", weighted)):
-            if given and not isinstance(given, (list, tuple, dict)):
-                raise ValueError(
-                    f"Expected `{name}` argument to be a list, tuple, or dict. Received instead: "
-                    f"{name}={given} of type {type(given)}"
-                )
-        self._given = (metrics, weighted)
-        self._flat: list[tuple[str, Any, int, bool]] = []  # (name, metric, which output, weighted)
-        self._ready = False
-
-    names = property(lambda self: [name for name, *_ in self._flat], doc="The names of the metrics.")
-    metrics = property(lambda self: [metric for _, metric, *_ in self._flat], doc="The metrics.")
-
-    def _prepare(self, y_true: list[Any], y_pred: list[Any], keys: list[Any]) -> None:
-        self._ready = True
-        for weighted, given in enumerate(self._given):
-            if not given:
-                continue
-            per_output = (
-                [nest.flatten(given)] if len(keys) == 1 else [_for_output(given, i, k) for i, k in enumerate(keys)]
-            )
-            for i, wanted in enumerate(per_output):
-                for identifier in wanted:
-                    metric = _metric(identifier, y_true[i], y_pred[i])
-                    name = metric.name if len(keys) == 1 or not isinstance(keys[i], str) else f"{keys[i]}_{metric.name}"
-                    taken = [n for n, *_ in self._flat]
-                    if name in taken and weighted:
-                        name = f"weighted_{name}"
-                    elif name in taken:
-                        name = f"{name}_{sum(n.startswith(name) for n in taken)}"
-                    self._flat.append((name, metric, i, bool(weighted)))
-
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Takes in a batch of labels and predictions."""
-        names = self._output_names()
-        y_true, y_pred, sample_weight = (_named(v, names) for v in (y_true, y_pred, sample_weight))
-        order = _by_keys(y_pred)
-        true, predicted = order(y_true), order(y_pred)
-        if not self._ready:
-            self._prepare(true, predicted, list(y_pred) if isinstance(y_pred, dict) else list(range(len(predicted))))
-        for _, metric, i, weighted in self._flat:
-            if weighted and sample_weight is not None:
-                metric.update_state(
-                    true[i], predicted[i], nest.flatten(sample_weight)[min(i, len(nest.flatten(sample_weight)) - 1)]
-                )
-            else:
-                metric.update_state(true[i], predicted[i])
-
-    def result(self) -> dict[str, Any]:
-        """The values by name."""
-        return {name: metric.result() for name, metric, *_ in self._flat}
-
-    def reset_state(self) -> None:
-        """All begin anew."""
-        for _, metric, *_ in self._flat:
-            metric.reset_state()
-
-
-def _for_output(given: Any, index: int, key: Any) -> list[Any]:
-    found = given.get(key) if isinstance(given, dict) else given[index]
-    return [] if found is None else nest.flatten(found)
-
-
-def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
-    """The metric of a name; "accuracy" means the one that fits the shapes."""
-    if str(identifier).lower() in ("accuracy", "acc"):
-        last = y_pred.shape[-1] if len(y_pred.shape) else 1
-        sparse = len(y_true.shape) < len(y_pred.shape) or (y_true.shape[-1] == 1 and last > 1)
-        kind = "BinaryAccuracy" if last == 1 else "SparseCategoricalAccuracy" if sparse else "CategoricalAccuracy"
-        return getattr(metrics_module, kind)(name=str(identifier))
-    found = metrics_module.get(identifier)
-    if isinstance(found, metrics_module.Metric):
-        if isinstance(identifier, str):
-            found.name = identifier
-        return found
-    return metrics_module.MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else found.__name__)
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
@@ -530,6 +358,13 @@ def _due(epoch: int, every: Any) -> bool:
 
 def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
     """The first examples for training, the last ``part`` of them for validation."""
+    kinds = [type(a) for a in nest.flatten(arrays) if a is not None and not hasattr(a, "__array__")]
+    kinds = [kind for kind in kinds if kind not in (list, int, float)]
+    if kinds:
+        raise ValueError(
+            "Argument `validation_split` is only supported for tensors or NumPy arrays.Found incompatible type in the "
+            f"input: {kinds}"
+        )
     if not 0 < part < 1:
         raise ValueError(f"`validation_split` must be between 0 and 1, received: {part}")
     count = len(nest.flatten(arrays[0])[0])
@@ -545,13 +380,3 @@ def _split(arrays: tuple[Any, ...], part: float) -> tuple[Any, Any]:
         return tuple(nest.map_structure(lambda a: None if a is None else a[keep], structure) for structure in arrays)
 
     return cut(slice(0, at)), cut(slice(at, None))
-
-
-def batches(count: int, size: int) -> Iterator[slice]:
-    """Slices of ``size`` that cover ``count``.
-
-    >>> list(batches(5, 2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
