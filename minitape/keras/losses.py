@@ -298,13 +298,16 @@ msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence = kl_divergence
 logcosh = log_cosh
 
-FUNCTIONS = """KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy categorical_hinge cosine_similarity hinge
-huber kl_divergence kld kullback_leibler_divergence log_cosh logcosh mae mape mean_absolute_error
-mean_absolute_percentage_error mean_squared_error mean_squared_logarithmic_error mse msle mape poisson
-sparse_categorical_crossentropy squared_hinge""".split()
-TABLE = {f.__name__: f for f in FunctionLoss.__subclasses__()} | {name: globals()[name] for name in FUNCTIONS}
-__all__ = ["Loss", *TABLE, "get"]
+# the short names are public, the long ones are for `get` and `compile`
+PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy categorical_hinge cosine_similarity hinge huber
+kld kullback_leibler_divergence logcosh mae mape mse msle poisson sparse_categorical_crossentropy
+squared_hinge""".split()
+LONG = """kl_divergence log_cosh mean_absolute_error mean_absolute_percentage_error mean_squared_error
+mean_squared_logarithmic_error""".split()
+CLASSES = {f.__name__: f for f in FunctionLoss.__subclasses__()}
+TABLE = CLASSES | {name: globals()[name] for name in [*PUBLIC, *LONG]}
 TABLE |= {"bce": binary_crossentropy, "BCE": binary_crossentropy}
+__all__ = ["Loss", *CLASSES, *PUBLIC, "get"]
 
 
 def get(identifier: Any) -> Any:

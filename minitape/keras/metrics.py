@@ -403,8 +403,7 @@ __all__ = [
     *(cls.__name__ for cls in CLASSES),
     "get",
     *"""KLD MAE MAPE MSE MSLE binary_accuracy binary_crossentropy categorical_accuracy categorical_crossentropy
-    categorical_hinge hinge huber kl_divergence kld kullback_leibler_divergence logcosh mae mape mean_absolute_error
-    mean_absolute_percentage_error mean_squared_error mean_squared_logarithmic_error mse msle poisson
+    categorical_hinge hinge huber kld kullback_leibler_divergence logcosh mae mape mse msle poisson
     sparse_categorical_accuracy sparse_categorical_crossentropy sparse_top_k_categorical_accuracy squared_hinge
     top_k_categorical_accuracy""".split(),
 ]

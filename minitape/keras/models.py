@@ -9,7 +9,7 @@ from .model import Functional, Model, Sequential  # noqa: F401 - part of tf.kera
 from .saving import load_model, save_model
 
 
-def clone_model(model: Any, clone_function: Any = None) -> Any:
+def clone_model(model: Any, *, clone_function: Any = None) -> Any:
     """A new Sequential model with fresh layers of the same configuration; ValueError for another kind of model.
 
     ``clone_function`` makes each layer from the old one.

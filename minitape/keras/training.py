@@ -51,6 +51,8 @@ class Trainer:
         """Sets the optimizer, the loss and the metrics, by name or as objects.
 
         ``run_eagerly``, ``steps_per_execution`` and ``jit_compile`` change nothing: every step runs as it is written.
+        Nor does ``auto_scale_loss``, which is for mixed precision. Raises ValueError for an unknown optimizer, and for
+        loss weights of another number than the losses.
         """
         compiled_metrics = None
         if metrics is not None or weighted_metrics is not None:

@@ -15,8 +15,9 @@ class Variable:
     """A named array that training may change; ``value`` is the ``tf.Variable`` behind it.
 
     A tape takes gradients with respect to it, but ``tape.watch`` refuses it, as with Keras 3: watch ``value`` instead.
-    ``initializer`` is an array, a tensor, or a function of (shape, dtype). Raises ValueError for a name with a slash, a
-    function without a shape, or a shape with unknown sizes.
+    ``initializer`` is an array, a tensor, or a function of (shape, dtype). ``aggregation`` and ``synchronization`` are
+    kept, and mean nothing on one machine; ``autocast`` means nothing without mixed precision. Raises ValueError for
+    another word, a name with a slash, a function without a shape, or a shape with unknown sizes.
 
     >>> import minitape as tf
     >>> v = tf.keras.Variable([1.0, 2.0], name="v")
@@ -46,6 +47,15 @@ class Variable:
             raise ValueError(
                 f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
             )
+        for what, word, words in (
+            ("aggregation", aggregation, ("none", "mean", "sum", "only_first_replica")),
+            ("synchronization", synchronization, ("none", "on_read", "on_write", "auto")),
+        ):
+            if word not in (None, *words):
+                expected = ", ".join(f"`{w!r}`" for w in words)
+                raise ValueError(
+                    f"Invalid value for argument `{what}`. Expected one of `None`, {expected}. Received: {what}={word}"
+                )
         path = current_path()
         self._name, self._path = name, f"{path}/{name}" if path else name
         self._trainable, self._autocast = bool(trainable), bool(autocast)

@@ -210,3 +210,11 @@ def test_masks_given_to_models_reach_their_layers():
         with pytest.warns(UserWarning, match="this layer does not support masking"):  # the model itself, as in Keras
             y = model(X + 0, mask=MASK)
         np.testing.assert_array_equal(y, X * tf.cast(MASK, tf.float32)[:, :, None])
+
+
+def test_words_for_replicas_are_known_words():
+    assert K.Variable(1.0, aggregation="mean", synchronization="on_read").aggregation == "mean"
+    with pytest.raises(ValueError, match="Invalid value for argument `aggregation`. Expected one of `None`, `'none'`"):
+        L.Layer().add_weight((), aggregation="all")
+    with pytest.raises(ValueError, match="Invalid value for argument `synchronization`"):
+        K.Variable(1.0, synchronization="now")

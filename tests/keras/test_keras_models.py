@@ -153,7 +153,7 @@ def test_a_copy_has_the_structure_and_new_weights():
     copy = K.models.clone_model(model)
     assert [layer.name for layer in copy.layers] == ["a", "b"]
     assert not np.allclose(copy.weights[0], model.weights[0])
-    wider = K.models.clone_model(model, lambda layer: K.layers.Dense(5))
+    wider = K.models.clone_model(model, clone_function=lambda layer: K.layers.Dense(5))
     assert wider.layers[0].units == 5
 
 
