@@ -101,6 +101,8 @@ class Accuracy(MeanMetricWrapper):
     0.75
     """
 
+    _direction = 1
+
     def __init__(self, name: str | None = "accuracy", dtype: Any = None) -> None:
         super().__init__(accuracy, name, dtype)
 
@@ -113,6 +115,8 @@ class BinaryAccuracy(MeanMetricWrapper):
     >>> float(metric([[1], [1], [0], [0]], [[0.98], [1], [0], [0.6]]))
     0.75
     """
+
+    _direction = 1
 
     def __init__(self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5) -> None:
         super().__init__(binary_accuracy, name, dtype, threshold=threshold)
@@ -128,6 +132,8 @@ class CategoricalAccuracy(MeanMetricWrapper):
     0.5
     """
 
+    _direction = 1
+
     def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(categorical_accuracy, name, dtype)
 
@@ -142,6 +148,8 @@ class SparseCategoricalAccuracy(MeanMetricWrapper):
     0.75
     """
 
+    _direction = 1
+
     def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(sparse_categorical_accuracy, name, dtype)
 
@@ -154,6 +162,8 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     >>> float(metric([[0, 0, 1], [0, 1, 0]], [[0.1, 0.9, 0.8], [0.3, 0.2, 0.5]]))
     0.5
     """
+
+    _direction = 1
 
     def __init__(self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None) -> None:
         super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
@@ -169,6 +179,8 @@ class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     >>> float(metric([2, 1], [[0.1, 0.9, 0.8], [0.3, 0.2, 0.5]]))
     0.5
     """
+
+    _direction = 1
 
     def __init__(
         self,

@@ -28,6 +28,8 @@ class AUC(Metric):
     0.7973
     """
 
+    _direction = 1
+
     def __init__(
         self,
         num_thresholds: int = 200,

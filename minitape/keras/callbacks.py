@@ -11,6 +11,7 @@ import numpy as np
 
 from ..namespace import public
 from .callback import HOOKS, Callback, CallbackList, History, ProgbarLogger  # noqa: F401 - part of tf.keras.callbacks
+from .compiled import Metrics
 from .progress import say
 
 
@@ -57,13 +58,17 @@ class EarlyStopping(Callback):
         self.best_weights: Any = None
 
     def _sign(self) -> int:
-        name = self.monitor.removeprefix("val_")
+        """1 where more is better, -1 where less is."""
         if self.mode != "auto":
             return 1 if self.mode == "max" else -1
-        if name == "loss" or "error" in name or "entropy" in name or name in ("mse", "mae", "mape", "msle"):
+        name = self.monitor.removeprefix("val_")
+        if name == "loss":
             return -1
-        if "acc" in name or name in ("precision", "recall", "auc"):
-            return 1
+        for metric in self.model.metrics:
+            named = metric.by_name() if isinstance(metric, Metrics) else {metric.name: metric}
+            for called, one in named.items():
+                if name in (called, one.name) and one._direction:
+                    return one._direction
         raise ValueError(
             f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to automatically "
             "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor "
@@ -72,7 +77,8 @@ class EarlyStopping(Callback):
         )
 
     def _better(self, value: float, than: float | None) -> bool:
-        return than is None or self._sign() * (value - than) > self.min_delta
+        sign = self._sign()
+        return than is None or sign * (value - than) > self.min_delta
 
     def get_monitor_value(self, logs: Any) -> Any:
         """The value that is monitored; warns and gives None when there is no such metric."""

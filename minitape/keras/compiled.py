@@ -125,6 +125,10 @@ class Metrics(metrics_module.Metric):
     names = property(lambda self: [name for name, *_ in self._flat], doc="The names of the metrics.")
     metrics = property(lambda self: [metric for _, metric, *_ in self._flat], doc="The metrics.")
 
+    def by_name(self) -> dict[str, Any]:
+        """The metrics by their names."""
+        return {name: metric for name, metric, *_ in self._flat}
+
     def _prepare(self, y_true: list[Any], y_pred: list[Any], keys: list[Any]) -> None:
         self._ready = True
         for weighted, given in enumerate(self._given):

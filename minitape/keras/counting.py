@@ -141,6 +141,8 @@ class FalseNegatives(_Confusion):
 class _Quotient(Metric):
     """The part that true positives are of themselves and the examples of another cell."""
 
+    _direction = 1
+
     _other, _other_name = FP, "false_positives"
 
     def __init__(
@@ -219,6 +221,8 @@ class MeanIoU(Metric):
     0.3333
     """
 
+    _direction = 1
+
     def __init__(
         self,
         num_classes: int,
@@ -287,6 +291,8 @@ class FBetaScore(Metric):
     >>> score([[1, 1], [0, 1]], [[0.9, 0.2], [0.8, 0.9]]).numpy().round(3)
     array([0.833, 0.556], dtype=float32)
     """
+
+    _direction = 1
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import initializers
+from . import initializers, lossfunctions
 from .backend import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
 from .serial import Configured
@@ -37,6 +37,8 @@ class Metric(Configured):
         object.__setattr__(self, "_store", Store())
         self.name = name or auto_name(type(self).__name__)
         self._dtype = standardize_dtype(dtype or floatx())
+
+    _direction = 0  # 1 where more is better, -1 where less is, 0 where nobody knows
 
     dtype = property(lambda self: self._dtype, doc="The name of the type of the result.")
 
@@ -198,6 +200,8 @@ class MeanMetricWrapper(Mean):
     def __init__(self, fn: Any, name: str | None = None, dtype: Any = None, **kwargs: Any) -> None:
         super().__init__(name, dtype)
         self._fn, self._fn_kwargs = fn, kwargs
+        if getattr(fn, "__module__", None) == lossfunctions.__name__:
+            self._direction = -1
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Takes in a batch of labels and predictions."""
@@ -219,6 +223,8 @@ class RootMeanSquaredError(Mean):
     >>> float(metric([[0.0], [0.0]], [[3.0], [4.0]], sample_weight=[1.0, 0.0]))
     3.0
     """
+
+    _direction = -1
 
     def __init__(self, name: str = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(name, dtype)

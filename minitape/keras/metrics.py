@@ -255,6 +255,8 @@ class CosineSimilarity(MeanMetricWrapper):
     0.5
     """
 
+    _direction = 1
+
     def __init__(self, name: str | None = "cosine_similarity", dtype: Any = None, axis: int = -1) -> None:
         super().__init__(cosine_similarity, name, dtype, axis=axis)
 
@@ -270,6 +272,8 @@ class R2Score(Metric):
     >>> round(float(tf.keras.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])), 4)
     0.5714
     """
+
+    _direction = 1
 
     def __init__(
         self,

@@ -158,3 +158,33 @@ def test_hinges_of_traced_labels():
 def test_configurations_make_the_same_again(made):
     again = type(made).from_config(made.get_config())
     assert type(again) is type(made) and again.get_config() == made.get_config()
+
+
+@pytest.mark.parametrize(
+    ("metric", "monitor", "epochs"),
+    [
+        (K.metrics.AUC(name="area"), "area", 5),
+        ("mae", "mae", 2),
+        (K.metrics.RootMeanSquaredError(), "root_mean_squared_error", 2),
+        ("cosine_similarity", "val_cosine_similarity", 5),
+    ],
+)
+def test_what_is_better_is_known_of_metrics(metric, monitor, epochs):
+    """All values are told to rise: training goes on where that is better."""
+    made = model()
+    made.compile(K.optimizers.SGD(0.0), "mse", metrics=[metric])
+
+    class Rise(K.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            logs[monitor] = float(epoch)
+
+    stop = K.callbacks.EarlyStopping(monitor)
+    assert len(made.fit(X, X, epochs=5, verbose=0, callbacks=[Rise(), stop]).epoch) == epochs
+
+
+def test_what_is_better_must_be_told_otherwise():
+    made = model()
+    made.compile("sgd", "mse", metrics=[lambda y_true, y_pred: y_pred])
+    with pytest.raises(ValueError, match="isn't able to automatically determine"):
+        made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("<lambda>")])
+    made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("<lambda>", mode="min")])

@@ -214,7 +214,9 @@ def test_masks_given_to_models_reach_their_layers():
 
 def test_words_for_replicas_are_known_words():
     assert K.Variable(1.0, aggregation="mean", synchronization="on_read").aggregation == "mean"
-    with pytest.raises(ValueError, match=r"Invalid value for argument `aggregation`\. Expected one of `None`, `'none'`"):
+    with pytest.raises(
+        ValueError, match=r"Invalid value for argument `aggregation`\. Expected one of `None`, `'none'`"
+    ):
         L.Layer().add_weight((), aggregation="all")
     with pytest.raises(ValueError, match="Invalid value for argument `synchronization`"):
         K.Variable(1.0, synchronization="now")
