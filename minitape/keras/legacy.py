@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import activations, losses, ops
-from .backend import convert, epsilon, floatx
+from .base import convert, epsilon, floatx
 
 SAME = """abs all any arange cast cos elu equal greater greater_equal less less_equal log max maximum mean min minimum
 not_equal ones_like prod reshape round sigmoid sign sin softplus softsign square std stop_gradient sum tanh tile var
