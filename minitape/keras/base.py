@@ -1,4 +1,4 @@
-"""What Keras knows globally: the float type, name scopes, and how often each name was given out."""
+"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, masks."""
 
 from __future__ import annotations
 
@@ -32,21 +32,36 @@ current = _Globals()
 
 
 def backend() -> str:
-    """The name of the engine under Keras: always "tensorflow", as its spelling is."""
+    """The name of the engine under Keras: always "tensorflow", as its spelling is.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.backend()
+    'tensorflow'
+    """
     return "tensorflow"
 
 
 def floatx() -> str:
     """The default float type, "float32" unless set otherwise.
 
-    >>> floatx()
+    >>> import minitape as tf
+    >>> tf.keras.backend.floatx()
     'float32'
     """
     return _SETTINGS["floatx"]
 
 
 def set_floatx(value: str) -> None:
-    """Sets the default float type; ValueError for anything that is none."""
+    """Sets the default float type: "bfloat16", "float16", "float32" or "float64".
+
+    Tensors and variables made from now on have it where nothing else is said. Raises ValueError for another name.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_floatx("float64")
+    >>> tf.keras.ops.zeros((2,)).dtype
+    tf.float64
+    >>> tf.keras.backend.set_floatx("float32")
+    """
     accepted = {"bfloat16", "float16", "float32", "float64"}
     if value not in accepted:
         raise ValueError(f"Unknown `floatx` value: {value}. Expected one of {accepted}")
@@ -56,24 +71,46 @@ def set_floatx(value: str) -> None:
 def epsilon() -> float:
     """The small number that keeps denominators and logarithms away from zero.
 
-    >>> epsilon()
+    >>> import minitape as tf
+    >>> tf.keras.backend.epsilon()
     1e-07
     """
     return _SETTINGS["epsilon"]
 
 
 def set_epsilon(value: float) -> None:
-    """Sets the small number."""
+    """Sets the small number that keeps denominators and logarithms away from zero.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_epsilon(1e-5)
+    >>> tf.keras.backend.epsilon()
+    1e-05
+    >>> tf.keras.backend.set_epsilon(1e-7)
+    """
     _SETTINGS["epsilon"] = value
 
 
 def image_data_format() -> str:
-    """Where images have their channels: "channels_last" unless set otherwise."""
+    """Where images have their channels: "channels_last" unless set otherwise.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.image_data_format()
+    'channels_last'
+    """
     return _SETTINGS["image_data_format"]
 
 
 def set_image_data_format(data_format: str) -> None:
-    """Sets where images have their channels: "channels_last" or "channels_first"."""
+    """Sets where images have their channels: "channels_last" or "channels_first".
+
+    Raises ValueError for another word.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_image_data_format("channels_first")
+    >>> tf.keras.backend.image_data_format()
+    'channels_first'
+    >>> tf.keras.backend.set_image_data_format("channels_last")
+    """
     _SETTINGS["image_data_format"] = standardize_data_format(data_format)
 
 
@@ -91,10 +128,13 @@ def standardize_data_format(data_format: Any) -> str:
 
 
 def standardize_dtype(dtype: Any) -> str:
-    """The name of a type: None is the default float type. ValueError for an unknown one.
+    """The name of a dtype: None is the default float type.
 
-    >>> standardize_dtype(float), standardize_dtype("int32")
-    ('float32', 'int32')
+    ``dtype`` is a dtype of TensorFlow or NumPy, a Python type, a name or None. Raises ValueError for an unknown one.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.standardize_dtype(tf.int32), tf.keras.backend.standardize_dtype(None)
+    ('int32', 'float32')
     """
     if dtype is None:
         return floatx()
@@ -107,12 +147,26 @@ def standardize_dtype(dtype: Any) -> str:
 
 
 def is_float_dtype(dtype: Any) -> bool:
-    """True for float16, bfloat16, float32 and float64."""
+    """True for float16, bfloat16, float32 and float64, and for their names.
+
+    Raises ValueError for what is no dtype.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_float_dtype("float16"), tf.keras.backend.is_float_dtype("int32")
+    (True, False)
+    """
     return "float" in standardize_dtype(dtype)
 
 
 def is_int_dtype(dtype: Any) -> bool:
-    """True for signed and unsigned integers."""
+    """True for signed and unsigned integers, and for their names.
+
+    Raises ValueError for what is no dtype.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_int_dtype("uint8"), tf.keras.backend.is_int_dtype("bool")
+    (True, False)
+    """
     return standardize_dtype(dtype).startswith(("int", "uint"))
 
 
@@ -208,18 +262,38 @@ def auto_name(class_name: str) -> str:
 
 
 def get_uid(prefix: str = "") -> int:
-    """How often a name was given out, counting this time."""
+    """How often a name was given out, counting this time.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.get_uid("experiment"), tf.keras.backend.get_uid("experiment")
+    (1, 2)
+    """
     current.uids[prefix] += 1
     return current.uids[prefix]
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Forgets all names given out: the next Dense layer is called "dense" again."""
+    """Forgets all names given out: the next Dense layer is called "dense" again.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.clear_session()
+    >>> tf.keras.layers.Dense(1).name, tf.keras.layers.Dense(1).name
+    ('dense', 'dense_1')
+    """
     current.__init__()  # type: ignore[misc]
 
 
 class name_scope:
-    """A context in which the paths of variables begin with ``name/``."""
+    """A context in which the paths of variables begin with ``name/``.
+
+    Raises ValueError for a name that is no string or contains "/".
+
+    >>> import minitape as tf
+    >>> with tf.keras.name_scope("encoder"):
+    ...     weight = tf.keras.Variable([1.0, 2.0], name="weight")
+    >>> weight.path
+    'encoder/weight'
+    """
 
     def __init__(self, name: str, caller: Any = None, **kwargs: Any) -> None:
         if not isinstance(name, str) or "/" in name:
@@ -252,7 +326,12 @@ def current_path() -> str:
 
 
 def is_keras_tensor(x: Any) -> bool:
-    """True for the symbolic tensors that ``tf.keras.Input`` and layers called on them give."""
+    """True for the symbolic tensors that ``tf.keras.Input`` and layers called on them give.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_keras_tensor(tf.keras.Input((3,))), tf.keras.backend.is_keras_tensor(tf.constant(1))
+    (True, False)
+    """
     from .symbolic import KerasTensor
 
     return isinstance(x, KerasTensor)

@@ -42,7 +42,7 @@ class SeedGenerator:
 
 
 def make_default_seed() -> int:
-    """A seed from Python's own generator."""
+    """A seed from Python's own generator, an int from 1 to 1e9."""
     return python_random.randint(1, int(1e9))
 
 

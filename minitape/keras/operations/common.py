@@ -23,7 +23,7 @@ def find(path: str) -> Any:
 def as_float(x: Any) -> Any:
     """``x`` as a tensor; whole numbers and bools become floats of the default type."""
     x = convert(x)
-    return x if x.dtype.differentiable else convert(x, floatx())
+    return convert(x, floatx()) if x.dtype.is_integer or x.dtype.name == "bool" else x
 
 
 def as_bool(x: Any) -> Any:
@@ -48,6 +48,13 @@ def alike(*values: Any) -> list[Any]:
 def flat(x: Any, axis: Any) -> tuple[Any, Any]:
     """``x`` and ``axis``; without an axis all elements along one, and that one."""
     return (tf.reshape(x, [-1]), 0) if axis is None else (x, axis)
+
+
+def axis_of(axis: int, count: int) -> int:
+    """An axis of so many, counted from the first; ValueError for one that is not there."""
+    if not -count <= axis < count:
+        raise ValueError(f"axis {axis} is out of bounds for an array with dimension {count}.")
+    return axis % count
 
 
 def install(space: dict[str, Any], table: str, make: Callable[[str], Any], common: str, home: str = "ops") -> None:

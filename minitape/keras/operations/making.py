@@ -44,14 +44,14 @@ def array(x: Any, dtype: Any = None) -> Any:
 def convert_to_numpy(x: Any) -> Any:
     """A copy of a tensor as an array of NumPy.
 
-    ``x`` is a tensor of any shape and dtype, or what can become one; the array has its shape and dtype. What NumPy
-    computes is not recorded, so no gradient flows through it. Raises ValueError for a symbolic tensor.
+    ``x`` is a tensor of any shape and dtype, or what NumPy makes an array of; the array has its shape and dtype. What
+    NumPy computes is not recorded, so no gradient flows through it. Raises ValueError for a symbolic tensor.
 
     >>> import minitape as tf
     >>> tf.keras.ops.convert_to_numpy(tf.constant([1.0, 2.0]))
     array([1., 2.], dtype=float32)
     """
-    return np.array(convert(x).numpy())
+    return np.array(x.numpy() if hasattr(x, "numpy") else x)
 
 
 def is_tensor(x: Any) -> bool:

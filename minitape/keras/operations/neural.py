@@ -49,7 +49,7 @@ def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse:
     """
     if sparse:
         raise ValueError("minitape's keras.ops.one_hot gives dense tensors only. Received: sparse=True")
-    return tf.one_hot(convert(x, "int64"), num_classes, axis=axis, dtype=dtype or floatx())
+    return convert(tf.one_hot(convert(x, "int64"), num_classes, axis=axis, dtype=floatx()), dtype)
 
 
 def binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 import minitape as tf
 
-from .common import convert, flat
+from .common import axis_of, convert, flat
 
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
@@ -44,7 +44,7 @@ def tril(x: Any, k: int = 0) -> Any:
     """What stands on a diagonal and below, with zeros above.
 
     ``x`` is a tensor of numbers of shape (..., rows, columns); ``k`` counts diagonals upwards from the main one. The
-    result has its shape and dtype. Differentiable. Raises IndexError for fewer than two axes.
+    result has its shape and dtype. Differentiable. Raises InvalidArgumentError for fewer than two axes.
 
     >>> import minitape as tf
     >>> tf.keras.ops.tril([[1, 2], [3, 4]]).numpy()
@@ -58,7 +58,7 @@ def triu(x: Any, k: int = 0) -> Any:
     """What stands on a diagonal and above, with zeros below.
 
     ``x`` is a tensor of numbers of shape (..., rows, columns); ``k`` counts diagonals upwards from the main one. The
-    result has its shape and dtype. Differentiable. Raises IndexError for fewer than two axes.
+    result has its shape and dtype. Differentiable. Raises InvalidArgumentError for fewer than two axes.
 
     >>> import minitape as tf
     >>> tf.keras.ops.triu([[1, 2], [3, 4]], k=1).numpy()
@@ -69,6 +69,8 @@ def triu(x: Any, k: int = 0) -> Any:
 
 
 def _triangle(x: Any, k: int, below: bool) -> Any:
+    if len(x.shape) < 2:
+        return tf.linalg.band_part(x, -1, 0)  # which says what is wrong
     kept = np.tri(x.shape[-2], x.shape[-1], k, dtype=bool) == below
     return tf.where(kept, x, tf.zeros_like(x))
 
@@ -94,7 +96,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of the matrices that two axes hold; it stands along the last axis.
 
     ``x`` is a tensor of two axes or more and of any dtype; ``offset`` counts diagonals upwards from the main one.
-    Differentiable. Raises ValueError for fewer than two axes.
+    Differentiable. Raises ValueError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.diagonal(tf.constant([[1, 2], [3, 4]]), offset=1).numpy()
@@ -104,11 +106,9 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def _matrices(x: Any, axis1: int, axis2: int) -> Any:
-    """``x`` with these two axes last; ValueError when it has fewer than two."""
+    """``x`` with these two axes last; ValueError for an axis that is not there."""
     count = len(x.shape)
-    if count < 2:
-        raise ValueError(f"`diagonal` requires an array of at least two dimensions, but `x` is of shape {tuple(x.shape)}.")
-    last = [axis1 % count, axis2 % count]
+    last = [axis_of(axis1, count), axis_of(axis2, count)]
     return tf.transpose(x, [axis for axis in range(count) if axis not in last] + last)
 
 
@@ -163,7 +163,7 @@ def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | Non
         factors = tf.tensor_scatter_nd_update(tf.ones_like(inputs), indices, updates)
         return inputs * factors
     if reduction not in UPDATES:
-        raise ValueError(f"`reduction` must be None, 'add', 'max', 'min' or 'mul'. Received: reduction={reduction!r}")
+        raise ValueError(f"Invalid reduction: {reduction}. Supported values are: None, 'add', 'max', 'min', 'mul'.")
     return getattr(tf, f"tensor_scatter_nd_{UPDATES[reduction]}")(inputs, indices, updates)
 
 
@@ -187,7 +187,7 @@ def sort(x: Any, axis: int | None = -1) -> Any:
     """The elements in order along an axis, the smallest first.
 
     ``x`` is a tensor of numbers of any shape but (); None sorts all elements as a vector. Differentiable. Raises
-    ValueError for an axis that is not there.
+    InvalidArgumentError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.sort([[3, 1, 2]]).numpy()
@@ -201,7 +201,7 @@ def argsort(x: Any, axis: int | None = -1) -> Any:
     """The places of the elements in order, of equal ones the first first.
 
     ``x`` is a tensor of numbers of any shape but (); None counts places through all axes. The result is int32. Not
-    differentiable. Raises ValueError for an axis that is not there.
+    differentiable. Raises InvalidArgumentError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.argsort([30, 10, 20]).numpy()

@@ -8,7 +8,7 @@ import numpy as np
 
 import minitape as tf
 
-from .common import alike, as_float, as_summands, convert
+from .common import alike, as_float, as_summands, axis_of, convert
 from .picking import diagonal
 
 
@@ -133,7 +133,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of the diagonal of the matrices that two axes hold.
 
     ``x`` is a tensor of numbers of two axes or more; ``offset`` counts diagonals upwards from the main one. Small
-    integers become int32. Differentiable. Raises ValueError for fewer than two axes.
+    integers become int32. Differentiable. Raises ValueError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.trace(tf.constant([[1, 2], [3, 4]])).numpy()
@@ -146,37 +146,48 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """The length of vectors, or the norm of matrices.
 
     ``x`` is a tensor of numbers (whole numbers become floats first). ``axis`` is one axis for vectors, two for
-    matrices, or None for all elements. ``ord`` is None or 2 for the Euclidean length, 1, a number, ``np.inf``, and for
-    matrices "fro" or "nuc". Differentiable. Raises ValueError for another ``ord``.
+    matrices, or None for all of at most two. ``ord`` is None for the Euclidean length, a number, ``np.inf`` or
+    ``-np.inf``, and for matrices also "fro" or "nuc". Differentiable. Raises ValueError for another ``ord`` or more axes.
 
     >>> import minitape as tf
     >>> tf.keras.ops.norm([3, 4]).numpy(), tf.keras.ops.norm([[1.0, -2.0], [3.0, 4.0]], ord=1, axis=0).numpy()
     (np.float32(5.0), array([4., 6.], dtype=float32))
     """
     x = as_float(x)
-    if axis is None and ord is not None and len(x.shape) == 2:
-        axis = (0, 1)
-    if isinstance(axis, (list, tuple)) and len(axis) == 2:
-        return _matrix_norm(x, ord, axis, keepdims)
-    return tf.norm(x, "euclidean" if ord is None else ord, axis, keepdims)
+    axis = tuple(range(len(x.shape))) if axis is None else axis
+    axes = [axis_of(a, len(x.shape)) for a in (axis if isinstance(axis, (list, tuple)) else [axis])]
+    if not 1 <= len(axes) <= 2:
+        raise ValueError(f"Invalid axis values. Received: axis={axis}")
+    if ord is None:
+        return tf.norm(x, "euclidean", axes, keepdims)
+    return _vector_norm(x, ord, axes[0], keepdims) if len(axes) == 1 else _matrix_norm(x, ord, axes, keepdims)
 
 
-def _matrix_norm(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
-    rows, columns = (a % len(x.shape) for a in axis)
-    if ord in (None, "fro"):
-        return tf.sqrt(tf.reduce_sum(tf.math.real(x * tf.math.conj(x)), [rows, columns], keepdims=keepdims))
+def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={ord}")
+    if ord == 0:
+        return convert(tf.math.count_nonzero(x, axis, keepdims), x.dtype.name)
+    if ord == -np.inf:
+        return tf.reduce_min(tf.abs(x), axis, keepdims)
+    return tf.norm(x, ord, axis, keepdims)
+
+
+def _matrix_norm(x: Any, ord: Any, axes: list[int], keepdims: bool) -> Any:
+    rows, columns = axes
+    if ord == "fro":
+        return tf.norm(x, "euclidean", axes, keepdims)
     if ord in (1, -1, np.inf, -np.inf):
         summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
         choose = tf.reduce_max if ord > 0 else tf.reduce_min
         found = choose(tf.reduce_sum(tf.abs(x), summed, keepdims=True), other, keepdims=True)
-        return found if keepdims else tf.squeeze(found, [rows, columns])
+        return found if keepdims else tf.squeeze(found, axes)
     if ord not in (2, -2, "nuc"):
         raise ValueError(f"Invalid `ord` argument for matrix norm. Received: ord={ord}")
-    others = [a for a in range(len(x.shape)) if a not in (rows, columns)]
-    singular = tf.linalg.svd(tf.transpose(x, [*others, rows, columns]), compute_uv=False)
-    choose = {2: tf.reduce_max, -2: tf.reduce_min, "nuc": tf.reduce_sum}[ord]
-    found = choose(singular, -1)
-    for at in sorted((rows, columns)) if keepdims else ():
+    others = [a for a in range(len(x.shape)) if a not in axes]
+    singular = tf.linalg.svd(tf.transpose(x, [*others, *axes]), compute_uv=False)
+    found = {2: tf.reduce_max, -2: tf.reduce_min, "nuc": tf.reduce_sum}[ord](singular, -1)
+    for at in sorted(axes) if keepdims else ():
         found = tf.expand_dims(found, at)
     return found
 

@@ -122,8 +122,8 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
 def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
     """The mean, in which each element counts as much as its weight says.
 
-    ``x`` is a tensor of numbers (whole numbers become floats first), ``weights`` one that broadcasts to its shape, or
-    None; ``axis`` is an axis, several or None for all. Differentiable in both. Raises InvalidArgumentError for
+    ``x`` is a tensor of numbers (whole numbers become floats first), ``weights`` a vector for the elements of ``axis``
+    or a tensor of the shape of ``x``; ``axis`` is an axis, several or None for all. Differentiable in both. Raises InvalidArgumentError for
     weights that do not broadcast.
 
     >>> import minitape as tf
@@ -134,6 +134,10 @@ def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
         return tf.reduce_mean(x, axis)
     weights = convert(weights, x.dtype.name)
+    if axis is not None and len(weights.shape) == 1 < len(x.shape):
+        sizes = [1] * len(x.shape)
+        sizes[axis] = -1
+        weights = tf.broadcast_to(tf.reshape(weights, sizes), x.shape)
     return tf.reduce_sum(x * weights, axis) / tf.reduce_sum(weights, axis)
 
 
@@ -232,8 +236,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = Fal
         raise ValueError("minitape's keras.ops.bincount gives dense tensors only. Received: sparse=True")
     x = convert(x)
     weights = None if weights is None else convert(weights)
-    dtype = x.dtype if x.dtype.name in ("int32", "int64") else "int32"
-    return tf.math.bincount(convert(x, "int32"), weights, minlength, axis=-1 if len(x.shape) > 1 else None, dtype=dtype)
+    axis = -1 if len(x.shape) > 1 else None
+    return tf.math.bincount(convert(x, "int32"), weights, minlength, axis=axis, dtype="int32")
 
 
 def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Any:

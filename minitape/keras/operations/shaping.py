@@ -8,7 +8,7 @@ import numpy as np
 
 import minitape as tf
 
-from .common import alike, convert
+from .common import alike, axis_of, convert
 
 
 def zeros_like(x: Any, dtype: Any = None) -> Any:
@@ -81,7 +81,7 @@ def transpose(x: Any, axes: Any = None) -> Any:
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged.
 
-    ``x`` is a tensor of any shape and dtype. Differentiable. Raises IndexError for an axis that is not there.
+    ``x`` is a tensor of any shape and dtype. Differentiable. Raises ValueError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.swapaxes(tf.zeros((1, 2, 3)), 0, 2).shape
@@ -89,7 +89,8 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """
     x = convert(x)
     order = list(range(len(x.shape)))
-    order[axis1], order[axis2] = order[axis2], order[axis1]
+    axis1, axis2 = axis_of(axis1, len(order)), axis_of(axis2, len(order))
+    order[axis1], order[axis2] = axis2, axis1
     return tf.transpose(x, order)
 
 
@@ -105,7 +106,12 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     """
     x = convert(x)
     count = len(x.shape)
-    source, destination = ([v % count for v in np.atleast_1d(axes).tolist()] for axes in (source, destination))
+    source, destination = ([axis_of(v, count) for v in np.atleast_1d(axes).tolist()] for axes in (source, destination))
+    if len(source) != len(destination):
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements, but received "
+            f"`source={source}` and `destination={destination}`."
+        )
     order = [axis for axis in range(count) if axis not in source]
     for to, axis in sorted(zip(destination, source, strict=True)):
         order.insert(to, axis)
@@ -116,7 +122,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
     """One or several new axes of size 1.
 
     ``x`` is a tensor of any shape and dtype; ``axis`` says where they stand in the result. Differentiable. Raises
-    InvalidArgumentError for a place that the result does not have.
+    ValueError for a place that the result does not have.
 
     >>> import minitape as tf
     >>> tf.keras.ops.expand_dims([1, 2], 1).numpy()
@@ -125,7 +131,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
     """
     x = convert(x)
     axes = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-    for at in sorted(a % (len(x.shape) + len(axes)) for a in axes) if len(axes) > 1 else axes:
+    for at in sorted(axis_of(a, len(x.shape) + len(axes)) for a in axes):
         x = tf.expand_dims(x, at)
     return x
 
@@ -232,7 +238,7 @@ def unstack(x: Any, num: int | None = None, axis: int = 0) -> Any:
     """The slices along an axis, as a list of tensors without that axis.
 
     ``x`` is a tensor of any shape but (), and of any dtype; ``num`` says how many there are when that is not known.
-    Differentiable. Raises ValueError for a ``num`` that does not fit.
+    Differentiable. Raises InvalidArgumentError for a ``num`` that does not fit.
 
     >>> import minitape as tf
     >>> [v.numpy() for v in tf.keras.ops.unstack([[1, 2], [3, 4]])]
@@ -278,7 +284,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element several times in a row.
 
     ``x`` is a tensor of any shape and dtype; ``repeats`` is a number, or one for each element of the axis. Without
-    ``axis`` the result is a vector. Differentiable. Raises InvalidArgumentError for too few or too many numbers.
+    ``axis`` the result is a vector. Differentiable. Raises ValueError for too few or too many numbers.
 
     >>> import minitape as tf
     >>> tf.keras.ops.repeat([1, 2], 2).numpy()
