@@ -20,9 +20,9 @@ from .base import convert, epsilon, floatx, standardize_data_format
 TABLE = """
 abs(x) = tf.abs(x) | The distance from 0.
     K.abs([-1.0, 2.0]).numpy() -> array([1., 2.], dtype=float32)
-all(x, axis=None, keepdims=False) = tf.reduce_all(x, axis, keepdims) | Whether all elements are True.
+all(x, axis=None, keepdims=False) = tf.reduce_all(tf.cast(x, "bool"), axis, keepdims) | Whether all elements are True.
     K.all([True, False]).numpy() -> np.False_
-any(x, axis=None, keepdims=False) = tf.reduce_any(x, axis, keepdims) | Whether one of the elements is True.
+any(x, axis=None, keepdims=False) = tf.reduce_any(tf.cast(x, "bool"), axis, keepdims) | Whether one of the elements is True.
     K.any([True, False]).numpy() -> np.True_
 arange(start, stop=None, step=1, dtype="int32") = tf.cast(tf.range(*_span(start, stop), step), dtype) | Numbers up to ``stop``, or from 0 to ``start`` alone.
     K.arange(3).numpy() -> array([0, 1, 2], dtype=int32)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import minitape as tf
 
 from ..serial import lookup
-from .common import convert, find, install
+from .common import as_float, convert, find, install
 
 TABLE = """
 relu6 = nn.relu6 | ``min(max(x, 0), 6)``.
@@ -20,25 +23,30 @@ softsign = nn.softsign | ``x / (1 + abs(x))``, between -1 and 1.
     [-1.0, 0.0, 3.0] -> array([-0.5 ,  0.  ,  0.75], dtype=float32)
 sigmoid = math.sigmoid | ``1 / (1 + exp(-x))``, between 0 and 1.
     [-1.0, 0.0, 1.0] -> array([0.2689, 0.5   , 0.7311], dtype=float32)
+log_sigmoid = math.log_sigmoid | ``log(sigmoid(x))``, without overflow.
+    [-1.0, 0.0, 1.0] -> array([-1.3133, -0.6931, -0.3133], dtype=float32)
+"""
+PROMOTED = """
 tanh = math.tanh | The hyperbolic tangent, between -1 and 1.
     [-1.0, 0.0, 1.0] -> array([-0.7616,  0.    ,  0.7616], dtype=float32)
 exponential = math.exp | ``exp(x)``.
     [-1.0, 0.0, 1.0] -> array([0.3679, 1.    , 2.7183], dtype=float32)
-log_sigmoid = math.log_sigmoid | ``log(sigmoid(x))``, without overflow.
-    [-1.0, 0.0, 1.0] -> array([-1.3133, -0.6931, -0.3133], dtype=float32)
 """
 FLOATS = """``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
     Differentiable. Raises InvalidArgumentError for other dtypes."""
+NUMBERS = """``x`` is a tensor of numbers of any shape, or what can become one; whole numbers become floats first. The result
+    has its shape and dtype. Differentiable. Raises ValueError for other dtypes."""
 
 
-def _plain(path: str) -> Any:
+def _plain(path: str, take: Callable[[Any], Any]) -> Any:
     def activation(x: Any) -> Any:
-        return find(path)(convert(x))
+        return find(path)(take(x))
 
     return activation
 
 
-install(globals(), TABLE, _plain, FLOATS, "activations")
+install(globals(), TABLE, functools.partial(_plain, take=convert), FLOATS, "activations")
+install(globals(), PROMOTED, functools.partial(_plain, take=as_float), NUMBERS, "activations")
 
 
 def linear(x: Any) -> Any:
@@ -92,14 +100,22 @@ def softmax(x: Any, axis: int = -1) -> Any:
     """Exponentials divided by their sum over ``axis``: numbers between 0 and 1 that sum to 1.
 
     ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. Differentiable. Raises
-    InvalidArgumentError for other dtypes.
+    InvalidArgumentError for other dtypes, and warns when the axis has size 1, where the result is always 1.
 
     >>> import minitape as tf
     >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0], [0.0, 2.0]])).numpy().round(4)
     array([[0.5   , 0.5   ],
            [0.1192, 0.8808]], dtype=float32)
     """
-    return tf.nn.softmax(convert(x), axis=axis)
+    x = convert(x)
+    if isinstance(axis, int) and -len(x.shape) <= axis < len(x.shape) and x.shape[axis] == 1:
+        warnings.warn(
+            f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has size 1. The "
+            "softmax operation will always return the value 1, which is likely not what you intended. Did you mean to "
+            "use a sigmoid instead?",
+            stacklevel=2,
+        )
+    return tf.nn.softmax(x, axis=axis)
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import minitape as tf
 
 from ... import nest
-from ..base import convert, floatx, is_keras_tensor, result_type
+from ..base import convert, is_keras_tensor, result_type
 
 CONCRETE = ("minitape.keras.operations.making", "minitape.keras.operations.control")  # they see to symbols themselves
 
@@ -21,9 +21,14 @@ def find(path: str) -> Any:
 
 
 def as_float(x: Any) -> Any:
-    """``x`` as a tensor; whole numbers and bools become floats of the default type."""
+    """``x`` as a tensor; whole numbers and bools become floats of the default type. ValueError for strings."""
     x = convert(x)
-    return convert(x, floatx()) if x.dtype.is_integer or x.dtype.name == "bool" else x
+    return convert(x, result_type(x.dtype.name, float))
+
+
+def is_unsigned(x: Any) -> bool:
+    """True for a tensor of bools or of unsigned integers."""
+    return x.dtype.name == "bool" or x.dtype.is_unsigned
 
 
 def as_bool(x: Any) -> Any:

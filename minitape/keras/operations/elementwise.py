@@ -14,13 +14,9 @@ import numpy as np
 
 import minitape as tf
 
-from .common import alike, as_bool, as_float, convert, find, install
+from .common import alike, as_bool, as_float, convert, find, install, is_unsigned
 
 NUMBERS = """
-abs | The distance from 0.
-    [-1.5, 2.0] -> array([1.5, 2. ], dtype=float32)
-absolute = abs | The distance from 0; the same as ``abs``.
-    [-3, 2] -> array([3, 2], dtype=int32)
 negative | ``-x``.
     [1.0, -2.0] -> array([-1.,  2.], dtype=float32)
 square | ``x * x``.
@@ -79,10 +75,6 @@ ceil = math.ceil | The smallest whole number not below ``x``.
     [1.2, -1.2] -> array([ 2., -1.], dtype=float32)
 floor | The largest whole number not above ``x``.
     [1.8, -1.2] -> array([ 1., -2.], dtype=float32)
-"""
-SIGNS = """
-sign | -1, 0 or 1 as ``x`` is below, at or above 0.
-    [-2.5, 0.0, 7.0] -> array([-1.,  0.,  1.], dtype=float32)
 """
 PARTS = """
 real = math.real | The real part.
@@ -164,9 +156,8 @@ OF_ONE = (
     (FLOATS, convert, "floats", "its dtype", YES),
     (PROMOTED, as_float, WHOLE_TOO, "its dtype", YES),
     (WHOLE, as_float, WHOLE_TOO, "its dtype", NO),
-    (SIGNS, convert, "numbers", "its dtype", "The gradient is 0."),
     (PARTS, convert, "numbers", "the float type of its parts", YES),
-    (KINDS, as_float, WHOLE_TOO, "dtype bool", NO),
+    (KINDS, as_float, WHOLE_TOO, "dtype bool", "Not differentiable: a gradient through it raises LookupError."),
     (NEGATION, as_bool, "bools or numbers", "dtype bool", NO),
 )
 OF_TWO = (
@@ -208,6 +199,46 @@ for _table, _take, *_facts in OF_TWO:
 
 
 # -- functions with arguments of their own ----------------------------------------------------------------------------
+
+
+def abs(x: Any) -> Any:
+    """The distance from 0.
+
+    ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype (of complex
+    numbers it has floats). Differentiable; at 0 the gradient is 0. Raises ValueError for what can not become a tensor.
+
+    >>> import minitape as tf
+    >>> tf.keras.ops.abs([-1.5, 2.0]).numpy()
+    array([1.5, 2. ], dtype=float32)
+    """
+    x = convert(x)
+    return x if is_unsigned(x) else tf.abs(x)
+
+
+def absolute(x: Any) -> Any:
+    """The distance from 0; the same as ``abs``.
+
+    Takes, gives and raises what ``abs`` does. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.ops.absolute([-3, 2]).numpy()
+    array([3, 2], dtype=int32)
+    """
+    return abs(x)
+
+
+def sign(x: Any) -> Any:
+    """-1, 0 or 1 as ``x`` is below, at or above 0.
+
+    ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype. The gradient
+    is 0. Raises InvalidArgumentError for bools.
+
+    >>> import minitape as tf
+    >>> tf.keras.ops.sign([-2.5, 0.0, 7.0]).numpy()
+    array([-1.,  0.,  1.], dtype=float32)
+    """
+    x = convert(x)
+    return tf.where(x == 0, x, tf.ones_like(x)) if x.dtype.is_unsigned else tf.sign(x)
 
 
 def round(x: Any, decimals: int = 0) -> Any:

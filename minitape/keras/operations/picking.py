@@ -170,16 +170,20 @@ def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | Non
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     """The differences of neighbours along an axis, taken ``n`` times.
 
-    ``a`` is a tensor of numbers of any shape but (); the axis gets shorter by ``n``. Differentiable.
+    ``a`` is a tensor of numbers of any shape but (); the axis gets shorter by ``n``. Differentiable. Raises
+    ValueError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.diff([1, 4, 9, 16]).numpy(), tf.keras.ops.diff([1, 4, 9, 16], n=2).numpy()
     (array([3, 5, 7], dtype=int32), array([2, 2], dtype=int32))
     """
     a = convert(a)
+    axis = axis_of(axis, len(a.shape))
+    first = [0] * len(a.shape)
+    second = [int(i == axis) for i in range(len(a.shape))]
     for _ in range(n):
-        count = a.shape[axis]
-        a = tf.gather(a, list(range(1, count)), axis=axis) - tf.gather(a, list(range(count - 1)), axis=axis)
+        sizes = [size - step for size, step in zip(a.shape, second, strict=True)]
+        a = tf.slice(a, second, sizes) - tf.slice(a, first, sizes)
     return a
 
 
@@ -200,8 +204,8 @@ def sort(x: Any, axis: int | None = -1) -> Any:
 def argsort(x: Any, axis: int | None = -1) -> Any:
     """The places of the elements in order, of equal ones the first first.
 
-    ``x`` is a tensor of numbers of any shape but (); None counts places through all axes. The result is int32. Not
-    differentiable. Raises InvalidArgumentError for an axis that is not there.
+    ``x`` is a tensor of numbers of any shape but (); None counts places through all axes. The result is int32. The
+    gradient is 0. Raises InvalidArgumentError for an axis that is not there.
 
     >>> import minitape as tf
     >>> tf.keras.ops.argsort([30, 10, 20]).numpy()

@@ -14,7 +14,7 @@ import numpy as np
 import minitape as tf
 
 from ..base import convert
-from .common import as_bool, as_float, as_summands, find, flat, install
+from .common import alike, as_bool, as_float, as_summands, find, flat, install
 
 MEANS = """
 mean = reduce_mean | The mean.
@@ -130,10 +130,9 @@ def average(x: Any, axis: Any = None, weights: Any = None) -> Any:
     >>> tf.keras.ops.average([1, 2, 3], weights=[3, 1, 0]).numpy()
     np.float32(1.25)
     """
-    x = as_float(x)
     if weights is None:
-        return tf.reduce_mean(x, axis)
-    weights = convert(weights, x.dtype.name)
+        return tf.reduce_mean(as_float(x), axis)
+    x, weights = map(as_float, alike(x, weights))
     if axis is not None and len(weights.shape) == 1 < len(x.shape):
         sizes = [1] * len(x.shape)
         sizes[axis] = -1
