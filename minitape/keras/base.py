@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 from collections import defaultdict
@@ -182,6 +183,11 @@ def result_type(*dtypes: Any) -> str:
     >>> tf.keras.backend.result_type("int8", int), tf.keras.backend.result_type("int8", float)
     ('int8', 'float32')
     """
+    return _combined(dtypes, floatx())
+
+
+@functools.lru_cache(1024)
+def _combined(dtypes: tuple[Any, ...], default: str) -> str:
     names = [standardize_dtype(d) for d in dtypes if d not in (int, float)]
     if "string" in names and len({*names, *dtypes}) > 1:
         raise ValueError("dtype='string' is not a valid dtype for Keras type promotion.")
@@ -192,7 +198,7 @@ def result_type(*dtypes: Any) -> str:
         return floats.pop() if len(floats) == 1 else "float64" if "float64" in floats else "float32"
     whole = [name for name in names if name not in ("bool", "string")]
     if float in dtypes or not dtypes or ("uint64" in whole and any(name.startswith("int") for name in whole)):
-        return floatx()
+        return default
     if whole:
         return np.result_type(*whole).name.replace("uint64", "uint32")
     return "int32" if int in dtypes else names[0]

@@ -40,7 +40,7 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
     "keras.operations.activations":
         "elu hard_sigmoid hard_silu leaky_relu log_sigmoid log_softmax relu6 selu sigmoid silu softmax softplus "
         "softsign swish",
-}, {})  # fmt: skip
+}, globals())  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

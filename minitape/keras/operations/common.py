@@ -23,7 +23,13 @@ def find(path: str) -> Any:
 def as_float(x: Any) -> Any:
     """``x`` as a tensor; whole numbers and bools become floats of the default type. ValueError for strings."""
     x = convert(x)
-    return convert(x, result_type(x.dtype.name, float))
+    dtype = result_type(x.dtype.name, float)
+    return x if x.dtype.name == dtype else convert(x, dtype)
+
+
+def as_it_is(x: Any) -> Any:
+    """``x``, which is a tensor already."""
+    return x
 
 
 def is_unsigned(x: Any) -> bool:
@@ -46,8 +52,9 @@ def as_summands(x: Any) -> Any:
 def alike(*values: Any) -> list[Any]:
     """Tensors of one type that holds them all; a Python number takes the type of the tensors beside it."""
     values = tuple(v if type(v) in (int, float) else convert(v) for v in values)
-    dtype = result_type(*[v.dtype.name if hasattr(v, "dtype") else type(v) for v in values])
-    return [convert(v, dtype) for v in values]
+    types = [type(v) if type(v) in (int, float) else v.dtype.name for v in values]
+    dtype = result_type(*types)
+    return [v if kind == dtype else convert(v, dtype) for v, kind in zip(values, types, strict=True)]
 
 
 def flat(x: Any, axis: Any) -> tuple[Any, Any]:
@@ -82,8 +89,9 @@ def install(space: dict[str, Any], table: str, make: Callable[[str], Any], commo
     """
 
 
+@functools.cache
 def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which on symbolic tensors is noted instead of called."""
+    """The function as ``tf.keras.ops`` has it: on symbolic tensors it is noted instead of called."""
     if function.__module__ in CONCRETE:
         return function
 
@@ -104,4 +112,5 @@ def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
 
         return Step(later, function.__name__)(*[leaves[i] for i in at])
 
+    either.__module__ = "minitape.keras.ops"
     return either

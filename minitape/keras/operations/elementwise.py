@@ -14,7 +14,7 @@ import numpy as np
 
 import minitape as tf
 
-from .common import alike, as_bool, as_float, convert, find, install, is_unsigned
+from .common import alike, as_bool, as_float, as_it_is, convert, find, install, is_unsigned
 
 NUMBERS = """
 negative | ``-x``.
@@ -162,11 +162,11 @@ OF_ONE = (
 )
 OF_TWO = (
     # table, what it is given, what it gives, gradient
-    (ARITHMETIC, convert, "that dtype", BOTH),
+    (ARITHMETIC, as_it_is, "that dtype", BOTH),
     (QUOTIENTS, as_float, "that dtype; whole numbers become floats first", BOTH),
-    (CHOICES, convert, "that dtype", "Differentiable in the one that is taken."),
-    (FLOORED, convert, "that dtype", NO),
-    (COMPARISONS, convert, "dtype bool", NO),
+    (CHOICES, as_it_is, "that dtype", "Differentiable in the one that is taken."),
+    (FLOORED, as_it_is, "that dtype", NO),
+    (COMPARISONS, as_it_is, "dtype bool", NO),
     (LOGIC, as_bool, "dtype bool; what is not 0 counts as True", NO),
 )
 ONE = """``x`` is a tensor of any shape, or what can become one, of {0}.

@@ -23,7 +23,9 @@ def convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any
     <tf.Tensor: shape=(2,), dtype=float16, numpy=array([1., 2.], dtype=float16)>
     """
     if sparse or ragged:
-        raise ValueError("minitape's keras.ops makes dense tensors only: use tf.sparse.from_dense or tf.ragged.constant.")
+        raise ValueError(
+            "minitape's keras.ops makes dense tensors only: use tf.sparse.from_dense or tf.ragged.constant."
+        )
     return x if is_keras_tensor(x) else convert(x, dtype)
 
 

@@ -213,9 +213,7 @@ def _square(x: Any) -> Any:
     """``x`` as matrices of floats; ValueError unless they are square."""
     x = as_float(x)
     if len(x.shape) < 2:
-        raise ValueError(
-            f"Expected input to have rank >= 2. Received input with shape {tuple(x.shape)}."
-        )
+        raise ValueError(f"Expected input to have rank >= 2. Received input with shape {tuple(x.shape)}.")
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Expected a square matrix. Received non-square input with shape {tuple(x.shape)}")
     return x
