@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import convert, epsilon
+from .base import convert, epsilon
 from .serial import lookup
 
 

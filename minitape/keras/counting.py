@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import auto_name, convert, epsilon
+from .base import auto_name, convert, epsilon
 from .losses import squeeze_or_expand
 from .metric import Metric
 

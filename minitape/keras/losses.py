@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 
 from .. import nest
-from .backend import auto_name, convert, epsilon, floatx, get_keras_mask, set_keras_mask, standardize_dtype
+from .base import auto_name, convert, epsilon, floatx, get_keras_mask, set_keras_mask, standardize_dtype
 from .serial import lookup
 
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import losses
-from .backend import convert, floatx
+from .base import convert, floatx
 from .counting import (  # noqa: F401 - part of tf.keras.metrics
     AUC,
     F1Score,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import convert
+from .base import convert
 from .serial import lookup
 
 

@@ -18,7 +18,7 @@ from ..tensor import Tensor
 from . import losses as losses_module
 from . import metrics as metrics_module
 from . import optimizers
-from .backend import convert
+from .base import convert
 from .callbacks import CallbackList
 from .feeding import Feed, unpack_x_y_sample_weight
 

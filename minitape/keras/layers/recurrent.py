@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import activations, initializers
 from ..layer import InputSpec, Layer
-from ..random import make_default_seed
+from ..seeds import make_default_seed
 
 
 class _Recurrent(Layer):
