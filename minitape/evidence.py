@@ -85,8 +85,10 @@ class Exits:
             if len(self.arrays) > 2 * EXITS:
                 oldest = self.list[0].when
                 self.arrays = {k: v for k, v in self.arrays.items() if v[1].when >= oldest}
-            held = weakref.ref(array) if type(array) is np.ndarray else (lambda: array)  # NumPy scalars are tiny
-            self.arrays[id(array)] = (held, exit)
+            if type(array) is np.ndarray:
+                self.arrays[id(array)] = (weakref.ref(array), exit)
+            else:
+                self.arrays[id(array)] = (lambda: array, exit)  # NumPy scalars are tiny
 
     def of(self, value: Any) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
@@ -180,11 +182,11 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
 
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
-    record = state.record
+    record, known = state.record, state.exits or exits()
     if record is None:
-        exits().add(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0)), array)
+        known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0)), array)
         return
-    exits().add(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record))), array)
+    known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record))), array)
     record.note(how, record.find(tensor))
 
 

@@ -525,7 +525,7 @@ CHECKS: dict[str, Any] = {
 
 def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
     """Installs a binary operator and its reflection. On scalar rows they only write a row; the rest is ``slow``."""
-    code = primitive.code
+    code, new = primitive.code, object.__new__
 
     def operator(a: EagerTensor, b: Any) -> Any:
         lane = a._lane
@@ -551,7 +551,9 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                 lane.pack()
                 row = lane.take()
             lane.put((code, a._row, other, frame.f_lasti))
-            return EagerTensor(lane, row)
+            made = new(EagerTensor)  # a third faster than calling the class
+            made._lane, made._row = lane, row
+            return made
         return slow(a, b)
 
     def reflected(a: EagerTensor, b: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,9 @@ class Writer:
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
         self.names.update({call.row + i: name for i, name in enumerate(outs)})
         formula = _formula(self.graph, call, [self._operand(r, n) for r, n in zip(call.inputs, arguments, strict=True)])
+        if formula is None and call.primitive.name == "slice":
+            self.scope[f"s{call.row}"] = call.attrs["spec"]
+            formula = f"{arguments[0]}[s{call.row}]"
         if formula is None:
             self.scope[f"f{call.row}"] = runner(call)
             formula = f"f{call.row}({', '.join(arguments)})"
@@ -358,10 +362,4 @@ def runner(call: Any) -> Callable[..., Any]:
                 check(primitive, wrap(x), wrap(y))
             return inner(x, y, **options)
 
-    if not attrs:
-        return forward
-
-    def run(*arrays: Any) -> Any:
-        return forward(*arrays, **attrs)
-
-    return run
+    return partial(forward, **attrs) if attrs else forward

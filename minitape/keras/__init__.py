@@ -45,7 +45,7 @@ HOME = {
     "Initializer": "initializers",
     "Regularizer": "regularizers",
     "InputSpec": "layer",
-    "name_scope": "backend",
+    "name_scope": "base",
 }
 __version__ = "3.15.1"
 

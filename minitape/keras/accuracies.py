@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import convert, floatx
+from .base import convert, floatx
 from .loss import squeeze_or_expand
 from .metric import MeanMetricWrapper
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .backend import auto_name, convert, epsilon
+from .base import auto_name, convert, epsilon
 from .counting import FN, FP, TN, TP, count_cells
 from .metric import Metric
 

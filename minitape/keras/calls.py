@@ -13,8 +13,8 @@ from typing import Any
 from .. import nest
 from ..errors import OpError
 from ..tensor import Tensor
-from . import backend
-from .backend import name_scope, standardize_dtype, standardize_shape
+from . import base
+from .base import name_scope, standardize_dtype, standardize_shape
 from .serial import Configured
 from .variable import Variable
 
@@ -139,7 +139,7 @@ def wrapped_build(build: Any) -> Any:
         object.__setattr__(self, "_building", True)
         try:
             with name_scope(self.name, caller=self):
-                self._path = backend.current_path()
+                self._path = base.current_path()
                 build(self, *args, **kwargs)
         finally:
             object.__setattr__(self, "_building", False)
@@ -181,10 +181,7 @@ def once(variables: Iterator[Variable]) -> list[Variable]:
 def is_tensor(x: Any) -> bool:
     """True for what a layer computes with: tensors, variables, composites and symbolic tensors."""
     return (
-        isinstance(x, (Tensor, Variable))
-        or hasattr(x, "_read")
-        or hasattr(x, "_composite")
-        or backend.is_keras_tensor(x)
+        isinstance(x, (Tensor, Variable)) or hasattr(x, "_read") or hasattr(x, "_composite") or base.is_keras_tensor(x)
     )
 
 
@@ -227,6 +224,6 @@ def with_arguments(error: Exception, class_name: str, signature: Any, args: Any,
 
 
 def _shown(value: Any) -> Any:
-    if is_tensor(value) and not backend.is_keras_tensor(value) and not hasattr(value, "_composite"):
+    if is_tensor(value) and not base.is_keras_tensor(value) and not hasattr(value, "_composite"):
         return f"tf.Tensor(shape={value.shape}, dtype={standardize_dtype(value.dtype)})"
     return repr(value)

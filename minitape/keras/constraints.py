@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..namespace import public
-from .backend import convert, epsilon
+from .base import convert, epsilon
 from .serial import Configured, lookup
 
 

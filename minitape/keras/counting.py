@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .backend import auto_name, convert, epsilon
+from .base import auto_name, convert, epsilon
 from .loss import squeeze_or_expand
 from .metric import Metric
 

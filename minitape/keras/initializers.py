@@ -12,7 +12,8 @@ import numpy as np
 
 from ..namespace import public
 from . import random
-from .backend import standardize_dtype
+from .base import standardize_dtype
+from .seeds import make_default_seed
 from .serial import Configured, lookup
 
 
@@ -119,7 +120,7 @@ class RandomInitializer(Initializer):
     def __init__(self, seed: Any = None) -> None:
         self._init_seed = seed
         if seed is None:
-            seed = random.make_default_seed()
+            seed = make_default_seed()
         elif not isinstance(seed, (int, random.SeedGenerator)):
             raise ValueError(
                 "`seed` argument should be an instance of `keras.random.SeedGenerator()` or an integer. "

@@ -15,8 +15,8 @@ from typing import Any
 from .. import nest
 from ..evidence import birth
 from ..tensor import Tensor
-from . import backend, constraints
-from .backend import current, name_scope, standardize_dtype
+from . import base, constraints
+from .base import current, name_scope, standardize_dtype
 from .calls import (
     InputSpec,  # noqa: F401 - layers take it from here
     all_tensors,
@@ -37,7 +37,7 @@ class Operation:
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
-            name = backend.auto_name(type(self).__name__)
+            name = base.auto_name(type(self).__name__)
         if not isinstance(name, str) or "/" in name:
             raise ValueError(
                 "Argument `name` must be a string and cannot contain character `/`. Received: "
@@ -411,14 +411,14 @@ class Layer(Operation):
         if not is_tensor(x):
             if not hasattr(x, "__array__"):
                 return x
-            x = backend.convert(x)
+            x = base.convert(x)
         else:
-            mask = backend.get_keras_mask(x)
+            mask = base.get_keras_mask(x)
         kind = standardize_dtype(x.dtype)
         if self.autocast and "float" in kind and kind != self._dtype and "float" in self._dtype:
-            x = x.cast(self._dtype) if hasattr(x, "_keras_history") else backend.convert(x, self._dtype)
+            x = x.cast(self._dtype) if hasattr(x, "_keras_history") else base.convert(x, self._dtype)
             if mask is not None:
-                backend.set_keras_mask(x, mask)
+                base.set_keras_mask(x, mask)
         return x
 
     def _check_input(self, first: Any) -> None:
@@ -446,7 +446,7 @@ class Layer(Operation):
             if position >= len(args):
                 kwargs["training"] = training
         if self._takes_mask and kwargs.get("mask") is None and list(parameters).index("mask") >= len(args):
-            mask = None if nest.is_nested(first) else backend.get_keras_mask(first)
+            mask = None if nest.is_nested(first) else base.get_keras_mask(first)
             if mask is not None:
                 kwargs["mask"] = mask
 
@@ -499,12 +499,12 @@ class Layer(Operation):
         if self.activity_regularizer is not None:
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
-                self.add_loss(loss / backend.convert(output.shape[0], loss.dtype.name) if output.ndim else loss)
-        before = None if nest.is_nested(first) else backend.get_keras_mask(first)
+                self.add_loss(loss / base.convert(output.shape[0], loss.dtype.name) if output.ndim else loss)
+        before = None if nest.is_nested(first) else base.get_keras_mask(first)
         if self.supports_masking:
             mask = self.compute_mask(first, before)
-            if mask is not None and not nest.is_nested(outputs) and backend.get_keras_mask(outputs) is None:
-                backend.set_keras_mask(outputs, mask)
+            if mask is not None and not nest.is_nested(outputs) and base.get_keras_mask(outputs) is None:
+                base.set_keras_mask(outputs, mask)
         elif before is not None:
             warnings.warn(
                 f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "

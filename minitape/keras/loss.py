@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from .backend import auto_name, convert, floatx, get_keras_mask, standardize_dtype
+from .base import auto_name, convert, floatx, get_keras_mask, standardize_dtype
 from .serial import Configured
 
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .backend import convert, epsilon, set_keras_mask
+from .base import convert, epsilon, set_keras_mask
 from .loss import squeeze_or_expand
 
 

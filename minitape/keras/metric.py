@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import initializers, lossfunctions
-from .backend import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
+from .base import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
 from .serial import Configured
 from .tracking import Store, might_track

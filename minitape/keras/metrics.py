@@ -21,7 +21,7 @@ from .accuracies import (  # noqa: F401 - part of tf.keras.metrics
     top_k_categorical_accuracy,
 )
 from .auc import AUC
-from .backend import convert, to_snake_case
+from .base import convert, to_snake_case
 from .counting import (
     F1Score,
     FalseNegatives,

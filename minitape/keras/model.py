@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from . import backend
+from . import base
 from .layer import Layer
 from .symbolic import InputLayer, KerasTensor, nodes_between, replay
 from .training import Trainer
@@ -59,10 +59,8 @@ class Model(Trainer, Layer):
         if type(self).build is not Model.build:
             super()._build_for(args, kwargs)
         else:
-            self._path = backend.current_path()
-            self._build_shape = (
-                nest.map_structure(lambda x: backend.standardize_shape(x.shape), args[0]) if args else None
-            )
+            self._path = base.current_path()
+            self._build_shape = nest.map_structure(lambda x: base.standardize_shape(x.shape), args[0]) if args else None
 
     @property
     def layers(self) -> list[Layer]:
@@ -125,7 +123,7 @@ class Functional(Model):
     """A model of symbolic tensors: it replays the calls that lead from ``inputs`` to ``outputs``."""
 
     def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any) -> None:
-        super().__init__(name=name or backend.auto_name("functional"), **kwargs)
+        super().__init__(name=name or base.auto_name("functional"), **kwargs)
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             for x in nest.flatten(given):
                 if not isinstance(x, KerasTensor):
@@ -159,14 +157,14 @@ class Functional(Model):
         values = self._matched(inputs)
         for value, kept in zip(values, [] if mask is None else nest.flatten(mask), strict=False):
             if kept is not None:
-                backend.set_keras_mask(value, kept)
+                base.set_keras_mask(value, kept)
         return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
 
     def _check_input(self, first: Any) -> None:
         for symbol, value in zip(self.inputs, self._matched(first), strict=True):
             if value is None:
                 continue
-            found, name = backend.standardize_shape(value.shape), symbol._keras_history.layer.name
+            found, name = base.standardize_shape(value.shape), symbol._keras_history.layer.name
             if len(found) != len(symbol.shape) or any(
                 None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)
             ):
@@ -273,7 +271,7 @@ class Sequential(Model):
     def build(self, input_shape: Any = None) -> None:
         """Creates the weights for inputs of this shape."""
         try:
-            shape = backend.standardize_shape(input_shape)
+            shape = base.standardize_shape(input_shape)
         except (ValueError, TypeError):
             return
         if not self._stack:
@@ -300,7 +298,7 @@ class Sequential(Model):
 
     def _build_for(self, args: Any, kwargs: Any) -> None:
         if args and not nest.is_nested(args[0]):
-            shape = backend.standardize_shape(args[0].shape)
+            shape = base.standardize_shape(args[0].shape)
             if self._stack and isinstance(self._stack[0], InputLayer):
                 shape = self._stack[0].batch_shape
             self.build(
@@ -316,7 +314,7 @@ class Sequential(Model):
             if layer._takes_mask and mask is not None:
                 given["mask"] = mask
             inputs = layer(inputs, **given)
-            mask = nest.map_structure(backend.get_keras_mask, inputs)
+            mask = nest.map_structure(base.get_keras_mask, inputs)
         return inputs
 
     @property

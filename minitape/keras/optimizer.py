@@ -8,7 +8,7 @@ from typing import Any
 
 from ..slices import IndexedSlices
 from . import initializers
-from .backend import auto_name, convert, floatx, name_scope
+from .base import auto_name, convert, floatx, name_scope
 from .variable import Variable
 
 SHARED = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..namespace import public
-from .backend import convert
+from .base import convert
 from .serial import Configured, lookup
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import nest
 from ..tensor import Tensor
-from .backend import auto_name, current, floatx, standardize_dtype, standardize_shape
+from .base import auto_name, current, floatx, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
 
@@ -73,7 +73,7 @@ class KerasTensor:
 
 
 def _cast(x: Any, dtype: str) -> Any:
-    from .backend import convert
+    from .base import convert
 
     return convert(x, dtype)
 

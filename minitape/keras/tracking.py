@@ -58,7 +58,7 @@ class Store:
     def _home(self, value: Any) -> list[Any] | None:
         from .layer import Layer
         from .metrics import Metric
-        from .random import SeedGenerator
+        from .seeds import SeedGenerator
         from .variable import Variable
 
         if isinstance(value, Variable):

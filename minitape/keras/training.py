@@ -16,7 +16,7 @@ from ..tape import GradientTape
 from ..tensor import Tensor
 from . import metrics as metrics_module
 from . import optimizers
-from .backend import convert
+from .base import convert
 from .callback import CallbackList
 from .compiled import Losses, Metrics, output_names
 from .feeding import Feed, unpack_x_y_sample_weight

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..namespace import public
 from . import progress
-from .backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
+from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .progress import Progbar  # noqa: F401
 from .serial import registered
 
@@ -32,7 +32,7 @@ def set_random_seed(seed: int) -> None:
     python_random.seed(seed)
     np.random.seed(seed)
     tf.random.set_seed(seed)
-    from .backend import current
+    from .base import current
 
     current.seeds = None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..shape import TensorShape
 from ..variable import ResourceVariable
-from .backend import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
+from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 
 
 class Variable:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 import minitape as tf
 
 ops, K = tf.keras.ops, tf.keras.backend
+NAMESPACES = pytest.mark.parametrize("home", ["ops", "activations", "backend", "random", "layers"])
 QUICK = settings(max_examples=40, deadline=None, derandomize=True)
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, max_side=3)
 ARRAYS = hnp.arrays(np.float32, SHAPES, elements=st.floats(-3, 3, width=32))
@@ -95,3 +99,58 @@ def test_functions_of_the_old_backend():
         K.gradients(x, [x])
     with pytest.raises(AttributeError, match=r"tf\.keras\.backend\.foo"):
         assert K.foo
+
+
+@NAMESPACES
+def test_a_namespace_lists_its_public_names_and_gives_nothing_else(home):
+    namespace = getattr(tf.keras, home)
+    found = [getattr(namespace, name) for name in dir(namespace)]
+    assert found and not any(name.startswith("_") for name in dir(namespace))
+    for name in ("Any", "Callable", "annotations", "np", "convert", "lazy", "missing"):
+        with pytest.raises(AttributeError, match=rf"minitape has no 'tf\.keras\.{home}\.{name}'"):
+            getattr(namespace, name)
+
+
+@pytest.mark.parametrize("home", ["ops", "activations", "backend", "random"])
+def test_every_public_name_has_an_example(home):
+    namespace = getattr(tf.keras, home)
+    docs = {name: inspect.getdoc(getattr(namespace, name)) or "" for name in dir(namespace)}
+    assert [name for name, doc in docs.items() if ">>>" not in doc] == []
+
+
+def gradient_of(function, count):
+    """None, 0, 1 or an error's name, for the gradient of a function of so many tensors."""
+    x = tf.constant([[0.5, 0.25], [0.75, 0.125]])
+    x = tf.complex(x, x) if function.__name__ == "imag" else x
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(*[x, tf.constant([[1.5, -0.5], [0.25, 2.0]])][:count])
+    try:
+        gradient = tape.gradient(y, x)
+    except LookupError:
+        return "LookupError"
+    return gradient if gradient is None else int(np.any(gradient))
+
+
+@pytest.mark.parametrize("home", [ops, tf.keras.activations], ids=["ops", "activations"])
+def test_docstrings_tell_the_truth_about_gradients(home):
+    counts = {"x": 1, "x axis": 1, "x axis keepdims": 1, "x1 x2": 2}
+    told = {None: "the gradient is None|Not differentiable", 0: "gradient is 0", 1: "Differentiable",
+            "LookupError": "raises LookupError"}  # fmt: skip
+    checked = []
+    for name in dir(home):
+        function = getattr(home, name)
+        count = counts.get(" ".join(inspect.signature(function).parameters))
+        if count and name not in ("convert_to_numpy", "is_tensor", "ndim", "shape", "nonzero", "expand_dims", "cross"):
+            found, doc = gradient_of(function, count), " ".join(inspect.getdoc(function).split())
+            assert re.search(told[found], doc), (name, found)
+            assert found is None or "gradient is None" not in doc, name
+            checked.append(name)
+    assert len(checked) > 15
+
+
+def test_symbolic_tensors_reach_every_argument():
+    x, mask = tf.keras.Input((2,)), tf.keras.Input((2,), dtype="bool")
+    model = tf.keras.Model([x, mask], ops.where(mask, x, ops.zeros_like(x)))
+    np.testing.assert_array_equal(model([np.array([[1.0, 2.0]]), np.array([[True, False]])]), [[1, 0]])
+    assert ops.shape(x) == (None, 2) and ops.ndim(x) == 2 and ops.cast(x, "int32").dtype == "int32"

@@ -1,83 +1,28 @@
-"""``tf.keras.layers``: the layers, each family in a file of its own."""
+"""``tf.keras.layers``: the layers, each family in a file of its own.
 
-from __future__ import annotations
+Here is who holds which name.
 
-import importlib
-from typing import Any
+>>> import minitape as tf
+>>> tf.keras.layers.Dense(3)(tf.ones((2, 4))).shape
+TensorShape([2, 3])
+"""
 
-from ...api import missing
+from ...namespace import lazy as _lazy
 
-HOME = {
-    "Dense": "dense",
-    "Embedding": "embedding",
-    "Dropout": "noise",
-    "GaussianNoise": "noise",
-    "Flatten": "shaping",
-    "Reshape": "shaping",
-    "Permute": "shaping",
-    "RepeatVector": "shaping",
-    "Activation": "elementwise",
-    "ReLU": "elementwise",
-    "LeakyReLU": "elementwise",
-    "ELU": "elementwise",
-    "Softmax": "elementwise",
-    "Lambda": "elementwise",
-    "Identity": "elementwise",
-    "Rescaling": "elementwise",
-    "Conv2D": "convolution",
-    "Convolution2D": "convolution",
-    "Conv1D": "convolution",
-    "Convolution1D": "convolution",
-    "MaxPooling1D": "pooling",
-    "MaxPool1D": "pooling",
-    "AveragePooling1D": "pooling",
-    "AvgPool1D": "pooling",
-    "GlobalAvgPool1D": "pooling",
-    "GlobalAvgPool2D": "pooling",
-    "GlobalMaxPool1D": "pooling",
-    "GlobalMaxPool2D": "pooling",
-    "MaxPooling2D": "pooling",
-    "MaxPool2D": "pooling",
-    "AveragePooling2D": "pooling",
-    "AvgPool2D": "pooling",
-    "GlobalAveragePooling1D": "pooling",
-    "GlobalAveragePooling2D": "pooling",
-    "GlobalMaxPooling1D": "pooling",
-    "GlobalMaxPooling2D": "pooling",
-    "BatchNormalization": "normalization",
-    "LayerNormalization": "normalization",
-    "Normalization": "normalization",
-    "Add": "merging",
-    "Subtract": "merging",
-    "Multiply": "merging",
-    "Average": "merging",
-    "Maximum": "merging",
-    "Minimum": "merging",
-    "Concatenate": "merging",
-    "add": "merging",
-    "subtract": "merging",
-    "multiply": "merging",
-    "average": "merging",
-    "maximum": "merging",
-    "minimum": "merging",
-    "concatenate": "merging",
-    "GRU": "recurrent",
-    "LSTM": "recurrent",
-    "SimpleRNN": "recurrent",
-}
-OUTSIDE = {"Layer": "layer", "InputSpec": "layer", "Input": "symbolic", "InputLayer": "symbolic"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in HOME:
-        found = getattr(importlib.import_module(f"{__name__}.{HOME[name]}"), name)
-    elif name in OUTSIDE:
-        found = getattr(importlib.import_module(f"minitape.keras.{OUTSIDE[name]}"), name)
-    else:
-        raise AttributeError(missing("tf.keras.layers", name, [*HOME, *OUTSIDE]))
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*HOME, *OUTSIDE])
+__getattr__, __dir__ = _lazy("tf.keras.layers", {
+    "keras.layer": "InputSpec Layer",
+    "keras.symbolic": "Input InputLayer",
+    "keras.layers.dense": "Dense",
+    "keras.layers.embedding": "Embedding",
+    "keras.layers.convolution": "Conv1D Conv2D Convolution1D Convolution2D",
+    "keras.layers.pooling": "AveragePooling1D AveragePooling2D AvgPool1D AvgPool2D GlobalAveragePooling1D "
+                            "GlobalAveragePooling2D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D "
+                            "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",
+    "keras.layers.recurrent": "GRU LSTM SimpleRNN",
+    "keras.layers.normalization": "BatchNormalization LayerNormalization Normalization",
+    "keras.layers.noise": "Dropout GaussianNoise",
+    "keras.layers.shaping": "Flatten Permute RepeatVector Reshape",
+    "keras.layers.elementwise": "Activation ELU Identity Lambda LeakyReLU ReLU Rescaling Softmax",
+    "keras.layers.merging": "Add Average Concatenate Maximum Minimum Multiply Subtract add average concatenate maximum "
+                            "minimum multiply subtract",
+}, globals())  # fmt: skip

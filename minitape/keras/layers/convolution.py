@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backend import standardize_data_format
+from ..base import standardize_data_format
 from ..layer import InputSpec
 from .common import KernelAndBias
 

@@ -20,6 +20,9 @@ class _Elementwise(SameShape):
 class Activation(_Elementwise):
     """An activation as a layer, by name or as a function.
 
+    The inputs are a tensor of any shape, in the dtype of the layer; the outputs have its shape. Differentiable as the
+    activation is. Raises ValueError for an unknown name.
+
     >>> import minitape as tf
     >>> tf.keras.layers.Activation("relu")(tf.constant([-1.0, 1.0])).numpy()
     array([0., 1.], dtype=float32)
@@ -37,7 +40,14 @@ class Activation(_Elementwise):
 
 
 class Identity(_Elementwise):
-    """The inputs as they are."""
+    """The inputs as they are.
+
+    They have any shape. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Identity()(tf.constant([1.0, 2.0])).numpy()
+    array([1., 2.], dtype=float32)
+    """
 
     def call(self, inputs: Any) -> Any:
         """The inputs."""
@@ -45,7 +55,15 @@ class Identity(_Elementwise):
 
 
 class ReLU(_Elementwise):
-    """``max(x, 0)``, with an optional slope, threshold and upper bound."""
+    """``max(x, 0)``; or ``negative_slope * (x - threshold)`` below ``threshold``, cut at ``max_value``.
+
+    The inputs are a tensor of any shape, in the dtype of the layer; the outputs have its shape. Differentiable. Raises
+    ValueError for a negative argument.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.ReLU(max_value=6.0)(tf.constant([-1.0, 2.0, 9.0])).numpy()
+    array([0., 2., 6.], dtype=float32)
+    """
 
     _config = "max_value negative_slope threshold"
 
@@ -69,7 +87,15 @@ class ReLU(_Elementwise):
 
 
 class LeakyReLU(_Elementwise):
-    """``x``, times ``negative_slope`` where it is negative."""
+    """``x``, times ``negative_slope`` where it is negative.
+
+    The inputs are a tensor of any shape, in the dtype of the layer; the outputs have its shape. Differentiable. Raises
+    ValueError for a negative slope.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.LeakyReLU(negative_slope=0.5)(tf.constant([-1.0, 2.0])).numpy()
+    array([-0.5,  2. ], dtype=float32)
+    """
 
     _config = "negative_slope"
 
@@ -89,7 +115,14 @@ class LeakyReLU(_Elementwise):
 
 
 class ELU(_Elementwise):
-    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere."""
+    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
+
+    The inputs are a tensor of any shape, in the dtype of the layer; the outputs have its shape. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.ELU()(tf.constant([-1.0, 2.0])).numpy().round(4)
+    array([-0.6321,  2.    ], dtype=float32)
+    """
 
     _config = "alpha"
 
@@ -103,7 +136,15 @@ class ELU(_Elementwise):
 
 
 class Softmax(_Elementwise):
-    """Softmax over ``axis``."""
+    """Softmax over ``axis``: numbers between 0 and 1 that sum to 1.
+
+    The inputs are a tensor of any shape but (), in the dtype of the layer; the outputs have its shape. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Softmax()(tf.constant([[0.0, 0.0], [0.0, 2.0]])).numpy().round(4)
+    array([[0.5   , 0.5   ],
+           [0.1192, 0.8808]], dtype=float32)
+    """
 
     _config = "axis"
 
@@ -117,7 +158,15 @@ class Softmax(_Elementwise):
 
 
 class Rescaling(_Elementwise):
-    """``inputs * scale + offset``."""
+    """``inputs * scale + offset``.
+
+    The inputs are a tensor of numbers of any shape and become the dtype of the layer; the outputs have their shape.
+    Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Rescaling(1 / 255)(tf.constant([0, 51, 255])).numpy().round(4)
+    array([0. , 0.2, 1. ], dtype=float32)
+    """
 
     _config = "scale offset"
 
@@ -133,7 +182,15 @@ class Rescaling(_Elementwise):
 
 
 class Lambda(Layer):
-    """Any function of tensors as a layer. Variables inside it are not seen by the layer."""
+    """Any function of tensors as a layer. Variables inside it are not seen by the layer.
+
+    ``function`` takes the inputs and ``arguments`` by name; shapes, dtypes and the gradient are its own. Raises ValueError
+    for a ``mask``.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Lambda(lambda x, power: x**power, arguments={"power": 2})(tf.constant([3.0])).numpy()
+    array([9.], dtype=float32)
+    """
 
     _config = "function arguments"
 

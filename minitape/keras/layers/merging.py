@@ -1,4 +1,8 @@
-"""Layers of several inputs."""
+"""Layers of several inputs.
+
+They take a list of tensors, the batch first, of shapes that broadcast; whole numbers become the dtype of the layer. All
+raise ValueError for what is not a list, or is an empty one.
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,9 @@ class _Merge(Layer):
 class Add(_Merge):
     """The sum of the inputs.
 
+    They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
+    ValueError for what is not a list.
+
     >>> import minitape as tf
     >>> tf.keras.layers.Add()([tf.constant([1.0]), tf.constant([2.0])]).numpy()
     array([3.], dtype=float32)
@@ -51,7 +58,15 @@ class Add(_Merge):
 
 
 class Subtract(_Merge):
-    """The first input minus the second; ValueError unless there are two."""
+    """The first input minus the second.
+
+    They are a list of two tensors of shapes that broadcast; the result has that shape. Differentiable in both. Raises
+    ValueError unless there are two.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Subtract()([tf.constant([5.0, 7.0]), tf.constant([1.0, 2.0])]).numpy()
+    array([4., 5.], dtype=float32)
+    """
 
     def build(self, input_shape: Any) -> None:
         """Checks that there are two inputs."""
@@ -66,14 +81,30 @@ class Subtract(_Merge):
 
 
 class Multiply(_Merge):
-    """The product of the inputs."""
+    """The product of the inputs.
+
+    They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
+    ValueError for what is not a list.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Multiply()([tf.constant([2.0, 3.0]), tf.constant([4.0, 5.0])]).numpy()
+    array([ 8., 15.], dtype=float32)
+    """
 
     def _merge(self, a: Any, b: Any) -> Any:
         return a * b
 
 
 class Average(_Merge):
-    """The mean of the inputs."""
+    """The mean of the inputs, element by element.
+
+    They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
+    ValueError for what is not a list.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Average()([tf.constant([1.0, 2.0]), tf.constant([3.0, 6.0])]).numpy()
+    array([2., 4.], dtype=float32)
+    """
 
     def call(self, inputs: Any) -> Any:
         """The merged inputs."""
@@ -81,7 +112,15 @@ class Average(_Merge):
 
 
 class Maximum(_Merge):
-    """The largest of the inputs."""
+    """The largest of the inputs, element by element.
+
+    They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in the one that is
+    taken. Raises ValueError for what is not a list.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Maximum()([tf.constant([1.0, 5.0]), tf.constant([4.0, 2.0])]).numpy()
+    array([4., 5.], dtype=float32)
+    """
 
     def _merge(self, a: Any, b: Any) -> Any:
         import minitape as tf
@@ -90,7 +129,15 @@ class Maximum(_Merge):
 
 
 class Minimum(_Merge):
-    """The smallest of the inputs."""
+    """The smallest of the inputs, element by element.
+
+    They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in the one that is
+    taken. Raises ValueError for what is not a list.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Minimum()([tf.constant([1.0, 5.0]), tf.constant([4.0, 2.0])]).numpy()
+    array([1., 2.], dtype=float32)
+    """
 
     def _merge(self, a: Any, b: Any) -> Any:
         import minitape as tf
@@ -99,7 +146,15 @@ class Minimum(_Merge):
 
 
 class Concatenate(_Merge):
-    """The inputs joined along ``axis``."""
+    """The inputs joined along ``axis``, the last one by default.
+
+    They are a list of tensors of shapes that differ in that axis only. Differentiable in each. Raises ValueError for what
+    is not a list and for shapes that do not fit.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Concatenate()([tf.constant([[1.0, 2.0]]), tf.constant([[3.0]])]).numpy()
+    array([[1., 2., 3.]], dtype=float32)
+    """
 
     _config = "axis"
 
@@ -114,14 +169,28 @@ class Concatenate(_Merge):
         return tf.concat(inputs, axis=self.axis)
 
 
-def _function(layer: type[Layer]) -> Any:
+def _function(layer: type[Layer], result: str) -> Any:
+    """The layer as a function; ``result`` is what it makes of the two rows of the example."""
+
     def merge(inputs: Any, **kwargs: Any) -> Any:
         return layer(**kwargs)(inputs)
 
-    merge.__name__ = merge.__qualname__ = layer.__name__.lower()
-    merge.__doc__ = f"``{layer.__name__}(...)(inputs)``: {(layer.__doc__ or '').splitlines()[0].lower()}"
+    merge.__name__ = merge.__qualname__ = name = layer.__name__.lower()
+    merge.__doc__ = f"""``{layer.__name__}(...)(inputs)``: {(layer.__doc__ or "").splitlines()[0].lower()}
+
+    Takes the arguments of the layer by name. Shapes, dtypes, the gradient and errors are those of the layer.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.{name}([tf.constant([[2.0, 8.0]]), tf.constant([[4.0, 2.0]])]).numpy()
+    {result}
+    """
     return merge
 
 
-add, subtract, multiply, average = map(_function, (Add, Subtract, Multiply, Average))
-maximum, minimum, concatenate = map(_function, (Maximum, Minimum, Concatenate))
+add = _function(Add, "array([[ 6., 10.]], dtype=float32)")
+subtract = _function(Subtract, "array([[-2.,  6.]], dtype=float32)")
+multiply = _function(Multiply, "array([[ 8., 16.]], dtype=float32)")
+average = _function(Average, "array([[3., 5.]], dtype=float32)")
+maximum = _function(Maximum, "array([[4., 8.]], dtype=float32)")
+minimum = _function(Minimum, "array([[2., 2.]], dtype=float32)")
+concatenate = _function(Concatenate, "array([[2., 8., 4., 2.]], dtype=float32)")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
-from .. import backend, initializers
+from .. import base, initializers
 from ..layer import InputSpec
 from .common import SameShape, ScaleAndOffset
 
@@ -97,7 +97,7 @@ def _moments(inputs: Any, axes: list[int], mask: Any) -> tuple[Any, Any]:
             f"mask.shape={tuple(mask.shape)}, inputs.shape={tuple(inputs.shape)}"
         )
     kept = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), inputs.shape), inputs.dtype)
-    count = tf.reduce_sum(kept, axes, keepdims=True) + backend.epsilon()
+    count = tf.reduce_sum(kept, axes, keepdims=True) + base.epsilon()
     mean = tf.reduce_sum(tf.where(kept > 0, inputs, 0.0), axes, keepdims=True) / count
     variance = tf.reduce_sum(tf.where(kept > 0, inputs - mean, 0.0) ** 2, axes, keepdims=True) / count
     return tf.squeeze(mean, axes), tf.squeeze(variance, axes)
@@ -268,7 +268,7 @@ class Normalization(SameShape):
         import minitape as tf
 
         x, mean = tf.cast(inputs, self.dtype), self.mean
-        deviation = tf.maximum(tf.sqrt(self.variance), backend.epsilon())
+        deviation = tf.maximum(tf.sqrt(self.variance), base.epsilon())
         return x * deviation + mean if self.invert else (x - mean) / deviation
 
     def get_config(self) -> dict[str, Any]:

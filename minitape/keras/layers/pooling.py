@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backend import standardize_data_format
+from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
 from .convolution import one, pair
 
@@ -44,6 +44,10 @@ class _Pooling2D(Layer):
 class MaxPooling2D(_Pooling2D):
     """The largest element under each window of (batch, height, width, channels).
 
+    The inputs are floats; windows of ``pool_size`` stand ``strides`` apart (as far as they are wide by default), with
+    ``padding`` "same" also over the edge. Differentiable: the gradient goes to the largest element. Raises ValueError
+    for inputs of another number of axes.
+
     >>> import minitape as tf
     >>> tf.keras.layers.MaxPooling2D()(tf.ones([1, 4, 4, 3])).shape
     TensorShape([1, 2, 2, 3])
@@ -53,7 +57,17 @@ class MaxPooling2D(_Pooling2D):
 
 
 class AveragePooling2D(_Pooling2D):
-    """The mean of the elements under each window of (batch, height, width, channels)."""
+    """The mean of the elements under each window of (batch, height, width, channels).
+
+    The inputs are floats; windows of ``pool_size`` stand ``strides`` apart (as far as they are wide by default), with
+    ``padding`` "same" also over the edge. Differentiable. Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(16.0), (1, 4, 4, 1))
+    >>> tf.keras.layers.AveragePooling2D(2)(image).numpy()[0, :, :, 0]
+    array([[ 2.5,  4.5],
+           [10.5, 12.5]], dtype=float32)
+    """
 
     _pool = "avg_pool2d"
 
@@ -84,6 +98,10 @@ class _Pooling1D(_Pooling2D):
 class MaxPooling1D(_Pooling1D):
     """The largest element under each window of (batch, steps, features).
 
+    The inputs are floats; windows of ``pool_size`` steps stand ``strides`` apart (as far as they are long by default), with
+    ``padding`` "same" also over the edge. Differentiable: the gradient goes to the largest element. Raises ValueError
+    for inputs of another number of axes.
+
     >>> import minitape as tf
     >>> tf.keras.layers.MaxPooling1D(2)(tf.constant([[[1.0], [3.0], [2.0], [0.0]]])).numpy().tolist()
     [[[3.0], [2.0]]]
@@ -93,7 +111,15 @@ class MaxPooling1D(_Pooling1D):
 
 
 class AveragePooling1D(_Pooling1D):
-    """The mean of the elements under each window of (batch, steps, features)."""
+    """The mean of the elements under each window of (batch, steps, features).
+
+    The inputs are floats; windows of ``pool_size`` steps stand ``strides`` apart (as far as they are long by default), with
+    ``padding`` "same" also over the edge. Differentiable. Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.AveragePooling1D(2)(tf.constant([[[1.0], [3.0], [2.0], [0.0]]])).numpy().tolist()
+    [[[2.0], [1.0]]]
+    """
 
     _pool = "avg_pool2d"
 
@@ -128,23 +154,55 @@ class _Global(Layer):
 
 
 class GlobalAveragePooling1D(_Global):
-    """The mean over the steps of (batch, steps, features)."""
+    """The mean over the steps of (batch, steps, features), without those that a mask leaves out.
+
+    The inputs are floats; the outputs are (batch, features), with ``keepdims`` (batch, 1, features). Differentiable.
+    Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GlobalAveragePooling1D()(tf.constant([[[1.0, 2.0], [3.0, 6.0]]])).numpy()
+    array([[2., 4.]], dtype=float32)
+    """
 
 
 class GlobalAveragePooling2D(_Global):
-    """The mean over height and width of (batch, height, width, channels)."""
+    """The mean over height and width of (batch, height, width, channels).
+
+    The inputs are floats; the outputs are (batch, channels), with ``keepdims`` (batch, 1, 1, channels). Differentiable.
+    Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GlobalAveragePooling2D()(tf.reshape(tf.range(8.0), (1, 2, 2, 2))).numpy()
+    array([[3., 4.]], dtype=float32)
+    """
 
     _rank = 4
 
 
 class GlobalMaxPooling1D(_Global):
-    """The largest over the steps of (batch, steps, features)."""
+    """The largest over the steps of (batch, steps, features).
+
+    The inputs are floats; the outputs are (batch, features), with ``keepdims`` (batch, 1, features). Differentiable;
+    equal ones share the gradient. Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GlobalMaxPooling1D()(tf.constant([[[1.0, 6.0], [3.0, 2.0]]])).numpy()
+    array([[3., 6.]], dtype=float32)
+    """
 
     _reduce = "reduce_max"
 
 
 class GlobalMaxPooling2D(_Global):
-    """The largest over height and width of (batch, height, width, channels)."""
+    """The largest over height and width of (batch, height, width, channels).
+
+    The inputs are floats; the outputs are (batch, channels), with ``keepdims`` (batch, 1, 1, channels). Differentiable;
+    equal ones share the gradient. Raises ValueError for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GlobalMaxPooling2D(keepdims=True)(tf.reshape(tf.range(8.0), (1, 2, 2, 2))).numpy()
+    array([[[[6., 7.]]]], dtype=float32)
+    """
 
     _rank, _reduce = 4, "reduce_max"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..backend import standardize_data_format
+from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
 
 

@@ -1,0 +1,360 @@
+"""What all of Keras stands on: the float type, dtypes and shapes by name, name scopes, masks."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ..record import state as _thread
+from ..tensor import Tensor
+
+ALLOWED_DTYPES = frozenset(
+    "float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 bool string complex64 "
+    "complex128".split()
+)
+
+
+class _Globals(threading.local):
+    def __init__(self) -> None:
+        self.uids: dict[str, int] = defaultdict(int)
+        self.scopes: list[name_scope] = []
+        self.call: Any = None  # the call of the outermost layer that is running
+        self.masks: dict[int, tuple[Any, Any]] = {}
+        self.seeds: Any = None  # the generator behind random functions without a seed
+
+
+_SETTINGS: dict[str, Any] = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
+current = _Globals()
+
+
+def backend() -> str:
+    """The name of the engine under Keras: always "tensorflow", as its spelling is.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.backend()
+    'tensorflow'
+    """
+    return "tensorflow"
+
+
+def floatx() -> str:
+    """The default float type, "float32" unless set otherwise.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.floatx()
+    'float32'
+    """
+    return _SETTINGS["floatx"]
+
+
+def set_floatx(value: str) -> None:
+    """Sets the default float type: "bfloat16", "float16", "float32" or "float64".
+
+    Tensors and variables made from now on have it where nothing else is said. Raises ValueError for another name.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_floatx("float64")
+    >>> tf.keras.ops.zeros((2,)).dtype
+    tf.float64
+    >>> tf.keras.backend.set_floatx("float32")
+    """
+    accepted = {"bfloat16", "float16", "float32", "float64"}
+    if value not in accepted:
+        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of {accepted}")
+    _SETTINGS["floatx"] = str(value)
+
+
+def epsilon() -> float:
+    """The small number that keeps denominators and logarithms away from zero.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.epsilon()
+    1e-07
+    """
+    return _SETTINGS["epsilon"]
+
+
+def set_epsilon(value: float) -> None:
+    """Sets the small number that keeps denominators and logarithms away from zero.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_epsilon(1e-5)
+    >>> tf.keras.backend.epsilon()
+    1e-05
+    >>> tf.keras.backend.set_epsilon(1e-7)
+    """
+    _SETTINGS["epsilon"] = value
+
+
+def image_data_format() -> str:
+    """Where images have their channels: "channels_last" unless set otherwise.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.image_data_format()
+    'channels_last'
+    """
+    return _SETTINGS["image_data_format"]
+
+
+def set_image_data_format(data_format: str) -> None:
+    """Sets where images have their channels: "channels_last" or "channels_first".
+
+    Raises ValueError for another word.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.set_image_data_format("channels_first")
+    >>> tf.keras.backend.image_data_format()
+    'channels_first'
+    >>> tf.keras.backend.set_image_data_format("channels_last")
+    """
+    _SETTINGS["image_data_format"] = standardize_data_format(data_format)
+
+
+def standardize_data_format(data_format: Any) -> str:
+    """The format that was asked for, or the default one for None; ValueError for another word."""
+    if data_format is None:
+        return image_data_format()
+    name = str(data_format).lower()
+    if name not in ("channels_first", "channels_last"):
+        raise ValueError(
+            "The `data_format` argument must be one of {'channels_first', 'channels_last'}. "
+            f"Received: data_format={data_format}"
+        )
+    return name
+
+
+def standardize_dtype(dtype: Any) -> str:
+    """The name of a dtype: None is the default float type.
+
+    ``dtype`` is a dtype of TensorFlow or NumPy, a Python type, a name or None. Raises ValueError for an unknown one.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.standardize_dtype(tf.int32), tf.keras.backend.standardize_dtype(None)
+    ('int32', 'float32')
+    """
+    if dtype is None:
+        return floatx()
+    python = {bool: "bool", int: "int64", float: "float32", complex: "complex128", str: "string", "int": "int64"}
+    name = python.get(dtype, dtype) if isinstance(dtype, (type, str)) else dtype
+    name = getattr(name, "name", None) or getattr(name, "__name__", None) or name
+    if name not in ALLOWED_DTYPES:
+        raise ValueError(f"Invalid dtype: {name}")
+    return str(name)
+
+
+def is_float_dtype(dtype: Any) -> bool:
+    """True for float16, bfloat16, float32 and float64, and for their names.
+
+    Raises ValueError for what is no dtype.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_float_dtype("float16"), tf.keras.backend.is_float_dtype("int32")
+    (True, False)
+    """
+    return "float" in standardize_dtype(dtype)
+
+
+def is_int_dtype(dtype: Any) -> bool:
+    """True for signed and unsigned integers, and for their names.
+
+    Raises ValueError for what is no dtype.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_int_dtype("uint8"), tf.keras.backend.is_int_dtype("bool")
+    (True, False)
+    """
+    return standardize_dtype(dtype).startswith(("int", "uint"))
+
+
+def result_type(*dtypes: Any) -> str:
+    """The dtype in which values of these dtypes are combined, as a name.
+
+    A whole number never widens a float, and a Python number (``int``, ``float``) takes the dtype of what stands beside
+    it; complex128 and uint64 are narrowed, as Keras does. Without arguments it is the default float type. Raises ValueError for an unknown dtype.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.result_type("int64", "float16"), tf.keras.backend.result_type("uint8", "int8")
+    ('float16', 'int16')
+    >>> tf.keras.backend.result_type("int8", int), tf.keras.backend.result_type("int8", float)
+    ('int8', 'float32')
+    """
+    return _combined(dtypes, floatx())
+
+
+@functools.lru_cache(1024)
+def _combined(dtypes: tuple[Any, ...], default: str) -> str:
+    names = [standardize_dtype(d) for d in dtypes if d not in (int, float)]
+    if "string" in names and len({*names, *dtypes}) > 1:
+        raise ValueError("dtype='string' is not a valid dtype for Keras type promotion.")
+    if any(name.startswith("complex") for name in names):
+        return "complex64"
+    floats = {name for name in names if "float" in name}
+    if floats:
+        return floats.pop() if len(floats) == 1 else "float64" if "float64" in floats else "float32"
+    whole = [name for name in names if name not in ("bool", "string")]
+    if float in dtypes or not dtypes or ("uint64" in whole and any(name.startswith("int") for name in whole)):
+        return default
+    if whole:
+        return np.result_type(*whole).name.replace("uint64", "uint32")
+    return "int32" if int in dtypes else names[0]
+
+
+def standardize_shape(shape: Any) -> tuple[int | None, ...]:
+    """A shape as a tuple of ints and None; ValueError for anything else."""
+    if shape is None:
+        raise ValueError("Undefined shapes are not supported.")
+    if not hasattr(shape, "__iter__"):
+        raise ValueError(f"Cannot convert '{shape}' to a shape.")
+    sizes: list[int | None] = []
+    for size in shape:
+        if size is None:
+            sizes.append(None)
+            continue
+        if isinstance(size, (str, float)):
+            raise ValueError(
+                f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type '{type(size)}'. "
+            )
+        try:
+            size = int(size)
+        except Exception as error:
+            raise ValueError(
+                f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type '{type(size)}'. "
+            ) from error
+        if size < 0:
+            raise ValueError(f"Cannot convert '{shape}' to a shape. Negative dimensions are not allowed.")
+        sizes.append(size)
+    return tuple(sizes)
+
+
+def convert(x: Any, dtype: Any = None) -> Any:
+    """``x`` as a tensor, cast to ``dtype`` (a name) where one is given."""
+    import minitape as tf
+
+    dtype = None if dtype is None else standardize_dtype(dtype)
+    if isinstance(x, Tensor) or hasattr(x, "_to_tensor"):
+        x = tf.convert_to_tensor(x)
+    elif dtype is not None and is_float_dtype(dtype):
+        return tf.convert_to_tensor(x, dtype) if not hasattr(x, "dtype") else tf.cast(tf.convert_to_tensor(x), dtype)
+    else:
+        x = tf.convert_to_tensor(x)
+    return x if dtype is None or x.dtype.name == dtype else tf.cast(x, dtype)
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def to_snake_case(name: str) -> str:
+    """``MyLayer`` as ``my_layer``.
+
+    >>> to_snake_case("Conv2D")
+    'conv2d'
+    """
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def auto_name(class_name: str) -> str:
+    """``dense``, then ``dense_1``, ``dense_2``, ..."""
+    name = to_snake_case(class_name)
+    number = current.uids[name]
+    current.uids[name] += 1
+    return f"{name}_{number}" if number else name
+
+
+def get_uid(prefix: str = "") -> int:
+    """How often a name was given out, counting this time.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.get_uid("experiment"), tf.keras.backend.get_uid("experiment")
+    (1, 2)
+    """
+    current.uids[prefix] += 1
+    return current.uids[prefix]
+
+
+def clear_session(free_memory: bool = True) -> None:
+    """Forgets all names given out: the next Dense layer is called "dense" again.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.clear_session()
+    >>> tf.keras.layers.Dense(1).name, tf.keras.layers.Dense(1).name
+    ('dense', 'dense_1')
+    """
+    current.__init__()  # type: ignore[misc]
+
+
+class name_scope:
+    """A context in which the paths of variables begin with ``name/``.
+
+    Raises ValueError for a name that is no string or contains "/".
+
+    >>> import minitape as tf
+    >>> with tf.keras.name_scope("encoder"):
+    ...     weight = tf.keras.Variable([1.0, 2.0], name="weight")
+    >>> weight.path
+    'encoder/weight'
+    """
+
+    def __init__(self, name: str, caller: Any = None, **kwargs: Any) -> None:
+        if not isinstance(name, str) or "/" in name:
+            raise ValueError(
+                f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
+            )
+        self.name, self.caller = name, caller
+        self._entered: list[bool] = []
+
+    def __enter__(self) -> name_scope:
+        outer = current.scopes[-1] if current.scopes else None
+        again = (
+            outer is not None and self.caller is not None and outer.caller is self.caller and outer.name == self.name
+        )
+        self._entered.append(not again)
+        if not again:
+            current.scopes.append(self)
+            _thread.scope = (*_thread.scope, self.name)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._entered.pop():
+            current.scopes.pop()
+            _thread.scope = _thread.scope[:-1]
+
+
+def current_path() -> str:
+    """The names of the open scopes, joined."""
+    return "/".join(scope.name for scope in current.scopes)
+
+
+def is_keras_tensor(x: Any) -> bool:
+    """True for the symbolic tensors that ``tf.keras.Input`` and layers called on them give.
+
+    >>> import minitape as tf
+    >>> tf.keras.backend.is_keras_tensor(tf.keras.Input((3,))), tf.keras.backend.is_keras_tensor(tf.constant(1))
+    (True, False)
+    """
+    from .symbolic import KerasTensor
+
+    return isinstance(x, KerasTensor)
+
+
+# -- masks ------------------------------------------------------------------------------------------------------------
+
+
+def get_keras_mask(x: Any) -> Any:
+    """The mask that travels with a tensor, None if there is none."""
+    found = current.masks.get(id(x))
+    return found[1] if found is not None and found[0]() is x else None
+
+
+def set_keras_mask(x: Any, mask: Any) -> None:
+    """Attaches a mask to a tensor."""
+    import weakref
+
+    key = id(x)
+    current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)

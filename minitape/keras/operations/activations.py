@@ -1,0 +1,326 @@
+"""``tf.keras.activations``: elementwise functions between layers (and softmax), and how they are found by name."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import minitape as tf
+
+from ..serial import lookup
+from .common import as_float, convert, find, install
+
+TABLE = """
+relu6 = nn.relu6 | ``min(max(x, 0), 6)``.
+    [-1.0, 2.0, 9.0] -> array([0., 2., 6.], dtype=float32)
+selu = nn.selu | The scaled ``elu``, which keeps mean 0 and variance 1 through many layers.
+    [-1.0, 0.0, 1.0] -> array([-1.1113,  0.    ,  1.0507], dtype=float32)
+softplus = nn.softplus | ``log(1 + exp(x))``: a smooth ``relu``.
+    [-1.0, 0.0, 1.0] -> array([0.3133, 0.6931, 1.3133], dtype=float32)
+softsign = nn.softsign | ``x / (1 + abs(x))``, between -1 and 1.
+    [-1.0, 0.0, 3.0] -> array([-0.5 ,  0.  ,  0.75], dtype=float32)
+sigmoid = math.sigmoid | ``1 / (1 + exp(-x))``, between 0 and 1.
+    [-1.0, 0.0, 1.0] -> array([0.2689, 0.5   , 0.7311], dtype=float32)
+log_sigmoid = math.log_sigmoid | ``log(sigmoid(x))``, without overflow.
+    [-1.0, 0.0, 1.0] -> array([-1.3133, -0.6931, -0.3133], dtype=float32)
+"""
+PROMOTED = """
+tanh = math.tanh | The hyperbolic tangent, between -1 and 1.
+    [-1.0, 0.0, 1.0] -> array([-0.7616,  0.    ,  0.7616], dtype=float32)
+exponential = math.exp | ``exp(x)``.
+    [-1.0, 0.0, 1.0] -> array([0.3679, 1.    , 2.7183], dtype=float32)
+"""
+FLOATS = """``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes."""
+NUMBERS = """``x`` is a tensor of numbers of any shape, or what can become one; whole numbers become floats first. The result
+    has its shape and dtype. Differentiable. Raises ValueError for other dtypes."""
+
+
+def _plain(path: str, take: Callable[[Any], Any]) -> Any:
+    def activation(x: Any) -> Any:
+        return find(path)(take(x))
+
+    return activation
+
+
+install(globals(), TABLE, functools.partial(_plain, take=convert), FLOATS, "activations")
+install(globals(), PROMOTED, functools.partial(_plain, take=as_float), NUMBERS, "activations")
+
+
+def linear(x: Any) -> Any:
+    """``x`` itself.
+
+    ``x`` is anything and is given back as it is. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.linear(tf.constant([-1.0, 2.0])).numpy()
+    array([-1.,  2.], dtype=float32)
+    """
+    return x
+
+
+def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Any:
+    """``max(x, 0)``; or ``negative_slope * (x - threshold)`` below ``threshold``, cut at ``max_value``.
+
+    ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable; at the threshold the gradient is that from below. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.relu([-1.0, 2.0]).numpy()
+    array([0., 2.], dtype=float32)
+    >>> tf.keras.activations.relu([-1.0, 2.0, 9.0], negative_slope=0.5, max_value=6.0).numpy()
+    array([-0.5,  2. ,  6. ], dtype=float32)
+    """
+    x = convert(x)
+    if negative_slope == 0.0 and threshold == 0.0:
+        if max_value is None:
+            return tf.nn.relu(x)
+        return tf.nn.relu6(x) if max_value == 6 else tf.clip_by_value(x, 0.0, max_value)
+    below = negative_slope * (x - threshold) if negative_slope else tf.zeros_like(x)
+    out = tf.where(x > threshold, x, below)
+    return out if max_value is None else tf.minimum(out, max_value)
+
+
+def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
+    """``x``, times ``negative_slope`` where it is negative.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.leaky_relu([-1.0, 2.0]).numpy()
+    array([-0.2,  2. ], dtype=float32)
+    """
+    return tf.nn.leaky_relu(convert(x), alpha=negative_slope)
+
+
+def softmax(x: Any, axis: int = -1) -> Any:
+    """Exponentials divided by their sum over ``axis``: numbers between 0 and 1 that sum to 1.
+
+    ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. Differentiable. Raises
+    InvalidArgumentError for other dtypes, and warns when the axis has size 1, where the result is always 1.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.softmax(tf.constant([[0.0, 0.0], [0.0, 2.0]])).numpy().round(4)
+    array([[0.5   , 0.5   ],
+           [0.1192, 0.8808]], dtype=float32)
+    """
+    x = convert(x)
+    if isinstance(axis, int) and -len(x.shape) <= axis < len(x.shape) and x.shape[axis] == 1:
+        warnings.warn(
+            f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has size 1. The "
+            "softmax operation will always return the value 1, which is likely not what you intended. Did you mean to "
+            "use a sigmoid instead?",
+            stacklevel=2,
+        )
+    return tf.nn.softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, axis: int = -1) -> Any:
+    """The logarithm of ``softmax``, without overflow.
+
+    ``x`` is a tensor of floats of any shape but (); the result has its shape and dtype. Differentiable. Raises
+    InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.log_softmax([0.0, 2.0]).numpy().round(4)
+    array([-2.1269, -0.1269], dtype=float32)
+    """
+    return tf.nn.log_softmax(convert(x), axis=axis)
+
+
+def elu(x: Any, alpha: float = 1.0) -> Any:
+    """``x`` where positive, ``alpha * (exp(x) - 1)`` elsewhere.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.elu(tf.constant([-1.0, 2.0]), alpha=0.5).numpy().round(4)
+    array([-0.3161,  2.    ], dtype=float32)
+    """
+    x = convert(x)
+    out = tf.nn.elu(x)
+    return out if alpha == 1 else tf.where(x > 0, out, alpha * out)
+
+
+def celu(x: Any, alpha: float = 1.0) -> Any:
+    """``x`` where positive, ``alpha * (exp(x / alpha) - 1)`` elsewhere: an ``elu`` whose slope at 0 is 1.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.celu([-1.0, 2.0], alpha=0.5).numpy().round(4)
+    array([-0.4323,  2.    ], dtype=float32)
+    """
+    x = convert(x)
+    return tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
+
+
+def gelu(x: Any, approximate: bool = False) -> Any:
+    """``x`` times the normal distribution function of ``x``, or its approximation with ``tanh``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.gelu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.1587,  0.    ,  0.8413], dtype=float32)
+    """
+    return tf.nn.gelu(convert(x), approximate=approximate)
+
+
+def silu(x: Any) -> Any:
+    """``x * sigmoid(x)``; also called ``swish``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.silu([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.2689,  0.    ,  0.7311], dtype=float32)
+    """
+    return tf.nn.silu(convert(x))
+
+
+def hard_sigmoid(x: Any) -> Any:
+    """``relu6(x + 3) / 6``: a ``sigmoid`` of three straight lines.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.hard_sigmoid([-4.0, 0.0, 1.5]).numpy()
+    array([0.  , 0.5 , 0.75], dtype=float32)
+    """
+    return tf.nn.relu6(convert(x) + 3.0) / 6.0
+
+
+def hard_silu(x: Any) -> Any:
+    """``x * hard_sigmoid(x)``; also called ``hard_swish``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.hard_silu([-4.0, 0.0, 1.5]).numpy()
+    array([-0.   ,  0.   ,  1.125], dtype=float32)
+    """
+    return convert(x) * hard_sigmoid(x)
+
+
+def hard_tanh(x: Any) -> Any:
+    """``x`` within -1 and 1.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.hard_tanh([-2.0, 0.5, 2.0]).numpy()
+    array([-1. ,  0.5,  1. ], dtype=float32)
+    """
+    return tf.clip_by_value(convert(x), -1.0, 1.0)
+
+
+def mish(x: Any) -> Any:
+    """``x * tanh(softplus(x))``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.mish([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.3034,  0.    ,  0.8651], dtype=float32)
+    """
+    x = convert(x)
+    return x * tf.tanh(tf.nn.softplus(x))
+
+
+def threshold(x: Any, threshold: float, default_value: float) -> Any:
+    """``x`` above the threshold, ``default_value`` elsewhere.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.threshold(tf.constant([-1.0, 0.5, 2.0]), 1.0, 0.0).numpy()
+    array([0., 0., 2.], dtype=float32)
+    """
+    x = convert(x)
+    return tf.where(x > threshold, x, convert(default_value, x.dtype.name))
+
+
+def tanh_shrink(x: Any) -> Any:
+    """``x - tanh(x)``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.tanh_shrink([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([-0.2384,  0.    ,  0.2384], dtype=float32)
+    """
+    x = convert(x)
+    return x - tf.tanh(x)
+
+
+def squareplus(x: Any, b: float = 4) -> Any:
+    """``(x + sqrt(x ** 2 + b)) / 2``: a smooth ``relu``.
+
+    ``x`` is a tensor of floats of any shape, or what can become one; the result has its shape and dtype.
+    Differentiable. Raises InvalidArgumentError for other dtypes.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.squareplus([-1.0, 0.0, 1.0]).numpy().round(4)
+    array([0.618, 1.   , 1.618], dtype=float32)
+    """
+    x = convert(x)
+    return (x + tf.sqrt(x * x + b)) / 2
+
+
+swish, hard_swish = silu, hard_silu
+BY_NAME = {name: f for name, f in globals().items() if getattr(f, "__module__", "") == __name__ and name[0] != "_"}
+
+
+def get(identifier: Any) -> Any:
+    """The activation of a name; a function is given back, and None is ``linear``.
+
+    ``identifier`` is a name, a function, what ``serialize`` gave, or None. Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.get("tanh") is tf.keras.activations.tanh
+    True
+    """
+    if identifier is None:
+        return linear
+    return lookup("activation function", identifier, BY_NAME, instance=False)
+
+
+def serialize(activation: Any) -> str:
+    """The name of an activation, as the configuration of a layer holds it.
+
+    ``activation`` is one of these functions. Raises AttributeError for what has no name.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.serialize(tf.keras.activations.swish)
+    'silu'
+    """
+    return activation.__name__
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The activation that ``serialize`` wrote down.
+
+    ``config`` is a name, ``custom_objects`` a dict of functions of one's own by name. Raises ValueError for an unknown
+    name.
+
+    >>> import minitape as tf
+    >>> tf.keras.activations.deserialize("relu")([-1.0, 2.0]).numpy()
+    array([0., 2.], dtype=float32)
+    """
+    if custom_objects and config in custom_objects:
+        return custom_objects[config]
+    return get(config)
