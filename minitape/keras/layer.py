@@ -9,27 +9,24 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
 from ..evidence import birth
-from ..tensor import Tensor
-from . import base, constraints
+from . import base
 from .base import current, name_scope, standardize_dtype
 from .calls import (
     InputSpec,  # noqa: F401 - layers take it from here
     all_tensors,
     check_inputs,
     is_tensor,
-    once,
     remembered_init,
     shapes_of,
     with_arguments,
     wrapped_build,
 )
-from .tracking import Store, might_track
-from .variable import Variable
+from .state import Stateful
+from .tracking import Store
 
 
 class Operation:
@@ -48,7 +45,7 @@ class Operation:
         self._inbound_nodes: list[Any] = []
 
 
-class Layer(Operation):
+class Layer(Stateful, Operation):
     """The base class of layers.
 
     Subclasses create weights in ``build(input_shape)`` with ``add_weight`` and compute in ``call(inputs)``. Layers that
@@ -124,200 +121,6 @@ class Layer(Operation):
         self._takes_mask = "mask" in self._call_signature.parameters
 
     _declined: dict[str, Any] = {}  # noqa: RUF012 - arguments of Keras that only their default is accepted for
-
-    # -- state --------------------------------------------------------------------------------------------------------
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if might_track(value):
-            store = self.__dict__.get("_store")
-            if store is None:
-                store = Store()
-                object.__setattr__(self, "_store", store)
-            value = store.track(value)
-        object.__setattr__(self, name, value)
-
-    def _check_super_called(self) -> None:
-        if "_call_signature" not in self.__dict__:
-            raise RuntimeError(
-                f"In layer '{type(self).__name__}', you forgot to call `super().__init__()` as the first "
-                "statement in the `__init__()` method. Go add it!"
-            )
-
-    def add_weight(
-        self,
-        shape: Any = None,
-        initializer: Any = None,
-        dtype: Any = None,
-        trainable: bool = True,
-        autocast: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
-        aggregation: str = "none",
-        name: str | None = None,
-    ) -> Variable:
-        """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types."""
-        from . import initializers, regularizers
-
-        self._check_super_called()
-        if isinstance(shape, str):
-            raise ValueError(
-                f"`name` must be passed as a keyword argument. Received: add_weight('{shape}', ...). Use: "
-                f"add_weight(shape=..., name='{shape}')."
-            )
-        kind = self._dtype if dtype is None else standardize_dtype(dtype)
-        if initializer is None:
-            initializer = "glorot_uniform" if "float" in kind else "zeros"
-        with name_scope(self.name, caller=self):
-            made = Variable(
-                initializers.get(initializer),
-                () if shape is None else shape,
-                kind,
-                trainable,
-                autocast,
-                aggregation,
-                name=name,
-            )
-        made.regularizer = regularizers.get(regularizer)
-        made.constraint = constraints.get(constraint)
-        self._store.add(made)
-        if not self.trainable:
-            made.trainable = False
-        return made
-
-    add_variable = add_weight
-
-    @property
-    def trainable(self) -> bool:
-        """Whether training changes the weights; setting it sets it for all inner layers."""
-        return self._trainable
-
-    @trainable.setter
-    def trainable(self, value: Any) -> None:
-        self._trainable = bool(value)
-        for variable in self._store.was_trainable:
-            variable.trainable = bool(value)
-        for layer in self._store.layers:
-            layer.trainable = bool(value)
-
-    @property
-    def _layers(self) -> list[Any]:
-        return self._store.layers
-
-    def _flatten_layers(self, include_self: bool = True) -> Iterator[Layer]:
-        """This layer and those inside it, each once."""
-        seen: set[int] = set()
-        waiting: list[Layer] = [self] if include_self else list(self._layers)
-        while waiting:
-            layer = waiting.pop(0)
-            if id(layer) not in seen:
-                seen.add(id(layer))
-                yield layer
-                waiting[:0] = layer._layers
-
-    def _own(self, seeds: bool) -> Iterator[Variable]:
-        store = self._store
-        yield from store.was_trainable
-        yield from store.not_trainable
-        if seeds:
-            yield from (generator.state for generator in store.seeds)
-        for layer in self._layers:
-            yield from layer._own(seeds)
-
-    @property
-    def variables(self) -> list[Variable]:
-        """All weights, those of inner layers and the states of random generators included."""
-        return once(self._own(True))
-
-    @property
-    def weights(self) -> list[Variable]:
-        """All weights, those of inner layers included."""
-        return once(self._own(False))
-
-    @property
-    def trainable_variables(self) -> list[Variable]:
-        """The weights that training changes."""
-        return [v for v in self.variables if v.trainable] if self.trainable else []
-
-    @property
-    def non_trainable_variables(self) -> list[Variable]:
-        """The others among ``variables``."""
-        return [v for v in self.variables if not v.trainable] if self.trainable else self.variables
-
-    @property
-    def trainable_weights(self) -> list[Variable]:
-        """The weights that training changes."""
-        return [v for v in self.weights if v.trainable] if self.trainable else []
-
-    @property
-    def non_trainable_weights(self) -> list[Variable]:
-        """The others among ``weights``."""
-        return [v for v in self.weights if not v.trainable] if self.trainable else self.weights
-
-    @property
-    def metrics(self) -> list[Any]:
-        """The metrics that are attributes, those of inner layers included."""
-        return [*self._store.metrics, *[m for layer in self._layers for m in layer.metrics]]
-
-    @property
-    def metrics_variables(self) -> list[Variable]:
-        """The variables of ``metrics``."""
-        return [v for metric in self.metrics for v in metric.variables]
-
-    def get_weights(self) -> list[Any]:
-        """The weights as NumPy arrays."""
-        return [v.numpy() for v in self.weights]
-
-    def set_weights(self, weights: Any) -> None:
-        """Sets the weights from arrays; ValueError when their number or a shape differs."""
-        mine = self.weights
-        if len(mine) != len(weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of length "
-                f"{len(weights)}, but the layer was expecting {len(mine)} weights."
-            )
-        for variable, value in zip(mine, weights, strict=True):
-            if tuple(variable.shape) != tuple(value.shape):
-                raise ValueError(
-                    f"Layer {self.name} weight shape {variable.shape} is not compatible with provided "
-                    f"weight shape {value.shape}."
-                )
-            variable.assign(value)
-
-    def count_params(self) -> int:
-        """The number of numbers in the weights; ValueError before the layer is built."""
-        if not self.built:
-            raise ValueError(
-                f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
-                "can build it manually via: `layer.build(input_shape)`."
-            )
-        return sum(v.shape.num_elements() for v in self.weights)
-
-    path = property(
-        lambda self: self._path, doc="The names of the layers around it and its own; None before it is built."
-    )
-    dtype = property(lambda self: self._dtype, doc="The name of the type of the weights.")
-    variable_dtype = compute_dtype = input_dtype = dtype
-
-    # -- losses -------------------------------------------------------------------------------------------------------
-
-    def add_loss(self, loss: Any) -> None:
-        """Adds a scalar tensor to ``losses``, until the next call of the outermost layer."""
-        for value in nest.flatten(loss):
-            if not isinstance(value, Tensor):
-                raise ValueError(
-                    f"`add_loss()` expects a tensor or a list of tensors. Received: {value} of type {type(value)}"
-                )
-            self._added_losses.append(value)
-
-    @property
-    def losses(self) -> list[Any]:
-        """The scalars given to ``add_loss`` in the last call, and the penalties of regularizers."""
-        added = [loss for layer in self._flatten_layers() for loss in layer._added_losses]
-        return added + [v.regularizer(v) for v in self.trainable_weights if v.regularizer is not None]
-
-    def _clear_losses(self) -> None:
-        for layer in self._flatten_layers():
-            layer._added_losses.clear()
 
     # -- what subclasses define ---------------------------------------------------------------------------------------
 
