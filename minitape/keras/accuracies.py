@@ -9,11 +9,18 @@ from .loss import squeeze_or_expand
 from .metric import MeanMetricWrapper
 
 
+def _same(y_true: Any, y_pred: Any) -> Any:
+    """1.0 where both are equal, else 0.0; InvalidArgumentError for shapes that do not broadcast, unlike ``==``."""
+    import minitape as tf
+
+    return convert(tf.equal(y_true, y_pred), floatx())
+
+
 def accuracy(y_true: Any, y_pred: Any) -> Any:
     """1.0 where the label is the prediction, else 0.0."""
     y_pred = convert(y_pred)
     y_true, y_pred = squeeze_or_expand(convert(y_true, y_pred.dtype.name), y_pred)
-    return convert(y_true == y_pred, floatx())
+    return _same(y_true, y_pred)
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
@@ -25,7 +32,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
            [0.]], dtype=float32)
     """
     y_true, y_pred = squeeze_or_expand(convert(y_true), convert(y_pred))
-    return convert(y_true == convert(y_pred > threshold, y_true.dtype.name), floatx())
+    return _same(y_true, convert(y_pred > threshold, y_true.dtype.name))
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -37,7 +44,7 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    return convert(tf.argmax(convert(y_true), axis=-1) == tf.argmax(convert(y_pred), axis=-1), floatx())
+    return _same(tf.argmax(convert(y_true), axis=-1), tf.argmax(convert(y_pred), axis=-1))
 
 
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -53,7 +60,7 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     y_true = convert(y_true, y_pred.dtype.name)
     if len(y_true.shape) == len(y_pred.shape) and y_true.shape[-1] == 1:
         y_true = tf.squeeze(y_true, -1)
-    return convert(y_true == convert(tf.argmax(y_pred, axis=-1), y_true.dtype.name), floatx())
+    return _same(y_true, convert(tf.argmax(y_pred, axis=-1), y_true.dtype.name))
 
 
 def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:

@@ -284,7 +284,7 @@ class FBetaScore(Metric):
     """The weighed harmonic mean of precision and recall of each class, or their "micro", "macro", "weighted" average.
 
     Labels and predictions have shape (batch, classes). A prediction says yes where it is above ``threshold``; without
-    one, to the class with the largest value. Raises ValueError for another ``average``.
+    one, to the class with the largest value. Raises ValueError for another ``average`` and for other shapes.
 
     >>> import minitape as tf
     >>> score = tf.keras.metrics.FBetaScore(beta=2.0, threshold=0.5)
@@ -316,10 +316,15 @@ class FBetaScore(Metric):
         import minitape as tf
 
         y_true, y_pred = (convert(y, self.dtype) for y in (y_true, y_pred))
+        if len(y_true.shape) != 2 or len(y_pred.shape) != 2:
+            raise ValueError(
+                "FBetaScore expects 2D inputs with shape (batch_size, output_dim). Received input shapes: "
+                f"y_pred.shape={tuple(y_pred.shape)} and y_true.shape={tuple(y_true.shape)}."
+            )
         if self._counts is None:
             names = ("true_positives", "false_positives", "false_negatives", "intermediate_weights")
             shape = () if self.average == "micro" else (y_true.shape[-1],)
-            self._counts = [self.add_variable(shape, "zeros", name=name) for name in names]
+            self._counts = [self.add_variable(shape, "zeros", self.dtype, name=name) for name in names]
         if self.threshold is None:
             best = tf.reduce_max(y_pred, axis=-1, keepdims=True)
             says = tf.cast((y_pred >= best) & (tf.abs(y_pred) > 1e-9), y_true.dtype)

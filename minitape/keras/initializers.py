@@ -158,13 +158,17 @@ class RandomNormal(RandomInitializer):
         return random.normal(shape, self.mean, self.stddev, dtype, self._seed)
 
 
-class TruncatedNormal(RandomNormal):
+class TruncatedNormal(RandomInitializer):
     """Normally distributed numbers, none further than two standard deviations from the mean.
 
     >>> import minitape as tf
     >>> tf.keras.initializers.TruncatedNormal(stddev=1.0, seed=1)((2,)).numpy()
     array([ 0.1266503 , -0.49301657], dtype=float32)
     """
+
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
+        self.mean, self.stddev = mean, stddev
+        super().__init__(seed)
 
     def __call__(self, shape: Any, dtype: Any = None) -> Any:
         """Numbers in this shape."""
@@ -259,16 +263,7 @@ def fans(shape: Any, input_axes: Any = None, output_axes: Any = None) -> tuple[i
     return shape[-2] * field, shape[-1] * field
 
 
-class _Scaled(VarianceScaling):
-    """Variance scaling whose scale, mode and distribution the class tells."""
-
-    _how: tuple[float, str, str]
-
-    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
-        super().__init__(*self._how, seed, input_axes, output_axes)
-
-
-class GlorotUniform(_Scaled):
+class GlorotUniform(VarianceScaling):
     """Numbers spread evenly within the root of 6 / (inputs + outputs): how Dense and Conv2D begin.
 
     >>> import minitape as tf
@@ -277,10 +272,11 @@ class GlorotUniform(_Scaled):
            [ 0.24566245, -0.2630809 ]], dtype=float32)
     """
 
-    _how = (1.0, "fan_avg", "uniform")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, input_axes, output_axes)
 
 
-class GlorotNormal(_Scaled):
+class GlorotNormal(VarianceScaling):
     """Normally distributed numbers, truncated, of variance 2 / (inputs + outputs).
 
     >>> import minitape as tf
@@ -289,10 +285,11 @@ class GlorotNormal(_Scaled):
            [ 0.5073968 , -0.63413197]], dtype=float32)
     """
 
-    _how = (1.0, "fan_avg", "truncated_normal")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, input_axes, output_axes)
 
 
-class HeUniform(_Scaled):
+class HeUniform(VarianceScaling):
     """Numbers spread evenly within the root of 6 / inputs: for layers before a relu.
 
     >>> import minitape as tf
@@ -301,10 +298,11 @@ class HeUniform(_Scaled):
            [ 0.34741914, -0.37205255]], dtype=float32)
     """
 
-    _how = (2.0, "fan_in", "uniform")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(2.0, "fan_in", "uniform", seed, input_axes, output_axes)
 
 
-class HeNormal(_Scaled):
+class HeNormal(VarianceScaling):
     """Normally distributed numbers, truncated, of variance 2 / inputs: for layers before a relu.
 
     >>> import minitape as tf
@@ -313,10 +311,11 @@ class HeNormal(_Scaled):
            [ 0.71756744, -0.896798  ]], dtype=float32)
     """
 
-    _how = (2.0, "fan_in", "truncated_normal")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(2.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)
 
 
-class LecunUniform(_Scaled):
+class LecunUniform(VarianceScaling):
     """Numbers spread evenly within the root of 3 / inputs.
 
     >>> import minitape as tf
@@ -325,10 +324,11 @@ class LecunUniform(_Scaled):
            [ 0.24566245, -0.2630809 ]], dtype=float32)
     """
 
-    _how = (1.0, "fan_in", "uniform")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(1.0, "fan_in", "uniform", seed, input_axes, output_axes)
 
 
-class LecunNormal(_Scaled):
+class LecunNormal(VarianceScaling):
     """Normally distributed numbers, truncated, of variance 1 / inputs: for layers before a selu.
 
     >>> import minitape as tf
@@ -337,7 +337,8 @@ class LecunNormal(_Scaled):
            [ 0.5073968 , -0.63413197]], dtype=float32)
     """
 
-    _how = (1.0, "fan_in", "truncated_normal")
+    def __init__(self, seed: Any = None, input_axes: Any = None, output_axes: Any = None) -> None:
+        super().__init__(1.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)
 
 
 class Orthogonal(RandomInitializer):
@@ -363,7 +364,8 @@ class Orthogonal(RandomInitializer):
             )
         rows, columns = math.prod(shape[:-1]), shape[-1]
         flat = (max(rows, columns), min(rows, columns))
-        q, r = np.linalg.qr(random.normal(flat, 0.0, 1.0, dtype, self._seed).numpy())
+        numbers = random.normal(flat, 0.0, 1.0, dtype, self._seed).numpy()
+        q, r = np.linalg.qr(numbers if numbers.dtype.itemsize >= 4 else numbers.astype(np.float32))
         q = q * np.sign(np.diag(r))
         return _filled(shape, self.gain * (q.T if rows < columns else q).reshape(shape), dtype)
 

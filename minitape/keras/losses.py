@@ -298,16 +298,15 @@ msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence = kl_divergence
 logcosh = log_cosh
 
-# the short names are public, the long ones are for `get` and `compile`
-PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy categorical_hinge cosine_similarity hinge huber
-kld kullback_leibler_divergence logcosh mae mape mse msle poisson sparse_categorical_crossentropy
+PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy categorical_hinge cosine_similarity hinge
+huber kld kullback_leibler_divergence logcosh mae mape mse msle poisson sparse_categorical_crossentropy
 squared_hinge""".split()
-LONG = """kl_divergence log_cosh mean_absolute_error mean_absolute_percentage_error mean_squared_error
-mean_squared_logarithmic_error""".split()
 CLASSES = {f.__name__: f for f in FunctionLoss.__subclasses__()}
-TABLE = CLASSES | {name: globals()[name] for name in [*PUBLIC, *LONG]}
-TABLE |= {"bce": binary_crossentropy, "BCE": binary_crossentropy}
 __all__ = ["Loss", *CLASSES, *PUBLIC, "get"]
+# the names that `get` and `compile` know: those of the functions themselves, and some short ones
+TABLE = CLASSES | {globals()[name].__name__: globals()[name] for name in PUBLIC}
+TABLE |= {name: globals()[name] for name in "kld KLD mae MAE mape MAPE mse MSE msle MSLE".split()}
+TABLE |= {"bce": binary_crossentropy, "BCE": binary_crossentropy}
 
 
 def get(identifier: Any) -> Any:

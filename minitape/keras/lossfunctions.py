@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .base import convert, epsilon, set_keras_mask
+from .base import convert, epsilon, floatx, set_keras_mask
 from .loss import squeeze_or_expand
 
 
@@ -17,9 +17,10 @@ def _pair(y_true: Any, y_pred: Any, squeeze: bool = True) -> tuple[Any, Any]:
 
 
 def _mean(x: Any) -> Any:
+    """The mean over the last axis; of integers in the floating type of Keras."""
     import minitape as tf
 
-    return tf.reduce_mean(x, axis=-1)
+    return tf.reduce_mean(convert(x, floatx()) if x.dtype.is_integer else x, axis=-1)
 
 
 # -- functions --------------------------------------------------------------------------------------------------------

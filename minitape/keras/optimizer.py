@@ -60,6 +60,7 @@ class Optimizer:
             warnings.warn("Argument `decay` is no longer supported and will be ignored.", stacklevel=2)
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
+        self.name = name or auto_name(type(self).__name__)
         if use_ema or ema_momentum != 0.99 or ema_overwrite_frequency or gradient_accumulation_steps:
             raise ValueError(
                 "minitape's optimizers have neither moving averages of the weights (`use_ema` and what belongs to it) nor "
@@ -70,7 +71,6 @@ class Optimizer:
                 "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
                 f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
             )
-        self.name = name or auto_name(type(self).__name__)
         self.weight_decay, self.clipnorm, self.clipvalue = weight_decay, clipnorm, clipvalue
         self.global_clipnorm, self.loss_scale_factor = global_clipnorm, loss_scale_factor
         self.use_ema, self.ema_momentum, self.ema_overwrite_frequency = use_ema, ema_momentum, ema_overwrite_frequency
@@ -91,7 +91,7 @@ class Optimizer:
                 f"instead: learning_rate={learning_rate}"
             )
 
-    def _own(self, value: Any, name: str, dtype: str) -> Variable:
+    def _own(self, value: Any, name: str | None, dtype: str) -> Variable:
         with name_scope(self.name, caller=self):
             made = Variable(convert(value, dtype), dtype=dtype, trainable=False, name=name)
         self._variables.append(made)
@@ -222,9 +222,9 @@ class Optimizer:
         pairs = self._with_gradients(list(grads), variables)
         grads = [g if self.loss_scale_factor is None else g / self.loss_scale_factor for g, _ in pairs]
         variables = [v for _, v in pairs]
-        dense = [_dense(g) for g in grads]
-        self._sparse = {id(d): g for d, g in zip(dense, grads, strict=True) if d is not g}
-        grads = self._clipped(dense)
+        clipped = self._clipped(grads)
+        grads = [_dense(g) for g in clipped]
+        self._sparse = {id(d): g for d, g in zip(grads, clipped, strict=True) if d is not g}
         self._decay(variables)
         self._begin_step()
         for g, v in zip(grads, variables, strict=True):
@@ -248,15 +248,18 @@ class Optimizer:
         return [(g, v) for g, v in pairs if g is not None]
 
     def _clipped(self, grads: list[Any]) -> list[Any]:
+        """The gradients clipped; what counts of an embedding's are its rows as they came, not their sums."""
         import minitape as tf
 
+        values = [_rows(g) for g in grads]
+        if self.global_clipnorm:  # this one gives sums for rows, as in Keras
+            dense, norm = [_dense(g) for g in grads], tf.linalg.global_norm(values)
+            return list(tf.clip_by_global_norm(dense, self.global_clipnorm, norm)[0])
         if self.clipnorm:
-            return [tf.clip_by_norm(g, self.clipnorm) for g in grads]
-        if self.global_clipnorm:
-            return list(tf.clip_by_global_norm(grads, self.global_clipnorm)[0])
-        if self.clipvalue:
-            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in grads]
-        return grads
+            values = [tf.clip_by_norm(g, self.clipnorm) for g in values]
+        elif self.clipvalue:
+            values = [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in values]
+        return [_with_rows(g, v) for g, v in zip(grads, values, strict=True)]
 
     def _decay(self, variables: list[Any]) -> None:
         if self.weight_decay is None:
@@ -303,6 +306,16 @@ class Optimizer:
 def value_of(variable: Any) -> Any:
     """The value as a tensor."""
     return variable._read()
+
+
+def _rows(gradient: Any) -> Any:
+    return gradient.values if type(gradient) is IndexedSlices else gradient
+
+
+def _with_rows(gradient: Any, values: Any) -> Any:
+    if type(gradient) is not IndexedSlices:
+        return values
+    return IndexedSlices(values, gradient.indices, gradient.dense_shape)
 
 
 def _dense(gradient: Any) -> Any:

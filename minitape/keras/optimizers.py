@@ -316,7 +316,7 @@ class Nadam(Optimizer):
             return
         super().build(variables)
         self._momentums, self._velocities = self._slots("momentum", "velocity")
-        self._product = Variable(1.0, dtype="float32", trainable=False, name="u_product")
+        self._product = self._own(1.0, None, "float32")
 
     def _warm(self, step: Any) -> Any:
         import minitape as tf
@@ -376,8 +376,13 @@ class Adadelta(Optimizer):
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
         gradients, steps = self._of(self._gradients, variable), self._of(self._steps, variable)
         gradients.assign(self.rho * value_of(gradients) + (1 - self.rho) * self._squared(gradient, variable))
-        step = -tf.sqrt(value_of(steps) + self.epsilon) * g / tf.sqrt(value_of(gradients) + self.epsilon)
-        steps.assign(self.rho * value_of(steps) + (1 - self.rho) * step * step)
+        below = tf.sqrt(value_of(gradients) + self.epsilon)
+        above = tf.sqrt(value_of(steps) + self.epsilon)
+        step = -above * g / below
+        squares = step * step
+        if id(gradient) in self._sparse:
+            squares = self._squared(gradient, variable) * (above / below) ** 2
+        steps.assign(self.rho * value_of(steps) + (1 - self.rho) * squares)
         variable.assign_add(rate * step)
 
 

@@ -146,3 +146,19 @@ def test_names_give_metrics_not_losses():
     assert isinstance(M.get("auc"), M.AUC)
     with pytest.raises(ValueError, match="Could not interpret metric identifier: huber"):
         M.get("huber")
+
+
+def test_accuracies_refuse_shapes_that_do_not_fit():
+    for metric in (M.Accuracy, M.BinaryAccuracy, M.CategoricalAccuracy):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+            metric()(LABELS[:3], SCORES)
+    with pytest.raises(ValueError, match="FBetaScore expects 2D inputs"):
+        M.F1Score()(LABELS, SCORES[..., None])
+
+
+def test_scores_have_the_type_that_was_asked_for():
+    assert M.FBetaScore(dtype="float64")(LABELS, SCORES).dtype == tf.float64
+
+
+def test_errors_of_integers_have_a_mean():
+    assert float(tf.keras.losses.mse([[1, 2]], [[1, 3]])[0]) == 0.5

@@ -179,3 +179,28 @@ def test_names_and_configurations():
     assert optimizers.RMSprop.from_config(config).get_config() == config
     with pytest.raises(ValueError, match=r"Could not interpret|Unknown|unknown"):
         optimizers.get("foo")
+
+
+CLIPPED_ROWS = {  # after three steps, by Keras 3: the row that was gathered twice, and the dense weight
+    ("SGD", "clipnorm", 0.5): ([0.9476774, 1.7944233], 0.352),
+    ("SGD", "clipvalue", 0.2): ([0.88, 1.88], 0.44),
+    ("SGD", "global_clipnorm", 0.5): ([0.9477919, 1.7948651], 0.4901666),
+    ("Adam", "clipnorm", 0.5): ([0.5772932, 1.5756823], 0.2049892),
+    ("Adam", "clipvalue", 0.2): ([0.5757425, 1.5757425], 0.2000057),
+    ("Adam", "global_clipnorm", 0.5): ([0.7006472, 1.6999656], 0.2111079),
+    ("Adadelta", "clipnorm", 0.5): ([0.9993932, 1.999393], 0.4995709),
+}
+
+
+@pytest.mark.parametrize(("name", "kind", "limit"), CLIPPED_ROWS)
+def test_rows_of_an_embedding_are_clipped_as_they_come(name, kind, limit):
+    table, weight = tf.Variable([[1.0, 2.0], [3.0, 4.0]]), tf.Variable([0.5])
+    optimizer = getattr(optimizers, name)(learning_rate=0.1, **{kind: limit})
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.gather(table, [0, 0]) ** 2 * [1.0, 2.0]) + tf.reduce_sum(weight**3)
+        optimizer.apply_gradients(zip(tape.gradient(y, [table, weight]), [table, weight], strict=True))
+    row, dense = CLIPPED_ROWS[name, kind, limit]
+    np.testing.assert_allclose(table[0], row, rtol=1e-5)
+    np.testing.assert_allclose(weight, [dense], rtol=1e-5)
+    assert table[1].numpy().tolist() == [3.0, 4.0]
