@@ -120,6 +120,7 @@ class Layer(Stateful, Operation):
         self._takes_training = "training" in self._call_signature.parameters
         self._takes_mask = "mask" in self._call_signature.parameters
 
+    _keeps_dtype = False  # whether the output has the type of the input, which need not be a float
     _declined: dict[str, Any] = {}  # noqa: RUF012 - arguments of Keras that only their default is accepted for
 
     # -- what subclasses define ---------------------------------------------------------------------------------------
@@ -183,9 +184,9 @@ class Layer(Stateful, Operation):
         around = current.call.get("training")
         try:
             with name_scope(self.name, caller=self):
+                self._hand_down(args, kwargs, first)
                 if not self.built:
                     self._build_for(args, kwargs)
-                self._hand_down(args, kwargs, first)
                 if any_symbolic(given):
                     return note_call(self, *given, args, kwargs)
                 outputs = self._run(args, kwargs)
@@ -302,7 +303,7 @@ class Layer(Stateful, Operation):
         if self.activity_regularizer is not None:
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
-                self.add_loss(loss / base.convert(output.shape[0], loss.dtype.name) if output.ndim else loss)
+                self.add_loss(loss / base.convert(max(output.shape[0], 1), loss.dtype.name) if output.ndim else loss)
         before = None if nest.is_nested(first) else base.get_keras_mask(first)
         if self.supports_masking:
             mask = self.compute_mask(first, before)
@@ -325,6 +326,8 @@ class Layer(Stateful, Operation):
         from .serial import plain, policy
 
         common = {"trainable": self.trainable, "dtype": policy(self.dtype)}
+        if self.activity_regularizer is not None:
+            common["activity_regularizer"] = plain(self.activity_regularizer)
         if (
             self._config
             or type(self).get_config is not Layer.get_config

@@ -152,9 +152,18 @@ class Functional(Model):
         lambda self: nest.map_structure(lambda x: x.shape, self._outputs_struct), doc="The shape of the output."
     )
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Replays the calls on real tensors; ``mask`` (one, or a structure like the inputs) goes with them."""
+        _take_nothing_else(self, kwargs)
         values = self._matched(inputs)
+        for i, (symbol, value) in enumerate(zip(self.inputs, values, strict=True)):
+            if value is not None and len(value.shape) != len(symbol.shape):
+                struct = self._inputs_struct
+                path = list(struct)[i] if isinstance(struct, dict) else i if nest.is_nested(struct) else ""
+                raise ValueError(
+                    f"Invalid input shape for input {value} with name '{symbol.name}' and path '{path}'. Expected shape "
+                    f"{symbol.shape}, but input has incompatible shape {tuple(value.shape)}"
+                )
         for value, kept in zip(values, [] if mask is None else nest.flatten(mask), strict=False):
             if kept is not None:
                 base.set_keras_mask(value, kept)
@@ -179,9 +188,11 @@ class Functional(Model):
             inputs = [inputs[x._keras_history.layer.name] for x in self.inputs]
         values = nest.flatten(inputs)
         if len(values) != len(self.inputs):
+            names = [x._keras_history.layer.name for x in self.inputs]
+            pairs = ", ".join(f"{name!r}: ..." for name in names)
             raise ValueError(
-                f'Layer "{self.name}" expects {len(self.inputs)} input(s), but it received {len(values)} input '
-                f"tensors. Inputs received: {values}"
+                f'Layer "{self.name}" expects {len(names)} named input(s) with keys {names}, but it received '
+                f"{len(values)} input tensors. Pass inputs as a dict, e.g. `layer({{{pairs}}})`."
             )
         checked = []
         for symbol, value in zip(self.inputs, values, strict=True):
@@ -190,18 +201,31 @@ class Functional(Model):
                     raise ValueError(
                         f"The input '{symbol.name}' is not optional, but None was passed. Please provide a valid tensor."
                     )
-            elif (
-                len(value.shape) == len(symbol.shape) - 1 and symbol.shape[-1] == 1 and not hasattr(value, "_composite")
-            ):
-                import minitape as tf
-
-                value = tf.expand_dims(value, -1)
+            elif not hasattr(value, "_composite"):
+                value = _fitted(value, symbol.shape)
             checked.append(value)
         return checked
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for an input of this shape."""
         return Layer.compute_output_shape(self, input_shape)
+
+
+def _take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:
+    """The signature says **kwargs, as that of Keras, which errors show; but there is nothing that they could mean."""
+    for name in kwargs:
+        raise TypeError(f"{type(model).__name__}.call() got an unexpected keyword argument '{name}'")
+
+
+def _fitted(value: Any, shape: tuple[Any, ...]) -> Any:
+    """With or without a last axis of size 1, as the shape wants it."""
+    import minitape as tf
+
+    if len(value.shape) == len(shape) - 1 and shape[-1] == 1:
+        return tf.expand_dims(value, -1)
+    if len(value.shape) == len(shape) + 1 and value.shape[-1] == 1:
+        return tf.squeeze(value, -1)
+    return value
 
 
 class Sequential(Model):
@@ -305,8 +329,9 @@ class Sequential(Model):
                 (None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape
             )
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Applies one layer after the other; ``mask`` goes with the inputs."""
+        _take_nothing_else(self, kwargs)
         if self._functional is not None:
             return self._functional.call(inputs, training=training, mask=mask)
         for layer in self.layers:

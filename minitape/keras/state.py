@@ -195,7 +195,8 @@ class Stateful:
         for value in nest.flatten(loss):
             if not isinstance(value, Tensor):
                 raise ValueError(
-                    f"`add_loss()` expects a tensor or a list of tensors. Received: {value} of type {type(value)}"
+                    "`add_loss()` can only be called from inside `build()` or `call()`, on a tensor input. Received "
+                    f"invalid value: {value}"
                 )
             self._added_losses.append(value)
 

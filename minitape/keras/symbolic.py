@@ -50,7 +50,7 @@ class KerasTensor:
         raise TypeError("A symbolic KerasTensor cannot be used as a boolean.")
 
     def __iter__(self) -> Any:
-        raise TypeError("Iterating over a symbolic KerasTensor is not supported.")
+        raise NotImplementedError("Iterating over a symbolic KerasTensor is not supported.")
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(
@@ -91,8 +91,15 @@ class Step(Layer):
         return self._function(*inputs)
 
 
+COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "ne": "not_equal"}
+
+
 def _install_operators() -> None:
     names = {
+        **COMPARISONS,
+        "and": "logical_and",
+        "or": "logical_or",
+        "xor": "logical_xor",
         "add": "add",
         "sub": "subtract",
         "mul": "multiply",
@@ -113,8 +120,14 @@ def _install_operators() -> None:
             return Step(lambda x: getattr(x, method)(other), name)(self)
 
         setattr(KerasTensor, f"__{short}__", forward)
-        setattr(KerasTensor, f"__r{short}__", reflected)
-    setattr(KerasTensor, "__neg__", lambda self: Step(lambda x: -x, "negative")(self))  # noqa: B010
+        if short not in COMPARISONS:
+            setattr(KerasTensor, f"__r{short}__", reflected)
+    for short, name in {"neg": "negative", "abs": "absolute", "invert": "logical_not"}.items():
+
+        def alone(self: Any, method: str = f"__{short}__", name: str = name) -> Any:
+            return Step(lambda x: getattr(x, method)(), name)(self)
+
+        setattr(KerasTensor, f"__{short}__", alone)
 
 
 _install_operators()
@@ -252,7 +265,7 @@ def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
     ):
         shape = layer.compute_output_shape(args[0].shape)
         if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
-            kind = layer.compute_dtype if "float" in layer.compute_dtype else args[0].dtype
+            kind = args[0].dtype if layer._keeps_dtype or "float" not in layer.compute_dtype else layer.compute_dtype
             return KerasTensor(tuple(shape), kind, name="inferred")
     runs = []
     call, current.call = current.call, {"training": False}

@@ -220,3 +220,79 @@ def test_words_for_replicas_are_known_words():
         L.Layer().add_weight((), aggregation="all")
     with pytest.raises(ValueError, match="Invalid value for argument `synchronization`"):
         K.Variable(1.0, synchronization="now")
+
+
+def test_layers_that_do_not_ask_are_not_told_of_training():
+    for layer in (L.Embedding(3, 2), L.LayerNormalization(), L.Conv1D(1, 1), L.Normalization()):
+        layer(tf.ones([1, 2, 2]), training=True)  # also when it builds them
+
+
+def test_normalisation_computes_in_floats():
+    numbers = np.array([[1, 2, 3]])
+    np.testing.assert_allclose(L.BatchNormalization(epsilon=0.0)(numbers), numbers)
+    assert L.LayerNormalization()(numbers).numpy().tolist() == [[-1.0, 0.0, 1.0]]  # of integers, as Keras
+    wide = L.LayerNormalization(epsilon=0.0)(np.array([[1.0, 3.0]], np.float64))
+    assert wide.dtype == tf.float32 and wide.numpy().tolist() == [[-1.0, 1.0]]
+    with pytest.raises(IndexError):
+        L.LayerNormalization(axis=3)(tf.ones([2, 2]))
+    with pytest.raises(ValueError, match="Axis 3 is out of bounds"):
+        L.BatchNormalization(axis=3).compute_output_shape((None, 2))
+
+
+SHAPES = [
+    (L.Conv1D(2, 3), (None, 7, 3), (None, 5, 2)),
+    (L.Conv1D(2, 3, padding="causal", dilation_rate=2), (2, None, 3), (2, None, 2)),
+    (L.Conv2D(4, (2, 3), strides=(1, 2), padding="same"), (None, 5, 6, 3), (None, 5, 3, 4)),
+    (L.Conv2D(4, 2, dilation_rate=2), (None, 5, 6, 3), (None, 3, 4, 4)),
+    (L.Reshape((3, -1)), (None, 12), (None, 3, 4)),
+    (L.Reshape((3, -1)), (None, None, 2), (None, 3, None)),
+    (L.Permute((2, 1)), (None, 4, 3), (None, 3, 4)),
+    (L.RepeatVector(5), (None, 3), (None, 5, 3)),
+]
+
+
+@pytest.mark.parametrize(("layer", "before", "after"), SHAPES)
+def test_shapes_are_known_before_a_layer_is_built(layer, before, after):
+    assert tuple(layer.compute_output_shape(before)) == after
+    assert not layer.weights
+    symbol = layer(K.Input(batch_shape=before))
+    assert symbol.shape == after
+
+
+def test_shapes_that_do_not_fit():
+    for call, message in (
+        (lambda: L.Conv1D(1, 2)(tf.ones([1, 2, 3, 4])), "Kernel shape must have the same length as input"),
+        (lambda: L.Conv2D(1, 2, strides=2, dilation_rate=2), "`strides > 1` not supported in conjunction"),
+        (lambda: L.Reshape((-1, -1)), "at most one unknown dimension"),
+        (lambda: L.Reshape((-1, 3))(tf.ones([1, 4])), "cannot by divided by the specified dimensions"),
+        (lambda: K.Sequential([K.Input((3,)), L.Dense(1)])(tf.ones([2, 3, 3])), "Invalid input shape for input"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert L.Reshape((-1,))(tf.ones([0, 3])).shape == (0, 3)
+
+
+def test_layers_of_whole_numbers_keep_them():
+    assert L.Permute((2, 1))(K.Input((2, 3), dtype="int32")).dtype == "int32"
+    assert L.Embedding(3, 2, mask_zero=True)(np.array([[True, False]])).shape == (1, 2, 2)
+
+
+def test_symbolic_tensors_are_compared():
+    x = K.Input((2,))
+    model = K.Model(x, [x > 0.0, abs(x), ~(x <= 0.0)])
+    bigger, size, also = model(tf.constant([[-1.0, 2.0]]))
+    assert bigger.numpy().tolist() == also.numpy().tolist() == [[False, True]] and size.numpy().tolist() == [[1.0, 2.0]]
+    assert (x > 0.0).dtype == "bool"
+    with pytest.raises(NotImplementedError, match="Iterating over a symbolic KerasTensor"):
+        list(x)
+
+
+def test_an_activity_regularizer_is_kept():
+    layer = L.Dense(1, activity_regularizer="l2")
+    assert type(layer).from_config(layer.get_config()).activity_regularizer is not None
+
+
+def test_a_missing_input_is_named():
+    x, y = K.Input((2,), name="a"), K.Input((2,), name="b")
+    with pytest.raises(ValueError, match=r"expects 2 named input\(s\) with keys \['a', 'b'\], but it received 1"):
+        K.Model([x, y], L.Add()([x, y]))([tf.ones([1, 2])])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import activations, constraints, initializers, regularizers
+from ..base import convert
 from ..layer import Layer
 
 
@@ -60,7 +61,9 @@ class KernelAndBias(Layer):
 
 
 class ScaleAndOffset(SameShape):
-    """A layer that multiplies what it normalised by ``gamma`` and adds ``beta``."""
+    """A layer that multiplies what it normalised over ``axis`` by ``gamma`` and adds ``beta``."""
+
+    axis: Any
 
     def _set_weights(
         self,
@@ -102,9 +105,18 @@ class ScaleAndOffset(SameShape):
                 name="beta",
             )
 
-    def _scale_and_offset(self, shape: list[Any]) -> tuple[Any, Any]:
-        """``gamma`` and ``beta`` in a shape that broadcasts; None for one that is not there."""
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape; ValueError for an axis that is not there."""
+        for axis in [self.axis] if isinstance(self.axis, int) else self.axis:
+            if not -len(input_shape) <= axis < len(input_shape):
+                raise ValueError(
+                    f"Axis {axis} is out of bounds for input shape {tuple(input_shape)}. Received: axis={self.axis}"
+                )
+        return input_shape
+
+    def _scale_and_offset(self, shape: list[Any], dtype: str) -> tuple[Any, Any]:
+        """``gamma`` and ``beta`` in a shape that broadcasts and of this type; None for one that is not there."""
         import minitape as tf
 
-        scale, offset = (None if v is None else tf.reshape(v, shape) for v in (self.gamma, self.beta))
+        scale, offset = (None if v is None else tf.reshape(convert(v, dtype), shape) for v in (self.gamma, self.beta))
         return scale, offset

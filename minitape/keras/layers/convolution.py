@@ -88,30 +88,46 @@ class Conv2D(KernelAndBias):
         self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
         self.dilation_rate = pair(dilation_rate, "dilation_rate")
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise ValueError(
+                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                f"strides={self._sizes(self.strides)} and dilation_rate={self._sizes(self.dilation_rate)}"
+            )
         self._set_weights(
             activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
             kernel_constraint, bias_constraint,
         )  # fmt: skip
         self.input_spec = InputSpec(min_ndim=4)
 
+    def _sizes(self, pair: tuple[int, int]) -> tuple[int, ...]:
+        """The sizes of the axes that there are."""
+        return pair
+
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
         channels = input_shape[-1]
-        self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
-        shape = (*self.kernel_size, channels, self.filters)
-        self._check_room(input_shape, shape)
-        self.kernel, self.bias = self._add_weights(shape)
+        self.input_spec = InputSpec(min_ndim=len(self.kernel_size) + 2, axes={-1: channels})
+        self.compute_output_shape(input_shape)
+        self.kernel, self.bias = self._add_weights((*self.kernel_size, channels, self.filters))
 
-    def _check_room(self, shape: Any, kernel: tuple[int, ...]) -> None:
-        """Raises ValueError when the kernel does not fit into the input."""
-        reach = [1 + (n - 1) * d for n, d in zip(self.kernel_size, self.dilation_rate, strict=True)]
-        if self.padding == "valid" and any(
-            n is not None and n < m for n, m in zip(tuple(shape)[1:-1], reach, strict=True)
-        ):
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The sizes that are left; ValueError when the kernel does not fit into the input."""
+        shape, kernel = tuple(input_shape), (*self.kernel_size, input_shape[-1], self.filters)
+        if len(kernel) != len(shape):
+            raise ValueError(
+                f"Kernel shape must have the same length as input, but received kernel of shape {kernel} and input of "
+                f"shape {shape}."
+            )
+        sizes = []
+        for n, k, step, rate in zip(shape[1:-1], self.kernel_size, self.strides, self.dilation_rate, strict=True):
+            less = rate * (k - 1) if self.padding == "valid" else 0
+            sizes.append(None if n is None else (n - less - 1) // step + 1)
+        if any(n is not None and n <= 0 for n in sizes):
             rates = " ".join(map(str, self.dilation_rate))
-            raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={tuple(shape)}`, "
+            raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={shape}`, "
                              f"`kernel shape={kernel}`, `dilation_rate=[{rates}]`, `strides={self.strides}`, "
                              f"`padding={self.padding}`.")  # fmt: skip
+        return (shape[0], *sizes, self.filters)
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""
@@ -152,15 +168,13 @@ class Conv1D(Conv2D):
             data_format, one(dilation_rate, "dilation_rate"), groups, activation, use_bias, **kwargs,
         )  # fmt: skip
         self.kernel_size, self.strides, self.dilation_rate = (
-            v[1:] for v in (self.kernel_size, self.strides, self.dilation_rate)
+            self._sizes(v) for v in (self.kernel_size, self.strides, self.dilation_rate)
         )
         self.padding = padding
         self.input_spec = InputSpec(min_ndim=3)
 
-    def build(self, input_shape: Any) -> None:
-        """Creates ``kernel`` and ``bias``."""
-        super().build(input_shape)
-        self.input_spec = InputSpec(min_ndim=3, axes={-1: input_shape[-1]})
+    def _sizes(self, pair: tuple[int, int]) -> tuple[int, ...]:
+        return pair[1:]
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""

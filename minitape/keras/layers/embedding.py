@@ -78,7 +78,9 @@ class Embedding(Layer):
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """True where the integer is not zero, if ``mask_zero``."""
-        return inputs != 0 if self.mask_zero else None
+        import minitape as tf
+
+        return tf.cast(inputs, tf.int32) != 0 if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape and ``output_dim``."""

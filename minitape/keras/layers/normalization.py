@@ -73,16 +73,19 @@ class BatchNormalization(ScaleAndOffset):
 
         rank = inputs.ndim
         keep = self.axis % rank
-        mean, variance = self.moving_mean.value, self.moving_variance.value
+        kind = base.result_type(inputs.dtype.name, "float32")
+        inputs = base.convert(inputs, kind)
+        mean, variance = (base.convert(v, kind) for v in (self.moving_mean, self.moving_variance))
         if training and self.trainable:
             mean, variance = _moments(inputs, [i for i in range(rank) if i != keep], mask)
             for moving, value in ((self.moving_mean, mean), (self.moving_variance, variance)):
-                moving.assign(moving * self.momentum + value * (1.0 - self.momentum))
+                moving.assign(base.convert(moving, kind) * self.momentum + value * (1.0 - self.momentum))
         shape = [inputs.shape[keep] if i == keep else 1 for i in range(rank)]
-        scale, offset = self._scale_and_offset(shape)
-        return tf.nn.batch_normalization(
+        scale, offset = self._scale_and_offset(shape, kind)
+        out = tf.nn.batch_normalization(
             inputs, tf.reshape(mean, shape), tf.reshape(variance, shape), offset, scale, self.epsilon
         )
+        return base.convert(out, self.dtype)
 
 
 def _moments(inputs: Any, axes: list[int], mask: Any) -> tuple[Any, Any]:
@@ -138,7 +141,7 @@ class LayerNormalization(ScaleAndOffset):
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received: {axis!r}")
         self.axis = axis if isinstance(axis, int) else list(axis)
-        self.epsilon = epsilon
+        self.epsilon, self.autocast = epsilon, False
         self._set_weights(
             center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
             gamma_constraint,
@@ -149,18 +152,21 @@ class LayerNormalization(ScaleAndOffset):
 
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma`` and ``beta``."""
-        shape = tuple(input_shape[a] for a in self._axes(len(input_shape)))
-        self._add_weights(shape)
+        axes = [self.axis] if isinstance(self.axis, int) else sorted(self.axis)
+        self._add_weights(tuple(input_shape[a] for a in axes))
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
         import minitape as tf
 
-        axes = self._axes(inputs.ndim)
-        mean, variance = tf.nn.moments(inputs, axes, keepdims=True)
-        shape = [inputs.shape[i] if i in axes else 1 for i in range(inputs.ndim)]
-        scale, offset = self._scale_and_offset(shape)
-        return tf.nn.batch_normalization(inputs, mean, variance, offset, scale, self.epsilon)
+        axes, given = self._axes(inputs.ndim), inputs.dtype.name
+        kind = base.result_type(given, "float32")
+        x = base.convert(inputs, kind)
+        mean, variance = tf.nn.moments(x, axes, keepdims=True)
+        shape = [x.shape[i] if i in axes else 1 for i in range(x.ndim)]
+        scale, offset = self._scale_and_offset(shape, kind)
+        out = tf.nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon)
+        return base.convert(base.convert(out, given), self.dtype)  # as Keras: integers give integers
 
 
 class Normalization(SameShape):

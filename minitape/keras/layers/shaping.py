@@ -9,7 +9,11 @@ from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
 
 
-class Flatten(Layer):
+class _Shaping(Layer):
+    _keeps_dtype = True
+
+
+class Flatten(_Shaping):
     """All axes but the batch become one; with data_format "channels_first" the second axis is moved to the end first.
 
     >>> import minitape as tf
@@ -39,7 +43,7 @@ class Flatten(Layer):
         return (input_shape[0], None if None in rest else math.prod(rest))
 
 
-class Reshape(Layer):
+class Reshape(_Shaping):
     """Each example in the shape ``target_shape``; one size may be -1. Raises ValueError when the sizes do not fit.
 
     >>> import minitape as tf
@@ -52,22 +56,41 @@ class Reshape(Layer):
     def __init__(self, target_shape: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.target_shape = tuple(target_shape)
+        if self.target_shape.count(-1) > 1:
+            raise ValueError(
+                "There must be at most one unknown dimension (-1) in `target_shape`. Received: "
+                f"target_shape={self.target_shape}."
+            )
         self.built = True
+
+    def _sizes(self, sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The target shape without a -1, None in its place while a size of the example is unknown."""
+        if None in sizes:
+            return tuple(None if n == -1 else n for n in self.target_shape)
+        mine, known = math.prod(sizes), math.prod(n for n in self.target_shape if n != -1)
+        shapes = f"Received: input_shape={sizes}, target_shape={self.target_shape}"
+        if -1 not in self.target_shape and known != mine:
+            raise ValueError(f"The total size of the tensor must be unchanged. {shapes}")
+        if -1 in self.target_shape and (not known or mine % known):
+            raise ValueError(
+                "The total size of the tensor must be unchanged, however, the input size cannot by divided by the "
+                f"specified dimensions in target_shape. {shapes}"
+            )
+        return tuple(mine // known if n == -1 else n for n in self.target_shape)
 
     def call(self, inputs: Any) -> Any:
         """The reshaped inputs."""
         import minitape as tf
 
-        mine, known = math.prod(tuple(inputs.shape)[1:]), math.prod(n for n in self.target_shape if n != -1)
-        if (known != mine) if -1 not in self.target_shape else (not known or mine % known):
-            raise ValueError(
-                "The total size of the tensor must be unchanged. Received: "
-                f"input_shape={tuple(inputs.shape)[1:]}, target_shape={self.target_shape}"
-            )
-        return tf.reshape(inputs, (inputs.shape[0], *self.target_shape))
+        sizes = self._sizes(tuple(inputs.shape)[1:])
+        return tf.reshape(inputs, (inputs.shape[0], *(-1 if n is None else n for n in sizes)))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The batch and the target shape."""
+        return (input_shape[0], *self._sizes(tuple(input_shape)[1:]))
 
 
-class Permute(Layer):
+class Permute(_Shaping):
     """The axes behind the batch in another order; ``dims`` counts from 1. Raises ValueError for no permutation.
 
     >>> import minitape as tf
@@ -93,8 +116,12 @@ class Permute(Layer):
 
         return tf.transpose(inputs, (0, *self.dims))
 
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The sizes in the other order."""
+        return tuple(input_shape[d] for d in (0, *self.dims))
 
-class RepeatVector(Layer):
+
+class RepeatVector(_Shaping):
     """Each vector ``n`` times: (batch, k) becomes (batch, n, k). Raises TypeError when ``n`` is no int.
 
     >>> import minitape as tf
@@ -117,3 +144,7 @@ class RepeatVector(Layer):
         import minitape as tf
 
         return tf.tile(tf.expand_dims(inputs, 1), (1, self.n, 1))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """(batch, n, k)."""
+        return (input_shape[0], self.n, input_shape[1])

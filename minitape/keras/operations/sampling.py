@@ -82,7 +82,7 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
     """
     shape = tuple(inputs.shape)
     if noise_shape is not None:
-        shape = tuple(n if s is None else s for s, n in zip(noise_shape, shape, strict=True))
+        shape = tuple(shape[i] if n is None else n for i, n in enumerate(noise_shape))
     if rate >= 1:
         return inputs * 0.0
     keep = tf.random.stateless_uniform(shape, draw_seed(seed), dtype=inputs.dtype) >= rate
