@@ -9,33 +9,33 @@ from ..layer import InputSpec
 from .common import KernelAndBias
 
 
-def pair(value: Any, name: str, zero: bool = False) -> tuple[int, int]:
+def sizes(value: Any, name: str, count: int) -> tuple[int, ...]:
+    """An int or a tuple of ``count`` ints as such a tuple; ValueError for anything else, and unless all are positive."""
+    found = (value,) * count if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else ()
+    start = f"The `{name}` argument must be a tuple of {count} integers. Received {name}={value}"
+    if len(found) != count or not all(isinstance(v, int) for v in found):
+        raise ValueError(start)
+    bad = {v for v in found if v < 1}
+    if bad:
+        raise ValueError(f"{start}, including values {bad} that do not satisfy `value > 0`")
+    return found
+
+
+def pair(value: Any, name: str) -> tuple[int, int]:
     """An int or a pair of ints as a pair; ValueError for anything else."""
-    found = (value, value) if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else ()
-    if len(found) != 2 or not all(isinstance(v, int) for v in found):
-        raise ValueError(f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}")
-    if any(v < (0 if zero else 1) for v in found):
-        bad = {v for v in found if v < (0 if zero else 1)}
-        raise ValueError(
-            f"The `{name}` argument must be a tuple of 2 integers. Received {name}={value}, including values "
-            f"{bad} that do not satisfy `value {'>= 0' if zero else '> 0'}`"
-        )
-    return found  # type: ignore[return-value]
+    return sizes(value, name, 2)  # type: ignore[return-value]
 
 
 def one(value: Any, name: str) -> tuple[int, int]:
     """An int, or a tuple of one, for the only axis that there is."""
-    found = (value,) if isinstance(value, int) else tuple(value)
-    if len(found) != 1:
-        raise ValueError(f"The `{name}` argument must be a tuple of 1 integers. Received {name}={value}")
-    return (1, pair(found * 2, name)[0])
+    return (1, *sizes(value, name, 1))  # type: ignore[return-value]
 
 
 class Conv2D(KernelAndBias):
     """Slides ``filters`` kernels over the two middle axes of (batch, height, width, channels).
 
     ``padding`` is "valid" or "same". Only data_format "channels_last" and groups 1 are supported; another value raises
-    ValueError.
+    ValueError, as do strides together with a dilation and a kernel that does not fit into the input.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Conv2D(4, 3, padding="same")(tf.ones([1, 5, 5, 2])).shape
@@ -48,6 +48,8 @@ class Conv2D(KernelAndBias):
         "kernel_constraint bias_constraint"
     )
     _declined = {"lora_rank": None, "lora_alpha": None}  # noqa: RUF012
+
+    _paddings: tuple[str, ...] = ("valid", "same")
 
     def __init__(
         self,
@@ -73,17 +75,16 @@ class Conv2D(KernelAndBias):
         self.data_format = standardize_data_format(data_format)
         if self.data_format != "channels_last" or groups != 1:
             raise ValueError(
-                "minitape's Conv2D supports data_format='channels_last' and groups=1 only. Received: "
+                f"minitape's {type(self).__name__} supports data_format='channels_last' and groups=1 only. Received: "
                 f"data_format={data_format}, groups={groups}"
             )
         if filters is None or filters <= 0:
             raise ValueError(
                 f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
             )
-        if str(padding).lower() not in ("valid", "same"):
-            raise ValueError(
-                f"The `padding` argument must be a list/tuple or one of {{'valid', 'same'}}. Received: {padding}"
-            )
+        if str(padding).lower() not in self._paddings:
+            words = ", ".join(map(repr, self._paddings))
+            raise ValueError(f"The `padding` argument must be a list/tuple or one of {{{words}}}. Received: {padding}")
         self.filters, self.padding = filters, padding.lower()
         self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
@@ -149,6 +150,8 @@ class Conv1D(Conv2D):
     TensorShape([1, 5, 4])
     """
 
+    _paddings = ("valid", "same", "causal")
+
     def __init__(
         self,
         filters: int,
@@ -162,15 +165,13 @@ class Conv1D(Conv2D):
         use_bias: bool = True,
         **kwargs: Any,
     ) -> None:
-        self._causal = padding == "causal"
         super().__init__(
-            filters, one(kernel_size, "kernel_size"), one(strides, "strides"), "valid" if self._causal else padding,
-            data_format, one(dilation_rate, "dilation_rate"), groups, activation, use_bias, **kwargs,
+            filters, one(kernel_size, "kernel_size"), one(strides, "strides"), padding, data_format,
+            one(dilation_rate, "dilation_rate"), groups, activation, use_bias, **kwargs,
         )  # fmt: skip
         self.kernel_size, self.strides, self.dilation_rate = (
             self._sizes(v) for v in (self.kernel_size, self.strides, self.dilation_rate)
         )
-        self.padding = padding
         self.input_spec = InputSpec(min_ndim=3)
 
     def _sizes(self, pair: tuple[int, int]) -> tuple[int, ...]:
@@ -180,9 +181,10 @@ class Conv1D(Conv2D):
         """The convolution, the bias and the activation."""
         import minitape as tf
 
-        if self._causal:
+        causal = self.padding == "causal"
+        if causal:
             inputs = tf.pad(inputs, [[0, 0], [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0], [0, 0]])
-        padding = "VALID" if self._causal else self.padding.upper()
+        padding = "VALID" if causal else self.padding.upper()
         out = tf.nn.conv2d(
             tf.expand_dims(inputs, 1), tf.expand_dims(self.kernel, 0), [1, *self.strides], padding,
             dilations=[1, *self.dilation_rate],
