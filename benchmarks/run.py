@@ -29,13 +29,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def installed(names: list[str]) -> list[str]:
-    """The peers among ``names`` that can be imported here."""
-    return [n for n in names if n in ("minitape", "numpy") or importlib.util.find_spec(n) is not None]
+    """The peers among ``names`` that can be imported here, or that have an interpreter of their own."""
+    here = ("minitape", "numpy", *PYTHONS)
+    return [n for n in names if n in here or importlib.util.find_spec(n) is not None]
+
+
+PYTHONS: dict[str, str] = {}  # interpreters of peers that live in another environment
 
 
 def call(module: str, *arguments: str) -> dict[str, Any]:
     """Runs one of the measuring modules and reads its JSON."""
-    done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True)
+    python = PYTHONS.get(arguments[0], sys.executable)
+    done = subprocess.run([python, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True)
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         return {"error": (done.stderr.strip().splitlines() or ["no output"])[-1]}
@@ -114,13 +119,19 @@ def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
 @click.command()
 @click.option("--only", default="", help="Only workloads whose name contains this.")
 @click.option("--peers", default=",".join(PEERS), show_default=True, help="Systems to measure, as far as installed.")
+@click.option("--python", "pythons", multiple=True, metavar="PEER=INTERPRETER",
+              help="Measure a peer in another environment, such as tensorflow=/path/to/bin/python.")
 @click.option("--rounds", default=3, show_default=True, help="Alternating rounds.")
 @click.option("--seconds", default=0.5, show_default=True, help="Measuring time of each process.")
 @click.option("--quick", is_flag=True, help="Small sizes, one short round: does everything still run and agree?")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write the figures to this file.")
 @click.option("--single/--no-single", default=True, help="Also measure memory, growth and start-up of minitape alone.")
-def main(only: str, peers: str, rounds: int, seconds: float, quick: bool, json_file: str | None, single: bool) -> None:
+def main(
+    only: str, peers: str, pythons: tuple[str, ...], rounds: int, seconds: float, quick: bool, json_file: str | None,
+    single: bool,
+) -> None:  # fmt: skip
     """Measures minitape beside its peers and prints medians and ratios."""
+    PYTHONS.update(p.split("=", 1) for p in pythons)  # type: ignore[misc]
     names = installed(peers.split(","))
     if quick:
         rounds, seconds = 1, 0.05

@@ -363,12 +363,12 @@ class Record:
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
         old = recording_of(tensor)
-        if old is None or old.tapes <= 0 or tensor._row in old.leaves:
-            if old is not None and tensor._made is None:
-                tensor._made = HOOKS["moved"](tensor, old)
-            tensor._row = row
-            tensor._lane, tensor._home = (self, None) if self.is_scalar(value) else (self.lane_of(value), self)
-        self._set(row, value)
+        movable = old is None or old.tapes <= 0 or tensor._row in old.leaves
+        if movable and old is not None and tensor._made is None:
+            tensor._made = HOOKS["moved"](tensor, old)
+        lane = self._set(row, value)
+        if movable:
+            tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
         return row
 
     def find(self, tensor: Any) -> int | None:
@@ -413,12 +413,14 @@ class Record:
         lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
         return lane
 
-    def _set(self, row: int, value: Any) -> None:
-        if type(value) is self.real:
+    def _set(self, row: int, value: Any) -> Record | Lane | None:
+        """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
+        if self.is_scalar(value):
             self.known[row] = value
-        else:
-            self.meta[row] = spec(value.shape, value.dtype)
-            self.arrays[row] = value
+            return self
+        self.meta[row] = spec(value.shape, value.dtype)
+        self.arrays[row] = value
+        return self.lane_of(value)
 
     # -- calls ------------------------------------------------------------------------------------------------------
 
@@ -643,11 +645,8 @@ Lane.append = Record.append  # type: ignore[attr-defined]
 
 def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
-    home = tensor._home
-    if home is None:
-        lane = tensor._lane
-        return lane if type(lane) is Record else None
-    return home
+    lane = tensor._lane
+    return lane if type(lane) is Record else tensor._home
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:

@@ -110,12 +110,7 @@ class Sweep:
             share = rule(g, values[row], values[a], values[b])
             if plain and share is not None and dims(share) == (meta[to][0] if to in meta else ()):
                 before = arrived(to)
-                if before is None:
-                    adjoints[to] = share
-                elif type(before) is IndexedSlices:
-                    self._add(to, share)
-                else:
-                    adjoints[to] = before + share
+                adjoints[to] = share if before is None else self._sum(to, before, share)
             else:
                 if row != now:
                     now, self.edges = row, []
@@ -219,20 +214,19 @@ class Sweep:
                     self.long[row] += share
                     return
         before = self.adjoints.get(row)
-        if before is None:
-            total = share
-        elif type(before) is IndexedSlices or type(share) is IndexedSlices:
-            if type(before) is type(share):
-                total = join([before, share])
-            else:
-                total = self._dense(before, row) + self._dense(share, row)
-        elif type(before) is np.ndarray and before.size >= LARGE:
-            total = accumulate(before, share)
-        else:
-            total = before + share
-        self.adjoints[row] = total
+        self.adjoints[row] = total = share if before is None else self._sum(row, before, share)
         if self.stepwise:
             self.edges.append((row, share, total))
+
+    def _sum(self, row: int, before: Any, share: Any) -> Any:
+        """What has arrived at ``row`` and a share that arrives now, together."""
+        if type(before) is IndexedSlices and type(share) is IndexedSlices:
+            return join([before, share])
+        if type(before) is IndexedSlices or type(share) is IndexedSlices:
+            return self._dense(before, row) + self._dense(share, row)
+        if type(before) is np.ndarray and before.size >= LARGE:
+            return accumulate(before, share)
+        return before + share
 
     def _fitted(self, row: int, share: Any) -> Any:
         """A share in the shape and dtype of the row that it belongs to."""

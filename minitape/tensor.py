@@ -20,7 +20,7 @@ from .errors import invalid
 from .evidence import EAGER, born, left
 from .primitives import _TENSOR, TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
-from .record import Lane, Record, state
+from .record import FAST, Lane, Record, state
 from .shape import TensorShape
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
@@ -400,6 +400,8 @@ def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> 
         own = t._lane
         if own is None or (own is not record and own.home is not record):
             value = t._value if own is None else t.array
+            if value.size > FAST:
+                return None
             own = record if record.is_scalar(value) else record.lane_of(value)
             if own is None:
                 return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .exercise import Exercise, Mistake
 
 PLACES = ("a row is written", "from the last row to the first", "amounts are added where paths meet", "the rule of sin")
-RIGHT = ("Record.append", "Sweep.run", "Sweep._add", "DERIVATIVES")
+RIGHT = ("Record.append", "Sweep._walk", "Sweep._sum", "DERIVATIVES")
 
 
 def _hand_on(operation: int, g: float, x: float, y: float) -> tuple[float, float]:
@@ -86,15 +86,15 @@ EXERCISES = (
         expect=dict(zip(PLACES, RIGHT, strict=True)),
         mistakes=[
             Mistake(
-                dict(zip(PLACES, ("Sweep._add", "Sweep.run", "Record.append", "DERIVATIVES"), strict=True)),
-                "append writes a row while your program runs. _add adds an amount while the sweep runs.",
+                dict(zip(PLACES, ("Sweep._sum", "Sweep._walk", "Record.append", "DERIVATIVES"), strict=True)),
+                "append writes a row while your program runs. _sum adds an amount while the sweep runs.",
             ),
             Mistake(
-                dict(zip(PLACES, ("Record.append", "Sweep._add", "Sweep.run", "DERIVATIVES"), strict=True)),
-                "The loop is in run. _add is what is called for each amount.",
+                dict(zip(PLACES, ("Record.append", "Sweep._sum", "Sweep._walk", "DERIVATIVES"), strict=True)),
+                "The loop is in _walk. _sum is what is called where a second amount arrives.",
             ),
             Mistake(
-                dict(zip(PLACES, ("DERIVATIVES", "Sweep.run", "Sweep._add", "Record.append"), strict=True)),
+                dict(zip(PLACES, ("DERIVATIVES", "Sweep._walk", "Sweep._sum", "Record.append"), strict=True)),
                 "DERIVATIVES is the text with one line for each operation. Rows are written elsewhere.",
             ),
         ],

@@ -18,6 +18,8 @@ from .. import errors
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
 from .fuse import LEAST, Fused, compiled, fusable
+from .stream import LEAST as STREAM
+from .stream import Stream, slow_shapes, streamable
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -32,7 +34,8 @@ class Writer:
 
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
-        self.fuse, self.fused = fuse, _Segment()
+        self.fuse, self.fused, self.stream = fuse, _Segment(), _Segment()
+        self.streams = slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
         self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
         self.names = {row: f"v{row}" for row in [*feeds, *constants]}
         self.constants = constants
@@ -57,6 +60,8 @@ class Writer:
                 self.shared.add(int(self.names[same][1:]))
                 continue
             sources = self._sources(call)
+            if self._streams(call, sources):
+                continue
             kind = fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
             if any(r in self.segment.rows for r in sources) and not (wanted and real is self.segment.real):
                 self._flush()
@@ -72,6 +77,7 @@ class Writer:
                 self._line(number, call)
         self._flush()
         self._flush_fused()
+        self._flush_stream()
         names = "".join(f"{self.names[r]}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
@@ -118,7 +124,7 @@ class Writer:
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
-        if self.fused.calls:
+        if self.fused.calls or self.stream.calls:
             return
         dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
         if dead and not self.segment.calls:
@@ -169,6 +175,42 @@ class Writer:
         arguments = ", ".join(f"v{r}" for r in inputs)
         self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
         self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
+
+    def _streams(self, call: Any, sources: list[int]) -> bool:
+        """Lets a call on large arrays wait for others; False when it is none."""
+        kind, stream = streamable(self.graph, call), self.stream
+        if kind is not None and self.streams is not None and kind not in self.streams:
+            kind = None
+        if not stream.rows.isdisjoint(sources) and (kind != stream.real or not stream.sums.isdisjoint(sources)):
+            self._flush_stream()
+        total = call.primitive.name == "reduce_sum"
+        if kind is None or not self.stream.takes(kind) or (total and sources[0] not in self.stream.rows):
+            return False
+        if not self.segment.rows.isdisjoint(sources):
+            self._flush()
+        if not self.fused.rows.isdisjoint(sources):
+            self._flush_fused()
+        self.stream.add(call, kind)
+        if total:
+            self.stream.sums.add(call.row)
+        self.names[call.row] = f"v{call.row}"
+        return True
+
+    def _flush_stream(self) -> None:
+        """Writes the waiting calls on large arrays: as one run block by block, or line by line when they are few."""
+        stream, self.stream = self.stream, _Segment()
+        if len(stream.calls) < STREAM:
+            for call in stream.calls:
+                self._line(-1, call)
+            return
+        alias = lambda r: int(self.names[r][1:])  # noqa: E731
+        function, inputs, outputs = Stream(
+            self.graph, stream.calls, stream.real, self.constants, alias, self.readers()
+        ).function()
+        number, self.segments = self.segments, self.segments + 1
+        self.scope[f"k{number}"] = function
+        arguments = ", ".join(f"v{r}" for r in inputs)
+        self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
 
     # -- runs of single numbers ---------------------------------------------------------------------------------------
 
@@ -234,17 +276,18 @@ class Writer:
 
 
 class _Segment:
-    """Scalar calls that wait to be written together."""
+    """Calls that wait to be written together."""
 
-    __slots__ = ("calls", "rows", "real")
+    __slots__ = ("calls", "rows", "real", "sums")
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
         self.rows: set[int] = set()
-        self.real: Any = None
+        self.real: Any = None  # what they have in common: the float type, and of large arrays the shape
+        self.sums: set[int] = set()  # rows that are there when all blocks are done
 
     def takes(self, real: Any) -> bool:
-        return self.real is None or self.real is real
+        return self.real is None or self.real == real
 
     def add(self, call: Any, real: Any) -> None:
         self.calls.append(call)

@@ -67,9 +67,9 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
-    """``total + share``: in place when the caller's variable and one container are all that refers to ``total``."""
+    """``total + share``: in place when nobody holds ``total`` but one container and two variables of the callers."""
     base = total.base
-    alone = sys.getrefcount(total) <= 4 and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
+    alone = sys.getrefcount(total) <= 5 and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
     if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
         return np.add(total, share, out=total)
     out = buffer(total.shape, total.dtype)

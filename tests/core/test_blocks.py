@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import minitape as tf
 from minitape.primitives import TABLE, blocks
 
 SHAPE = (300, 301)
@@ -46,3 +47,44 @@ def test_the_pool_is_bounded(monkeypatch):
     held = [blocks.buffer((1_000_000,), np.float32) for _ in range(6)]
     assert sum(b.nbytes for b in blocks._pool) <= 10_000_000
     assert len({b.__array_interface__["data"][0] for b in held}) == 6
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0, 3.0, 0.5, -1.0])
+def test_powers_with_one_exponent(exponent):
+    rng = np.random.default_rng(1)
+    x = (0.5 + rng.random(SHAPE)).astype(np.float32)
+    tensor = tf.constant(x)
+    with tf.GradientTape() as tape:
+        tape.watch(tensor)
+        y = tensor**exponent
+    wide = x.astype(np.float64)
+    assert np.allclose(y, wide**exponent, rtol=1e-6)
+    assert np.allclose(tape.gradient(y, tensor), exponent * wide ** (exponent - 1), rtol=1e-6)
+
+
+def test_adjoints_are_added_up_without_touching_what_others_hold():
+    rng = np.random.default_rng(2)
+    x, seed = (rng.standard_normal(SHAPE).astype(np.float32) for _ in range(2))
+    v, s = tf.Variable(x), tf.constant(seed)
+    with tf.GradientTape(persistent=True) as tape:
+        a = v + v  # one adjoint is handed to both
+        y = a * 1.0 + tf.reshape(tf.reshape(a, [-1]), SHAPE)
+        z = y + v
+    for _ in range(2):  # what the first gradient added up is not in the second
+        g = tape.gradient(z, v, output_gradients=s)
+        assert np.allclose(g, 5 * seed, rtol=1e-5)
+        assert (s.numpy() == seed).all() and (v.numpy() == x).all()
+    first, second = tape.gradient(z, [v, y], output_gradients=s)
+    assert np.allclose(first, 5 * seed, rtol=1e-5) and (second.numpy() == seed).all()
+
+
+def test_a_slice_of_a_large_array_hands_back_zeros_elsewhere():
+    n = 200_000
+    x = tf.constant(np.arange(n, dtype=np.float32))
+    for low, high in ((0, n), (1, n), (0, n - 1), (-100_000, -5), (70_000, 190_000)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x[low:high] * 3.0)
+        want = np.zeros(n, np.float32)
+        want[low:high] = 3.0
+        assert (tape.gradient(y, x).numpy() == want).all()

@@ -1,0 +1,115 @@
+"""Functions on large arrays, which are computed block by block, against the same operations one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.graphs import stream
+from minitape.primitives import TABLE
+
+SHAPES = [(65_536,), (300, 301), (7, 100, 101)]  # one block fits, or does not
+ELEMENTWISE = [p for p in TABLE.values() if p.code and stream._formula(p.texts[0]).possible]
+
+
+def values(shape, seed=0, real=np.float32):
+    return tf.constant((0.1 + 0.8 * np.random.default_rng(seed).random(shape)).astype(real))
+
+
+def agree(function, *inputs):
+    """Also after many calls, when compiled loops may take over."""
+    compiled = tf.function(function)
+    want = [np.asarray(t) for t in tf.nest.flatten(function(*inputs))]
+    for _ in range(3):
+        got = [np.asarray(t) for t in tf.nest.flatten(compiled(*inputs))]
+        for g, w in zip(got, want, strict=True):
+            assert g.dtype == w.dtype and g.shape == w.shape
+            np.testing.assert_allclose(g, w, rtol=2e-6 if g.dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_each_function_between_others(primitive, real):
+    x, y = values((66_000,), 1, real), values((66_000,), 2, real)
+
+    def function(x, y):
+        a, b = x * 0.5 + 0.25, y * 0.5 + 0.25
+        return primitive(*(a, b)[: len(primitive.texts) - 1]) * 2.0 - x
+
+    agree(function, x, y)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gradients(shape):
+    def function(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(4):
+                y = tf.tanh(tf.sin(y) * 1.1 + 0.1) ** 2
+            loss = tf.reduce_sum(y)
+        return loss, tape.gradient(loss, x)
+
+    agree(function, values(shape))
+
+
+def test_a_sum_that_later_blocks_need():
+    def function(x):
+        e = tf.exp(tf.sin(x) * 2.0)
+        p = e / tf.reduce_sum(e)
+        return p, tf.reduce_sum(p * tf.math.log(p)), tf.reduce_sum(e)
+
+    agree(function, values((70_000,)))
+
+
+def test_values_that_are_read_elsewhere():
+    def function(x, c):
+        a = tf.exp(x) * c
+        b = tf.cos(a) + a
+        rows = tf.reduce_sum(tf.reshape(b, [100, 700]), axis=1)
+        return tf.sin(b - 1.0) * a, rows, b
+
+    agree(function, values((70_000,)), tf.constant(0.7))
+
+
+def test_unlike_shapes_and_dtypes_side_by_side():
+    x, y, z = values((70_000,)), values((300, 300)), values((70_000,), 3, np.float64)
+
+    def function(x, y, z):
+        a, b, c = tf.sin(x) + 1.0, tf.cos(y) * 2.0, tf.exp(z) - 1.0
+        a, b, c = a * a - x, b / (y + 1.0), tf.sqrt(c) + z
+        return tf.tanh(a), tf.tanh(b), tf.tanh(c), tf.reduce_sum(a) * tf.reduce_sum(b)
+
+    agree(function, x, y, z)
+
+
+def test_constant_arrays_and_what_is_not_contiguous():
+    noise = values((300, 301), 5)
+
+    def function(x):
+        t = tf.transpose(x)
+        y = tf.exp(t * noise) + tf.ones_like(t) * 3.0
+        return tf.sin(y) - noise
+
+    agree(function, values((301, 300)))
+
+
+def test_what_the_caller_holds_is_not_written_to():
+    x = values((80_000,))
+    before = x.numpy()
+    compiled = tf.function(lambda x: tf.sin(tf.exp(x) + x) * 2.0)
+    first = compiled(x)
+    kept = first.numpy()
+    second = compiled(x + 1.0)
+    assert (x.numpy() == before).all() and (first.numpy() == kept).all() and (second.numpy() != kept).any()
+
+
+def test_after_many_calls():
+    compiled = tf.function(lambda x: (tf.sin(x * 2.0 + 1.0) * x, (x * 2.0 - x) * x + 1.0))
+    x = values((70_000,))
+    want = [np.sin(x.numpy() * 2 + 1) * x.numpy(), x.numpy() ** 2 + 1]
+    for _ in range(60):
+        got = compiled(x)
+    for g, w in zip(got, want, strict=True):
+        np.testing.assert_allclose(g, w, rtol=2e-6)
