@@ -118,16 +118,22 @@ class CallbackList(Callback):
 
 def _install_telling() -> None:
     for name in HOOKS:
-        if name[3:].rsplit("_", 1)[0] in ("train", "test", "predict"):
+        what = name[3:].rsplit("_", 1)[0]
+        if what in ("train", "test", "predict"):
 
             def tell(self: Any, logs: Any = None, *, name: str = name) -> None:
                 for c in self.callbacks:
-                    getattr(c, name)(logs)
+                    getattr(c, name)(logs or {})
+        elif what == "epoch":
+
+            def tell(self: Any, index: Any, logs: Any = None, *, name: str = name) -> None:  # type: ignore[misc]
+                for c in self.callbacks:
+                    getattr(c, name)(index, {} if logs is None else logs)
         else:
 
             def tell(self: Any, index: Any, logs: Any = None, *, name: str = name) -> None:  # type: ignore[misc]
                 for c in self.callbacks:
-                    getattr(c, name)(index, logs)
+                    getattr(c, name)(index, logs=logs or {})
 
         tell.__name__, tell.__qualname__ = name, f"CallbackList.{name}"
         tell.__doc__ = getattr(Callback, name).__doc__

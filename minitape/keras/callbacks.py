@@ -93,6 +93,7 @@ class EarlyStopping(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
         """Compares the epoch with the best so far."""
+        self._sign()
         value = self.get_monitor_value(logs)
         if value is None or epoch < self.start_from_epoch:
             return
@@ -164,6 +165,7 @@ class ReduceLROnPlateau(EarlyStopping):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Compares the epoch with the best so far."""
+        self._sign()
         logs = {} if logs is None else logs
         rate = logs["learning_rate"] = float(np.asarray(self.model.optimizer.learning_rate))
         value = logs.get(self.monitor)

@@ -7,6 +7,7 @@ from typing import Any
 from .. import nest
 from . import losses
 from . import metrics as metrics_module
+from .base import to_snake_case
 from .loss import squeeze_or_expand
 
 
@@ -30,22 +31,18 @@ class Losses:
         self.trackers: list[Any] = []
 
     def _prepare(self, y_pred: Any) -> None:
-        keys = list(y_pred) if isinstance(y_pred, dict) else range(len(nest.flatten(y_pred)))
-        given, weights = self._given, self._weights
-        per_output, factors = (
-            [v[k] if isinstance(v, dict) else v[i] for i, k in enumerate(keys)]
-            if isinstance(v, (list, tuple, dict))
-            else [v] * len(keys)
-            for v in (given, weights)
-        )
-        self._ready = [
-            (None if loss is None else _as_loss(loss), w) for loss, w in zip(per_output, factors, strict=True)
-        ]
-        if len(keys) > 1:
-            self.trackers = [
-                metrics_module.Mean(name=f"{k if isinstance(k, str) else loss.name}_loss")
-                for k, (loss, _) in zip(keys, self._ready, strict=True)
-            ]
+        keys = list(y_pred) if isinstance(y_pred, dict) else list(range(len(nest.flatten(y_pred))))
+        for key in self._given if isinstance(self._given, dict) else ():
+            if key not in keys and self._given[key] is not None:
+                raise KeyError(
+                    f"The path: {(key,)} in the `loss` argument, can't be found in either the model's output (`y_pred`) "
+                    "or in the labels (`y_true`)."
+                )
+        losses, factors = (_per_output(v, keys) for v in (self._given, self._weights))
+        self._ready = [(i, _as_loss(loss), factors[i]) for i, loss in enumerate(losses) if loss is not None]
+        if len(self._ready) > 1:
+            called = [keys[i] if isinstance(keys[i], str) else loss.name for i, loss, _ in self._ready]
+            self.trackers = [metrics_module.Mean(name=f"{name}_loss") for name in called]
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         names = self._output_names()
@@ -54,16 +51,23 @@ class Losses:
             self._prepare(y_pred)
         order = _by_keys(y_pred)
         total = None
-        for i, (loss, factor) in enumerate(self._ready):
-            if loss is None:
-                continue
+        for place, (i, loss, factor) in enumerate(self._ready):
             weight = sample_weight if not nest.is_nested(sample_weight) else order(sample_weight)[i]
             value = loss(order(y_true)[i], order(y_pred)[i], weight)
             if self.trackers:
-                self.trackers[i].update_state(value)
+                self.trackers[place].update_state(value)
             value = value if factor is None else value * factor
             total = value if total is None else total + value
         return total
+
+
+def _per_output(given: Any, keys: list[Any]) -> list[Any]:
+    """What was given for each output: by its name, by its place, or the same for all; None where there is nothing."""
+    if isinstance(given, dict):
+        return [given.get(key) for key in keys]
+    if isinstance(given, (list, tuple)):
+        return [given[i] if i < len(given) else None for i in range(len(keys))]
+    return [given] * len(keys)
 
 
 def output_names(model: Any) -> list[str] | None:
@@ -191,4 +195,6 @@ def _metric(identifier: Any, y_true: Any, y_pred: Any) -> Any:
         if isinstance(identifier, str):
             found.name = identifier
         return found
-    return metrics_module.MeanMetricWrapper(found, name=identifier if isinstance(identifier, str) else found.__name__)
+    return metrics_module.MeanMetricWrapper(
+        found, name=identifier if isinstance(identifier, str) else to_snake_case(found.__name__)
+    )

@@ -89,6 +89,8 @@ class Feed:
             self._known = None
 
     def _arrays(self, x: Any, y: Any, weight: Any, batch_size: int | None) -> None:
+        if not all(map(_is_array, nest.flatten([a for a in (x, y, weight) if a is not None]))):
+            raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
         arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
         sizes = {len(a) for a in nest.flatten([a for a in arrays if a is not None])}
         if len(sizes) != 1:
@@ -207,6 +209,11 @@ def _is_stream(x: Any) -> bool:
     return hasattr(x, "__iter__") or hasattr(x, "__next__")
 
 
+def _is_array(value: Any) -> bool:
+    """Whether a leaf has rows, or may be None in its place."""
+    return value is None or hasattr(value, "_composite") or bool(len(getattr(value, "shape", ())))
+
+
 def _array(value: Any) -> Any:
     """An array of one leaf: float64 becomes float32, as Keras feeds it."""
     if hasattr(value, "_composite"):
@@ -215,12 +222,8 @@ def _array(value: Any) -> Any:
         array = value.array
     elif hasattr(value, "_read"):
         array = value._read().array
-    elif isinstance(value, (int, float)):
-        raise ValueError(f"Unrecognized data type: x={value} (of type {type(value)})")
     else:
         array = np.asarray(value)
-    if array.ndim == 0:
-        raise ValueError(f"Unrecognized data type: x={value} (of type {type(value)})")
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 

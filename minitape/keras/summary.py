@@ -139,7 +139,10 @@ def _table(rows: list[list[str]], widths: list[int], aligned: str) -> str:
     for i, row in enumerate(rows):
         cells = [_wrapped(cell, w) for cell, w in zip(row, widths, strict=True)]
         bar = "┃" if i == 0 else "│"
-        for k in range(max(map(len, cells))):
+        height = max(map(len, cells))
+        if i == 0:  # a heading stands at the bottom
+            cells = [[""] * (height - len(c)) + c for c in cells]
+        for k in range(height):
             parts = [_placed(c[k] if k < len(c) else "", w, a) for c, w, a in zip(cells, widths, aligned, strict=True)]
             text += bar + bar.join(f" {p} " for p in parts) + bar + "\n"
         if i == 0:
@@ -154,19 +157,15 @@ def _placed(text: str, width: int, how: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Text broken at blanks into lines that fit; a word that is too long is cut."""
+    """Text broken at blanks into lines that fit; the end of a word that is too long is left out."""
     lines = [""]
     for word in text.split(" "):
+        word = word if len(word) <= width else word[: width - 1] + "…"
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if len(joined) <= width:
             lines[-1] = joined
-            continue
-        if lines[-1]:
-            lines.append("")
-        while len(word) > width:
-            lines[-1], word = word[:width], word[width:]
-            lines.append("")
-        lines[-1] = word
+        else:
+            lines.append(word)
     return lines
 
 

@@ -322,7 +322,7 @@ class Trainer:
         return logs if return_dict else self._in_order(logs)
 
     def _in_order(self, logs: dict[str, float]) -> Any:
-        names = [n for m in self.metrics for n in (m.names if isinstance(m, Metrics) else [m.name])]
+        names = [one.name for m in self.metrics for one in (m.metrics if isinstance(m, Metrics) else [m])]
         values = [logs[n] for n in names if n in logs] + [logs[n] for n in sorted(logs) if n not in names]
         return values[0] if len(values) == 1 else values
 

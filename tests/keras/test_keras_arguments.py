@@ -186,5 +186,5 @@ def test_what_is_better_must_be_told_otherwise():
     made = model()
     made.compile("sgd", "mse", metrics=[lambda y_true, y_pred: y_pred])
     with pytest.raises(ValueError, match="isn't able to automatically determine"):
-        made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("<lambda>")])
-    made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("<lambda>", mode="min")])
+        made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("lambda")])
+    made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("lambda", mode="min")])

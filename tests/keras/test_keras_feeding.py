@@ -107,3 +107,64 @@ def test_no_epochs_give_an_empty_history():
 def test_models_take_no_arguments_that_nobody_reads():
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
         model()(X, foo=1)
+
+
+def two_outputs():
+    x = K.Input((2,))
+    made = {name: K.layers.Dense(1, kernel_initializer="ones", name=name)(x) for name in "ab"}
+    return K.Model(x, made)
+
+
+def test_some_outputs_may_have_no_loss():
+    made = two_outputs()
+    made.compile(K.optimizers.SGD(0.0), {"a": "mse"})
+    with pytest.warns(UserWarning, match="Gradients do not exist"):
+        history = made.fit(X, {"a": Y, "b": Y}, verbose=0).history
+    assert history == {"loss": [1.5]}  # no loss of its own for each output where there is one only
+    made.compile("sgd", {"z": "mse"})
+    with pytest.raises(KeyError, match=r"The path: \('z',\) in the `loss` argument, can't be found"):
+        made.evaluate(X, {"a": Y, "b": Y}, verbose=0)
+
+
+def test_results_come_in_the_order_of_keras():
+    made = two_outputs()
+    made.compile("sgd", "mse", metrics={"a": ["mae"], "b": ["mae"]}, loss_weights=None)
+    values = made.evaluate(X, {"a": Y, "b": 2 * Y}, verbose=0)
+    by_name = made.evaluate(X, {"a": Y, "b": 2 * Y}, verbose=0, return_dict=True)
+    assert values == [by_name[name] for name in ("loss", "a_loss", "b_loss", "a_mae", "b_mae")]
+
+
+def test_callbacks_are_told_as_by_keras():
+    told = []
+
+    class Record(K.callbacks.Callback):
+        def on_train_begin(self, *args, **kwargs):
+            told.append(("train", args, kwargs))
+
+        def on_epoch_begin(self, *args, **kwargs):
+            told.append(("epoch", args, kwargs))
+
+        def on_train_batch_begin(self, *args, **kwargs):
+            told.append(("batch", args, kwargs))
+
+    model().fit(X, Y, verbose=0, callbacks=[Record()])
+    assert told == [("train", ({},), {}), ("epoch", (0, {}), {}), ("batch", (0,), {"logs": {}})]
+
+
+def test_long_names_are_cut_in_a_summary(capsys):
+    made = K.Sequential([K.Input((3,)), K.layers.Dense(1, name="a" * 60)], name="m")
+    made.summary(line_length=50, show_trainable=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2:4] == [
+        "┃                   ┃               ┃ Param ┃    ┃",
+        "┃ Layer (type)      ┃ Output Shape  ┃     # ┃ T… ┃",
+    ]
+    assert lines[5:7] == [
+        "│ aaaaaaaaaaaaaaaa… │ (None, 1)     │     4 │ Y  │",
+        "│ (Dense)           │               │       │    │",
+    ]
+
+
+def test_functions_are_metrics_by_name():
+    made = model(metrics=[lambda y_true, y_pred: y_true])
+    assert sorted(made.evaluate(X, Y, verbose=0, return_dict=True)) == ["lambda", "loss"]
