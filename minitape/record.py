@@ -129,7 +129,10 @@ _SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
 
 
 def spec(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """(shape, dtype) as one and the same tuple each time, so that recordings of one structure can be told by identity."""
+    """(shape, dtype) as one and the same tuple each time, so that recordings of one structure can be told by identity.
+
+    None is ever forgotten: plans are kept under their identities.
+    """
     key = (shape, dtype)
     return _SPECS.setdefault(key, key)
 
