@@ -10,11 +10,9 @@
 Names are loaded when they are first used; ``dir(minitape)`` lists them.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
-from . import api
+from .api import NAMESPACES as _NAMESPACES
+from .api import ROOT as _ROOT
+from .namespace import lazy as _lazy
 from .primitives import elementwise as _elementwise  # noqa: F401 - fills the table of primitives
 from .primitives import linear as _linear  # noqa: F401
 from .primitives import reduce as _reduce  # noqa: F401
@@ -23,16 +21,5 @@ from .primitives import shaping as _shaping  # noqa: F401
 from .tensor import _install_operators
 
 _install_operators()
-del shape  # type: ignore[name-defined] # noqa: F821 - importing the module of this name put it here; tf.shape is a function
-
 __version__ = "0.1.0"
-
-
-def __getattr__(name: str) -> Any:
-    found = api.find(name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return [*api.names(), "__version__"]
+__getattr__, __dir__ = _lazy("tf", _ROOT, globals(), {name: (name, "") for name in _NAMESPACES})

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import invalid
+from .invalid import invalid
 from .operands import call, generated, named, strict, tensor_of, unary
 from .primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
 from .tensor import apply

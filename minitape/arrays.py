@@ -8,7 +8,8 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import UnimplementedError, invalid
+from .errors import UnimplementedError
+from .invalid import invalid
 from .joining import shown
 from .opdefs import accept
 from .operands import axes_of, deferred, integers, static, strict, tensor_of

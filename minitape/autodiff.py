@@ -1,6 +1,8 @@
 """``tf.autodiff``: the tape and the forward accumulator under their other names."""
 
-from .forward import ForwardAccumulator
-from .tape import GradientTape
+from .namespace import lazy as _lazy
 
-__all__ = ["ForwardAccumulator", "GradientTape"]
+__getattr__, __dir__ = _lazy("tf.autodiff", {
+    "forward": "ForwardAccumulator",
+    "tape": "GradientTape",
+}, globals())  # fmt: skip

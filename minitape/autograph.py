@@ -1,54 +1,13 @@
 """``tf.autograph``: what can be said about the conversion of Python's control flow."""
 
-from __future__ import annotations
+from .namespace import Namespace as _Namespace
+from .namespace import lazy as _lazy
 
-import ast
-from types import SimpleNamespace
-from typing import Any
+experimental = _Namespace("tf.autograph.experimental", {
+    "graphs.autograph": "do_not_convert",
+    "graphs.loops": "set_loop_options",
+})  # fmt: skip
 
-from .graphs.autograph import do_not_convert
-from .graphs.loops import set_loop_options
-
-
-def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Accepted for compatibility: the conversion logs nothing.
-
-    >>> import minitape as tf
-    >>> tf.autograph.set_verbosity(0)
-    """
-
-
-def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of a function as ``tf.function`` runs it.
-
-    >>> import minitape as tf
-    >>> print(tf.autograph.to_code(lambda x: x))
-    lambda x: x
-    """
-    from .graphs.rewrite import Rewriter, rewritten_expression
-    from .graphs.sources import _definition, _parse_lines, source_lines
-
-    function = getattr(entity, "python_function", entity)
-    lines, _ = source_lines(function)
-    node = _definition(_parse_lines(lines), function.__code__)
-    if isinstance(node, ast.Lambda):
-        node.body = rewritten_expression(node.body)
-    else:
-        node.decorator_list = []
-        node = Rewriter().function(node)
-    return ast.unparse(ast.fix_missing_locations(node))
-
-
-def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
-    """A function as ``tf.function`` runs it: its control flow may depend on symbolic tensors.
-
-    >>> import minitape as tf
-    >>> tf.autograph.to_graph(lambda x: x + 1)(1)
-    2
-    """
-    from .graphs.autograph import convert_entry
-
-    return convert_entry(getattr(entity, "python_function", entity))
-
-
-experimental = SimpleNamespace(do_not_convert=do_not_convert, set_loop_options=set_loop_options)
+__getattr__, __dir__ = _lazy("tf.autograph", {
+    "graphs.rewritten": "set_verbosity to_code to_graph",
+}, globals())  # fmt: skip

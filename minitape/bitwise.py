@@ -6,6 +6,7 @@ from typing import Any as _Any
 
 import numpy as _np
 
+from .namespace import lazy as _lazy
 from .operands import pairwise as _pairwise
 from .operands import tensor_of as _tensor_of
 from .primitives import TABLE as _TABLE
@@ -85,3 +86,6 @@ def right_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
     np.int32(-4)
     """
     return _pairwise(_TABLE["right_shift"], x, y)
+
+
+__getattr__, __dir__ = _lazy("tf.bitwise", {}, globals())

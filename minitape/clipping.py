@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import invalid
+from .invalid import invalid
 from .operands import call, pairwise, strict, tensor_of
 from .primitives import TABLE
 from .reductions import reduce_sum

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType
+from .elements import dtype_of
 from .evidence import born, exits
 from .quiet import hush, restore
 from .record import state
@@ -395,7 +396,7 @@ def _strings(leaves: list[Any], numpy: bool = False) -> np.ndarray:
 
 
 def _cast(array: Any, value: Any, dtype: DType) -> Any:
-    if dtypes.of(array).kind not in _CASTS.get(dtype.kind, ""):
+    if dtype_of(array).kind not in _CASTS.get(dtype.kind, ""):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name}")
     return _quietly(array.astype, dtype.as_numpy_dtype)
 

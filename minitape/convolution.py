@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidArgumentError, UnimplementedError, invalid
+from .errors import InvalidArgumentError, UnimplementedError
+from .invalid import invalid
 from .opdefs import accept_text
 from .operands import call, static, strict, tensor_of, together
 from .primitives import convolution as _primitives  # noqa: F401 - it fills the table

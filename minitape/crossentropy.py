@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .errors import invalid
+from .invalid import invalid
 from .operands import call, generated, strict, tensor_of
 from .primitives import TABLE, activation  # noqa: F401 - it fills the table
 from .tensor import apply, wrap

@@ -11,7 +11,8 @@ from typing import Any as _Any
 import numpy as _np
 
 from . import dtypes as _dtypes
-from .errors import invalid as _invalid
+from .invalid import invalid as _invalid
+from .namespace import lazy as _lazy
 from .opdefs import accept as _accept
 from .operands import hinted as _hinted
 from .operands import tensor_of as _tensor_of
@@ -448,9 +449,4 @@ def get_log_device_placement() -> bool:
     return False
 
 
-def __getattr__(name: str) -> _Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from .api import missing
-
-    raise AttributeError(missing("tf.debugging", name, [n for n in globals() if not n.startswith("_")]))
+__getattr__, __dir__ = _lazy("tf.debugging", {}, globals())

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import invalid
 from .evidence import decided
+from .invalid import invalid
 from .operands import call, generated, strict, tensor_of, together
 from .primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
 from .products import matmul, swapped

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import invalid
+from .invalid import invalid
 from .tensor import wrap
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"

@@ -6,7 +6,9 @@ Each class carries the canonical code that TensorFlow gives it
 
 from __future__ import annotations
 
-import re
+import re as _re
+
+from .namespace import lazy as _lazy
 
 
 class OpError(Exception):
@@ -49,7 +51,7 @@ def _family() -> dict[str, type[OpError]]:
         "PermissionDenied": 7, "ResourceExhausted": 8, "FailedPrecondition": 9, "Aborted": 10, "OutOfRange": 11,
         "Unimplemented": 12, "Internal": 13, "Unavailable": 14, "DataLoss": 15, "Unauthenticated": 16,
     }  # fmt: skip
-    globals().update({re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): code for name, code in codes.items()}, OK=0)
+    globals().update({_re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): code for name, code in codes.items()}, OK=0)
     return {
         name + "Error": type(name + "Error", (OpError,), {"error_code": code, "__doc__": _EXAMPLE.format(code=code, name=name),
                                                         "__module__": __name__})
@@ -60,14 +62,4 @@ def _family() -> dict[str, type[OpError]]:
 globals().update(_family())
 InvalidArgumentError: type[OpError] = globals()["InvalidArgumentError"]
 
-
-def invalid(message: str, op: str = "", name: str = "") -> OpError:
-    """The InvalidArgumentError that operation ``op`` raises, worded as in TensorFlow's eager mode.
-
-    While a graph is being built the same mistake is a ValueError.
-    """
-    from .record import state
-
-    if state.graph is not None:
-        return ValueError(message)  # type: ignore[return-value]
-    return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
+__getattr__, __dir__ = _lazy("tf.errors", {}, globals())

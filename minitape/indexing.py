@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .errors import invalid
 from .evidence import left
+from .invalid import invalid
 from .opdefs import accept_attr
 from .operands import strict, tensor_of
 from .primitives import TABLE

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .errors import UnimplementedError, invalid
+from .errors import UnimplementedError
+from .invalid import invalid
 from .operands import deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
+from .record import state
 from .tensor import Tensor, apply
 
 
@@ -327,10 +329,12 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
-    """The same as ``tf.stack`` along axis 0.
+    """The same as ``tf.stack`` along axis 0, inside functions and graphs only: RuntimeError in eager mode.
 
     >>> import minitape as tf
-    >>> tf.parallel_stack([1, 2]).numpy()
+    >>> tf.function(lambda a, b: tf.parallel_stack([a, b]))(tf.constant(1), tf.constant(2)).numpy()
     array([1, 2], dtype=int32)
     """
+    if state.graph is None:
+        raise RuntimeError("tf.parallel_stack() is not compatible with eager execution.")
     return stack(values)

@@ -3,14 +3,14 @@
 The functions live in other modules; here is who holds which name.
 """
 
-from __future__ import annotations
+from .namespace import Namespace as _Namespace
+from .namespace import lazy as _lazy
 
-from typing import Any
+special = _Namespace("tf.math.special", {
+    "elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e dawsn",
+})  # fmt: skip
 
-from .namespace import Namespace, lazy
-from .operands import axes_of, together  # noqa: F401
-
-HOMES = {
+__getattr__, __dir__ = _lazy("tf.math", {
     "elementwise": "abs acos acosh add asin asinh atan atan2 atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e "
                    "betainc ceil cos cosh digamma divide divide_no_nan equal erf erfc erfcinv erfinv exp expm1 "
                    "floor floordiv floormod greater greater_equal igamma igammac is_finite is_inf is_nan lbeta "
@@ -30,16 +30,4 @@ HOMES = {
     "clipping": "accumulate_n add_n",
     "products": "l2_normalize",
     "activations": "log_softmax softmax",
-}  # fmt: skip
-
-special = Namespace("tf.math.special", {
-    "elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e dawsn",
-})  # fmt: skip
-
-__getattr__, __dir__ = lazy("tf.math", HOMES, globals())
-
-
-def _pair(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands of one dtype."""
-    x, y = together(x, y)
-    return x, y
+}, globals())  # fmt: skip

@@ -1,43 +1,69 @@
-"""Namespaces of ``tf``: which names they offer, and what they say of a name that is not there.
+"""Public namespaces of ``tf``: which names a module offers, and what it says when asked for another.
 
-``lazy`` is for a namespace whose names live in several modules, each loaded when it is first asked for; ``public`` for
-a module that holds its names itself, beside imports and helpers that are nobody's business.
+The file of a namespace (``math.py``, ``strings.py``, ...) is a table of names and of the modules that hold them. The
+engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Callable, Collection, Mapping
+from types import ModuleType
 from typing import Any
+
+from .api import missing
+
+# what is built on tf: no names of it, but attributes once imported
+TOOLS = ("minitape.check", "minitape.cli", "minitape.course")
+
+
+def places(homes: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Name -> (module of minitape, name there) of a table that maps modules to the names that they give.
+
+    ``public=theirs`` is a name that the module calls otherwise; ``public=`` is the module itself.
+
+    >>> places({"indexing": "strided_slice slice=slice_", "math.special": "special="})["slice"]
+    ('indexing', 'slice_')
+    """
+    found = {}
+    for module, names in homes.items():
+        for entry in names.split():
+            name, renamed, theirs = entry.partition("=")
+            found[name] = (module, theirs if renamed else name)
+    return found
+
+
+def load(module: str, name: str) -> Any:
+    """What a module of minitape calls ``name``, or the module itself for no name."""
+    found = importlib.import_module(f"minitape.{module}".removesuffix("."))
+    return getattr(found, name) if name else found
 
 
 def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of the module behind ``namespace``, which offers ``names`` (its ``__all__``).
+    """``__getattr__`` and ``__dir__`` of a module that holds the ``names`` of ``namespace`` itself, beside other things.
 
     Only these are listed and completed. A name that is not there raises AttributeError with the nearest one that is.
 
-    >>> import minitape as tf
-    >>> dir(tf.keras.constraints)[:3]
-    ['Constraint', 'MaxNorm', 'MinMaxNorm']
+    >>> find, listed = public("tf.nest", ["flatten", "is_nested"])
+    >>> listed()
+    ['flatten', 'is_nested']
     """
 
     def find(name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        from .api import missing
-
-        raise AttributeError(missing(namespace, name, names))
+        raise AttributeError(name if name.startswith("__") else missing(namespace, name, names))
 
     return find, lambda: sorted(names)
 
 
 def lazy(
-    namespace: str, homes: dict[str, str], space: dict[str, Any]
+    namespace: str, homes: Mapping[str, str], space: dict[str, Any], more: Mapping[str, tuple[str, str]] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a module that stands for ``namespace``.
+    """``__getattr__`` and ``__dir__`` of a module that is nothing but ``namespace``: the module's last line.
 
-    ``homes`` maps modules of minitape to the names they give; ``space`` is the module's globals, where found names
-    stay. A name that is not there raises AttributeError with the nearest one that is.
+    Public is what ``homes`` (see :func:`places`) and ``more`` name, and what the module defines itself without an
+    underscore. ``space`` is the module's globals; a name is loaded when it is first asked for and stays there. A name
+    that is not there raises AttributeError with the nearest one that is.
 
     >>> import minitape as tf
     >>> try:
@@ -46,16 +72,49 @@ def lazy(
     ...     print(error)
     minitape has no 'tf.math.reduce_sums' (did you mean 'tf.math.reduce_sum'?)
     """
-    home = {name: module for module, names in homes.items() for name in names.split()}
-    refuse, listed = public(namespace, home)
+    home = {**(more or {}), **places(homes)}
+    own = [name for name, value in space.items() if not (name.startswith("_") or isinstance(value, ModuleType))]
+    space.pop("annotations", None)  # of `from __future__ import annotations`
+    names = space["__all__"] = sorted({*home, *own} - {"annotations"})
+    refuse, listed = public(namespace, names)
+    if "__path__" in space:
+        _hide_submodules(sys.modules[space["__name__"]], {name for name, (_, theirs) in home.items() if not theirs})
 
     def find(name: str) -> Any:
         if name not in home:
             return refuse(name)
-        space[name] = found = getattr(importlib.import_module(f"minitape.{home[name]}"), name)
+        space[name] = found = load(*home[name])
         return found
 
     return find, listed
+
+
+class Package(ModuleType):
+    """A package that is a namespace: of its submodules, only those that are namespaces themselves become attributes.
+
+    ``from .tape import GradientTape`` and ``import minitape.tape as module`` do not need the attribute.
+
+    >>> import minitape as tf
+    >>> hasattr(tf, "math"), hasattr(tf, "tape")
+    (True, False)
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not _is_hidden(self, name, value, self._namespaces):
+            super().__setattr__(name, value)
+
+
+def _is_hidden(package: ModuleType, name: str, value: Any, namespaces: set[str]) -> bool:
+    full = f"{package.__name__}.{name}"
+    return isinstance(value, ModuleType) and value.__name__ == full and name not in namespaces and full not in TOOLS
+
+
+def _hide_submodules(package: ModuleType, namespaces: set[str]) -> None:
+    for name, value in list(vars(package).items()):
+        if _is_hidden(package, name, value, namespaces):
+            delattr(package, name)
+    package._namespaces = namespaces
+    package.__class__ = Package
 
 
 class Namespace:
@@ -66,7 +125,7 @@ class Namespace:
     <namespace tf.math.special>
     """
 
-    def __init__(self, name: str, homes: dict[str, str]) -> None:
+    def __init__(self, name: str, homes: Mapping[str, str]) -> None:
         self.__name = name
         self.__find, self.__names = lazy(name, homes, self.__dict__)
 

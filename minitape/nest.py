@@ -14,6 +14,8 @@ from collections.abc import Mapping as _Mapping
 from collections.abc import ValuesView as _ValuesView
 from typing import Any as _Any
 
+from .namespace import lazy as _lazy
+
 _known: dict[type, bool] = {}
 _SEQUENCES = (list, tuple, range, _Mapping, _ValuesView, _KeysView)
 
@@ -176,3 +178,6 @@ def _dots(structure: _Any) -> str:
     if isinstance(structure, tuple):
         return f"({inner},)" if len(structure) == 1 else f"({inner})"
     return f"[{inner}]"
+
+
+__getattr__, __dir__ = _lazy("tf.nest", {}, globals())

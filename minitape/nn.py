@@ -1,10 +1,8 @@
 """``tf.nn``: activations, losses, normalisation, convolution, pooling. Here is which module holds which function."""
 
-from __future__ import annotations
+from .namespace import lazy as _lazy
 
-from .namespace import lazy
-
-HOMES = {
+__getattr__, __dir__ = _lazy("tf.nn", {
     "activations": "crelu elu gelu leaky_relu log_softmax relu relu6 selu silu softmax swish",
     "crossentropy": "compute_average_loss l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits "
                     "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
@@ -18,6 +16,4 @@ HOMES = {
     "reductions": "zero_fraction",
     "sorting": "in_top_k top_k",
     "products": "l2_normalize",
-}  # fmt: skip
-
-__getattr__, __dir__ = lazy("tf.nn", HOMES, globals())
+}, globals())  # fmt: skip

@@ -72,7 +72,7 @@ def batch_normalization(
 
     >>> import minitape as tf
     >>> one = tf.constant(1.0)
-    >>> print(tf.nn.batch_normalization([3.0], one, one * 4.0, None, None, 0.0).numpy())
+    >>> print(tf.nn.batch_normalization(tf.constant([3.0]), one, one * 4.0, None, None, 0.0).numpy())
     [1.]
     """
     inverse = apply(TABLE["rsqrt"], (tensor_of(variance + variance_epsilon),), {})

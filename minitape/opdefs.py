@@ -13,7 +13,8 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .errors import InvalidArgumentError, NotFoundError, invalid
+from .errors import InvalidArgumentError, NotFoundError
+from .invalid import invalid
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 _LITERAL = ("bool", "float", "double", "int32", "int64", "string")  # inputs of one type only

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .errors import invalid
 from .evidence import planned
+from .invalid import invalid
 from .primitives import TABLE, Primitive
 from .record import state
 from .tensor import Tensor, apply, binary

@@ -9,8 +9,9 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .errors import UnimplementedError, invalid
+from .errors import UnimplementedError
 from .evidence import born
+from .invalid import invalid
 from .joining import shown
 from .opdefs import accept, accept_attr
 from .operands import deferred, static, strict, tensor_of, together

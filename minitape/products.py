@@ -11,7 +11,7 @@ import numpy as np
 from . import dtypes
 from .complexes import conj
 from .elementwise import abs as absolute
-from .errors import invalid
+from .invalid import invalid
 from .opdefs import accept
 from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
 from .primitives import TABLE

@@ -16,6 +16,7 @@ from . import errors, nest
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
 from .dtypes import as_dtype
+from .invalid import invalid
 from .primitives import Primitive
 from .record import state
 from .tape import GradientTape, UnconnectedGradients
@@ -94,7 +95,7 @@ def _results(value: Any, dtypes: list[Any], number: int) -> list[EagerTensor]:
     if len(dtypes) == 1 and isinstance(value, (list, tuple)) and len(values) != 1:
         values = values[:1] if values and isinstance(values[0], (Tensor, np.ndarray, np.generic)) else [value]
     if len(values) != len(dtypes):
-        raise errors.invalid(f"pyfunc_{number} returns {len(values)} values, but expects to see {len(dtypes)} values.",
+        raise invalid(f"pyfunc_{number} returns {len(values)} values, but expects to see {len(dtypes)} values.",
                              "EagerPyFunc")  # fmt: skip
     return [_result(v, dtype) for v, dtype in zip(values, dtypes, strict=True)]
 

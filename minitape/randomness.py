@@ -16,8 +16,8 @@ import numpy as np
 
 from . import dtypes, philox
 from .convert import convert_to_tensor
-from .errors import invalid
 from .evidence import decided
+from .invalid import invalid
 from .opdefs import accept_attr
 from .operands import integers, static, strict, tensor_of
 from .primitives import TABLE

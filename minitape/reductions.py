@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .errors import invalid
+from .invalid import invalid
 from .operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
 from .primitives import TABLE, special  # noqa: F401 - special fills the table
 from .tensor import apply

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import invalid
+from .invalid import invalid
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import deferred, static, strict, tensor_of, together

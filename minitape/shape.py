@@ -314,7 +314,7 @@ def static_sizes(shape: Any) -> Sequence[int]:
     if not given.dtype.is_integer and not (isinstance(shape, (list, tuple)) and not shape):
         accept_attr("Fill", "index_type", given.dtype)
     if given.ndim > 1:
-        from .errors import invalid
+        from .invalid import invalid
 
         raise invalid(f"dims must represent a vector, got shape [{','.join(map(str, given.shape))}]", "Fill")
     if settled:

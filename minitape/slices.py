@@ -77,7 +77,7 @@ class IndexedSlices:
             raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
                              f"{self}")  # fmt: skip
         from .convert import convert_to_tensor
-        from .errors import invalid
+        from .invalid import invalid
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
         sizes = self.sizes()

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import dtypes
-from .errors import invalid
 from .evidence import decided
+from .invalid import invalid
 from .operands import call, generated, named, static, strict, tensor_of, together
 from .primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
 from .tensor import apply, wrap

@@ -333,7 +333,7 @@ class GradientTape:
         >>> tape.explain(y, x).cause
         'not_watched'
         """
-        from .explain import explain
+        from .explain.answer import explain
 
         return explain(self, target, sources)
 
@@ -357,7 +357,7 @@ class GradientTape:
     def _warn(self, gradients: list[Any], targets: list[Any], sources: list[Any]) -> None:
         """One Python warning, with its reason, for each gradient that is None."""
         if any(g is None for g in gradients):
-            from .explain import warn_of
+            from .explain.answer import warn_of
 
             warn_of(self, targets, [s for s, g in zip(sources, gradients, strict=True) if g is None])
 

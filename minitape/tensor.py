@@ -16,8 +16,9 @@ import numpy as np
 
 from . import dtypes
 from .dtypes import DType
-from .errors import invalid
+from .elements import dtype_of, dtype_of_any, dtype_of_numpy
 from .evidence import EAGER, born, left
+from .invalid import invalid
 from .primitives import _TENSOR, TABLE, Primitive, declare, elementwise
 from .quiet import hush, restore
 from .record import FAST, Lane, Record, state
@@ -127,7 +128,7 @@ class EagerTensor(Tensor, metaclass=_Named):
     def dtype(self) -> DType:
         """The type of the elements."""
         lane = self._lane
-        return dtypes.of(self._value) if lane is None else SCALAR_DTYPES[lane.real]
+        return dtype_of(self._value) if lane is None else SCALAR_DTYPES[lane.real]
 
     @property
     def shape(self) -> TensorShape:
@@ -374,7 +375,7 @@ def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
     """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
     from .opdefs import accept
 
-    accept(primitive.op, *[dtypes.of_numpy(k) for k in kinds])
+    accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
     primitive.accepted.add(kinds)
 
 
@@ -650,9 +651,9 @@ def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
-    from . import api
+    from .products import matmul
 
-    return api.find("matmul")(a, b)
+    return matmul(a, b)
 
 
 def _install_operators() -> None:
@@ -715,7 +716,7 @@ def warn_discarded(have: DType, wanted: DType) -> None:
 def _cast_rule(g: Any, z: Any, x: Any, *, dtype: DType) -> Any:
     if not dtype.differentiable:
         return None
-    wanted = dtypes.of_any(x)
+    wanted = dtype_of_any(x)
     warn_discarded(dtype, wanted)
     return TABLE["cast"](g, dtype=wanted)
 

@@ -1,5 +1,7 @@
 """``tf.test``: what helps to test gradients."""
 
-from .check import compute_gradient
+from .namespace import lazy as _lazy
 
-__all__ = ["compute_gradient"]
+__getattr__, __dir__ = _lazy("tf.test", {
+    "check": "compute_gradient",
+}, globals())  # fmt: skip

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .convert import convert_to_tensor
-from .errors import OutOfRangeError, invalid
+from .errors import OutOfRangeError
+from .invalid import invalid
 from .joining import shown
 from .opdefs import accept_attr
 from .operands import tensor_of

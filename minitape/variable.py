@@ -10,8 +10,8 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor, to_array
-from .errors import invalid
 from .evidence import born
+from .invalid import invalid
 from .primitives import TABLE
 from .record import Record, state
 from .shape import TensorShape

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from ..elements import dtype_of_numpy
 from ..evidence import Origin, Ref, exits
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import CALL, Record, place_of, recording_of
@@ -373,7 +373,7 @@ class Trace:
             meta = node.record.meta.get(node.row)
             real = node.record.real if meta is None else meta[1]
             real = None if real is None else np.dtype(real)
-            return None if real is None else dtypes.of_numpy(real)
+            return None if real is None else dtype_of_numpy(real)
         return None
 
     def label(self, node: Node) -> str:

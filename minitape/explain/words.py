@@ -91,6 +91,16 @@ class Explanation:
     ``connected`` says whether there is a gradient; ``cause`` is one word; ``filename`` and ``line`` are the statement
     to blame (None when there is no single one); ``message`` and ``fix`` are sentences; ``others`` are further breaks on
     the way, each an Explanation of its own.
+
+    >>> import minitape as tf
+    >>> x = tf.constant(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * x
+    >>> why = tape.explain(y, x)
+    >>> why.connected, why.cause
+    (False, 'not_watched')
+    >>> print(why.fix)
+    Call tape.watch(x) inside the block before x is used, or make it a tf.Variable.
     """
 
     def __init__(self, cause: str, message: str, fix: str, filename: str | None = None, line: int | None = None,

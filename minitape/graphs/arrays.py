@@ -12,7 +12,8 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
+from ..errors import OutOfRangeError  # type: ignore[attr-defined]
+from ..invalid import invalid
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..tensor import Tensor, apply, wrap

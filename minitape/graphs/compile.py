@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from ..invalid import invalid
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
 from .fuse import LEAST, Fused, compiled, fusable
@@ -373,7 +373,7 @@ def _guard_gather_nd(x: Any, places: Any, batch_dims: int = 0, **attrs: Any) -> 
     bad = outside(places, x.shape[batch_dims:][: places.shape[-1]])
     if bad is not None:
         shape = ",".join(map(str, x.shape))
-        raise errors.invalid(
+        raise invalid(
             f"indices{bad[0]} = {bad[1]} does not index into param shape [{shape}], node name: GatherNd", "GatherNd"
         )
 

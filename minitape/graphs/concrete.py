@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import nest
 from ..custom import for_batches
-from ..errors import invalid
 from ..evidence import born
+from ..invalid import invalid
 from ..primitives import Primitive
 from ..record import CALL, state
 from ..slices import IndexedSlices

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import invalid  # type: ignore[attr-defined]
+from ..invalid import invalid
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor

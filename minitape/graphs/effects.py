@@ -10,6 +10,7 @@ import numpy as np
 from .. import errors
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
+from ..invalid import invalid
 from ..primitives import TABLE, Primitive
 from ..pyfunction import PythonCall, run_python
 from ..record import Leaf, state
@@ -86,7 +87,7 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
         if np.shape(value) != np.shape(old):
             op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
             show = [",".join(map(str, np.shape(v))) for v in (old, value)]
-            raise errors.invalid(
+            raise invalid(
                 f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
                 "shapes must be equal.",
                 op,
@@ -216,7 +217,7 @@ def _as_promised(value: Any, dtype: Any) -> Any:
     if isinstance(value, (float, int, bool)) and tensor.dtype != dtype:
         tensor = convert_to_tensor(value, dtype)
     if tensor.dtype != dtype:
-        raise errors.invalid(f"0-th value returned by pyfunc_0 is {tensor.dtype.kernel_name}, but expects "
+        raise invalid(f"0-th value returned by pyfunc_0 is {tensor.dtype.kernel_name}, but expects "
                              f"{dtype.kernel_name}", "PyFunc")  # fmt: skip
     return tensor.array
 

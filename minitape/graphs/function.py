@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
-from ..config import functions_run_eagerly
 from ..convert import convert_to_tensor
 from ..primitives import TABLE
 from ..record import state
+from ..settings import functions_run_eagerly
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor
 from . import structured

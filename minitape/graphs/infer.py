@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..elements import dtype_of
 from ..errors import OpError
 from ..primitives import Primitive
 from ..quiet import hush, restore
@@ -201,7 +202,7 @@ def _specs(results: list[Any]) -> tuple[list[Spec], bool]:
         shape = TensorShape(column[0].shape)
         for other in column[1:]:
             shape = shape.most_specific_compatible_shape(TensorShape(other.shape))
-        specs.append((shape, dtypes.of(column[0])))
+        specs.append((shape, dtype_of(column[0])))
     return specs, several
 
 

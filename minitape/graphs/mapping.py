@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError, invalid  # type: ignore[attr-defined]
+from ..errors import OutOfRangeError  # type: ignore[attr-defined]
+from ..invalid import invalid
 from ..primitives import TABLE
 from ..record import state
 from ..tensor import Tensor, wrap

@@ -47,7 +47,14 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Forgets the global default graph; AssertionError inside an ``as_default`` block."""
+    """Forgets the global default graph; AssertionError inside an ``as_default`` block.
+
+    >>> import minitape as tf
+    >>> before = tf.compat.v1.get_default_graph()
+    >>> tf.compat.v1.reset_default_graph()
+    >>> tf.compat.v1.get_default_graph() is before
+    False
+    """
     if state.graph is not None:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
@@ -78,7 +85,13 @@ def default_session(session: Any, what: str, graph: Graph) -> Any:
 
 
 def get_default_session() -> Any:
-    """The session of the innermost ``with`` block, or None."""
+    """The session of the innermost ``with`` block, or None.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     tf.compat.v1.get_default_session() is session
+    True
+    """
     return _stacks.sessions[-1] if _stacks.sessions else _stacks.interactive
 
 
@@ -96,7 +109,17 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
-    """A tensor that has the value ``input`` unless ``feed_dict`` gives another."""
+    """A tensor that has the value ``input`` unless ``feed_dict`` gives another, of a shape that fits ``shape``.
+
+    Its dtype is that of ``input``; the gradient passes to ``input``. In eager mode it is ``input`` as a tensor.
+    Raises ValueError when ``input`` does not fit ``shape``.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.compat.v1.placeholder_with_default([1.0, 2.0], shape=[None])
+    ...     print(session.run(x * 2.0), session.run(x * 2.0, {x: [5.0]}))
+    [2. 4.] [10.]
+    """
     value = convert_to_tensor(input)
     if state.graph is None:
         return value
@@ -199,7 +222,15 @@ def _key(tensor: Any) -> Any:
 
 
 class InteractiveSession(Session):
-    """A session that is the default one from its making until it is closed."""
+    """A session that is the default one from its making until it is closed.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     session = tf.compat.v1.InteractiveSession()
+    ...     print((tf.constant(2.0) * 3.0).eval())
+    ...     session.close()
+    6.0
+    """
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)

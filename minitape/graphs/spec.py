@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..elements import dtype_of
 from ..shape import TensorShape
 from ..tensor import Tensor
 
@@ -101,7 +102,7 @@ def key_of(value: Any) -> Any:
     if isinstance(value, dict):
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
     if isinstance(value, (np.ndarray, np.generic)):
-        return TensorSpec, dtypes.of(value), value.shape
+        return TensorSpec, dtype_of(value), value.shape
     return Identity(value)
 
 

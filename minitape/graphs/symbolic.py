@@ -190,7 +190,18 @@ class SymbolicTensor(Tensor):
 
 
 class Operation:
-    """A node of a graph: one row, or one call with several outputs."""
+    """A node of a graph: one row, or one call with several outputs.
+
+    ``name``, ``type``, ``inputs`` and ``outputs`` say what it is; operations are made by calling functions of ``tf``
+    while a graph is built, never directly.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     x = tf.constant(2.0, name="x")
+    ...     op = tf.multiply(x, x, name="square").op
+    >>> op, op.type, [t.name for t in op.inputs], isinstance(op, tf.Operation)
+    (<tf.Operation 'square' type=Mul>, 'Mul', ['x:0', 'x:0'], True)
+    """
 
     __slots__ = ("graph", "name", "type", "row", "call", "count", "gradient", "_control", "__weakref__")
 

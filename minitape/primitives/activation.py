@@ -11,7 +11,7 @@ from .formula import ARRAY
 
 
 def _refuse(message: str, op: str) -> Exception:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     return invalid(message, op)
 
@@ -110,9 +110,9 @@ def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
 
 
 def _sparse_rule(g: Any, z: Any, x: Any, labels: Any) -> Any:
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
 
-    ones = _column(TABLE["cast"](TABLE["ones_like"](labels), dtype=of_any(g)))
+    ones = _column(TABLE["cast"](TABLE["ones_like"](labels), dtype=dtype_of_any(g)))
     true = TABLE["put_along"](ones, _column(labels), size=x.shape[-1])
     return _column(g) * (TABLE["softmax"](x, axis=-1) - true)
 

@@ -17,7 +17,7 @@ Band = tuple[int, int]
 
 
 def _refuse(message: str, op: str) -> Exception:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     return invalid(message, op)
 

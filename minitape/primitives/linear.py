@@ -59,7 +59,7 @@ declare(
 
 def _check_sizes(xs: Any, left: tuple[str, ...]) -> None:
     """Raises InvalidArgumentError when a label stands for axes of unlike sizes."""
-    from ..errors import invalid
+    from ..invalid import invalid
 
     sizes: dict[str, int] = {}
     for x, labels in zip(xs, left, strict=True):
@@ -119,10 +119,10 @@ def _conjugate(x: Any) -> Any:
 
 def _constant(array: Any, x: Any, g: Any) -> Any:
     """A constant array in the dtype of x; a tensor when the sweep works on tensors."""
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
     from ..tensor import Tensor, wrap
 
-    array = array.astype(of_any(x).as_numpy_dtype)
+    array = array.astype(dtype_of_any(x).as_numpy_dtype)
     return wrap(array) if isinstance(g, Tensor) else array
 
 
@@ -140,7 +140,7 @@ declare(
 
 
 def _add_n(*xs: Any) -> Any:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     total = xs[0]
     for i, x in enumerate(xs[1:], 1):

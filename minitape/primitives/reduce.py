@@ -18,7 +18,7 @@ def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
     """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
     if axis is None:
         return None
-    from ..errors import invalid
+    from ..invalid import invalid
 
     rank, seen = x.ndim, []
     for a in axis:
@@ -57,9 +57,9 @@ def _count(x: Any, axis: Axes) -> int:
 
 
 def _dtype(x: Any) -> Any:
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
 
-    return of_any(x)
+    return dtype_of_any(x)
 
 
 def _reducer(op: str, function: Any) -> Any:
@@ -222,7 +222,7 @@ declare("broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
 
 def _position(op: str, best: Any, worst: int) -> Any:
     def forward(x: Any, *, axis: int, dtype: Any) -> Any:
-        from ..errors import invalid
+        from ..invalid import invalid
 
         if not -x.ndim <= axis < x.ndim:
             raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
@@ -247,7 +247,7 @@ def _scan(function: Any, empty: float) -> Any:
     """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
 
     def forward(x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-        from ..errors import invalid
+        from ..invalid import invalid
 
         if not -x.ndim <= axis < x.ndim:
             shown = axis if axis >= 0 else axis + x.ndim

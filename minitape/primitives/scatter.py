@@ -148,9 +148,9 @@ def _extreme_rules(g: Any, z: Any, t: Any, indices: Any, updates: Any) -> tuple[
 
 
 def _dtype(x: Any) -> Any:
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
 
-    return of_any(x)
+    return dtype_of_any(x)
 
 
 def _put(rng: Any) -> Any:
@@ -201,7 +201,7 @@ def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
     try:
         new[spec] = np.broadcast_to(given, wanted)[()]
     except ValueError:
-        from ..errors import invalid
+        from ..invalid import invalid
 
         sizes = [",".join(map(str, s)) for s in (given.shape, wanted)]
         raise invalid(f"Cannot broadcast input shape [{sizes[0]}] into final shape [{sizes[1]}]",

@@ -14,7 +14,7 @@ from . import TABLE, declare
 
 
 def _refuse(message: str, op: str) -> Exception:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     return invalid(message, op)
 
@@ -103,9 +103,9 @@ def _back(g: Any, ids: Any) -> Any:
 
 
 def _like(g: Any) -> Any:
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
 
-    return of_any(g)
+    return dtype_of_any(g)
 
 
 def _divided(sizes: Any, g: Any) -> Any:

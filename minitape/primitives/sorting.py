@@ -11,7 +11,7 @@ from . import TABLE, declare
 
 
 def _refuse(message: str) -> Exception:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     return invalid(message, "TopKV2")
 
@@ -105,7 +105,7 @@ def _bincount(x: Any, size: Any, weights: Any, *, rows: bool, binary: bool) -> A
 
 
 def _invert(x: Any) -> Any:
-    from ..errors import invalid
+    from ..invalid import invalid
 
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.", "InvertPermutation")
@@ -134,7 +134,7 @@ declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 def _searchsorted(rows: Any, wanted: Any, *, side: str, dtype: Any) -> Any:
     table, keys = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
     if len(table) != len(keys):
-        from ..errors import invalid
+        from ..invalid import invalid
 
         raise invalid("Leading dim_size of both tensors must match.", "LowerBound" if side == "left" else "UpperBound")
     found = [np.searchsorted(row, key, side) for row, key in zip(table, keys, strict=True)]

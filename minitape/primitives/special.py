@@ -58,9 +58,9 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
 
 def _nonzero(x: Any) -> Any:
     """1 where x is not 0, else 0, in the dtype of x."""
-    from ..dtypes import of_any
+    from ..elements import dtype_of_any
 
-    return TABLE["cast"](TABLE["not_equal"](x, 0), dtype=of_any(x))
+    return TABLE["cast"](TABLE["not_equal"](x, 0), dtype=dtype_of_any(x))
 
 
 def _zero_where(x: Any, value: Any) -> Any:

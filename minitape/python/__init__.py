@@ -1,5 +1,7 @@
 """``tensorflow.python``: as much of TensorFlow's private package as the documents import."""
 
-from . import framework
+from ..namespace import lazy as _lazy
 
-__all__ = ["framework"]
+__getattr__, __dir__ = _lazy("tf.python", {
+    "python.framework": "framework=",
+}, globals())  # fmt: skip

@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import invalid
+from ..elements import dtype_of
+from ..invalid import invalid
 
 SHOWN = 3
 
@@ -28,7 +29,7 @@ def partition(value: Any, name: str) -> Any:
     if name == "row_splits" and not array.size:
         raise ValueError("row_splits tensor may not be empty.")
     if array.dtype not in (np.int32, np.int64):
-        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {dtypes.of(array)}.")
+        raise ValueError(f"Argument `{name}` dtype must be int32 or int64. Received {dtype_of(array)}.")
     return array
 
 

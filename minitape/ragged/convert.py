@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..errors import invalid
+from ..invalid import invalid
 from ..primitives import TABLE, declare
 from ..slices import IndexedSlices
 from ..tensor import Tensor, apply, wrap

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgumentError, invalid
+from ..elements import dtype_of
+from ..errors import InvalidArgumentError
+from ..invalid import invalid
 from ..primitives import TABLE
 from . import checks
 
@@ -66,9 +68,8 @@ def _fits_flat(x: Any, y: Any) -> bool:
 
 
 def _same_splits(x: Any, y: Any) -> Any:
-    from .. import dtypes
 
-    return y if x._splits.dtype == y._splits.dtype else y.with_row_splits_dtype(dtypes.of(x._splits))
+    return y if x._splits.dtype == y._splits.dtype else y.with_row_splits_dtype(dtype_of(x._splits))
 
 
 def broadcast(x: Any, y: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import invalid
+from ..invalid import invalid
 from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..elements import dtype_of
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from . import checks
@@ -437,7 +438,7 @@ class RaggedTensorSpec:
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
         """The type of a ragged tensor."""
-        return cls(value.shape, value.dtype, value.ragged_rank, dtypes.of(value._splits))
+        return cls(value.shape, value.dtype, value.ragged_rank, dtype_of(value._splits))
 
     def is_compatible_with(self, value: Any) -> bool:
         """True when the ragged tensor (or type) is of this type."""

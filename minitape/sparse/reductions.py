@@ -1,4 +1,4 @@
-"""Sums and extremes over axes of sparse tensors, over segments of rows, and counts."""
+"""Sums and extremes over axes of sparse tensors, and counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..errors import invalid
+from ..invalid import invalid
 from ..primitives import TABLE
 from ..tensor import Tensor, apply, wrap
 from .primitives import pick, put, sparse
@@ -76,24 +76,6 @@ def _as_sparse(dense: Any, flat: Any, shape: Any) -> SparseTensor:
     values = pick(TABLE["reshape"](dense, shape=(int(np.prod(shape)),)), there)
     index = np.stack(np.unravel_index(there, shape), 1) if shape else np.zeros((len(there), 0))
     return sparse(index, values, shape)
-
-
-def _segment(name: str) -> Any:
-    def function(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name_: Any = None) -> Any:
-        import minitape as tf
-
-        rows = pick(convert_to_tensor(data), np.asarray(convert_to_tensor(indices).array))
-        ids = convert_to_tensor(segment_ids)
-        count = int(num_segments) if num_segments is not None else int(np.max(ids.array, initial=-1)) + 1
-        return getattr(tf.math, f"unsorted_segment_{name}")(rows, ids, count)
-
-    function.__name__ = function.__qualname__ = f"segment_{name}"
-    words = {"sum": "sum", "mean": "mean", "sqrt_n": "sum, divided by the root of their number,"}[name]
-    function.__doc__ = f"The {words} of the rows ``data[indices]`` with the same segment id. Differentiable."
-    return function
-
-
-segment_sum, segment_mean, segment_sqrt_n = _segment("sum"), _segment("mean"), _segment("sqrt_n")
 
 
 def bincount(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import invalid
+from ..invalid import invalid
 from ..tensor import wrap
 
 PARSED = [dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64]

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import invalid
+from ..invalid import invalid
 
 
 def _text(value: Any) -> str:

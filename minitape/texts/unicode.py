@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import invalid
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..operands import deferred
 from ..tensor import wrap
+from .values import each, rows, strings_of, texts
 
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 REPLACEMENT = 0xFFFD
@@ -108,13 +111,12 @@ def _check_errors(errors: str) -> None:
 
 
 def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool, what: Any, dtype: Any) -> Any:
-    from ..strings import rows, strings_of
-
     _check_errors(errors)
     array = strings_of(input, "UnicodeDecode")
     return rows(array, lambda s: [what(s, p) for p in _points(s, encoding, errors, replacement, control)], dtype)
 
 
+@deferred
 def unicode_decode(
     input: Any,
     input_encoding: str,
@@ -134,6 +136,7 @@ def unicode_decode(
     )
 
 
+@deferred
 def unicode_decode_with_offsets(
     input: Any,
     input_encoding: str,
@@ -153,6 +156,7 @@ def unicode_decode_with_offsets(
     return unicode_decode(*given), _decoded(*given, lambda s, p: p[1], np.int64)
 
 
+@deferred
 def unicode_split(
     input: Any,
     input_encoding: str,
@@ -172,6 +176,7 @@ def unicode_split(
     )
 
 
+@deferred
 def unicode_split_with_offsets(
     input: Any,
     input_encoding: str,
@@ -190,6 +195,7 @@ def unicode_split_with_offsets(
     return parts, _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: p[1], np.int64)
 
 
+@deferred
 def unicode_encode(
     input: Any,
     output_encoding: str,
@@ -205,8 +211,6 @@ def unicode_encode(
     """
     from ..convert import convert_to_tensor
     from ..ragged.tensor import RaggedTensor, make
-    from ..strings import texts
-
     _check_errors(errors)
     codec = _codec(output_encoding)
 
@@ -231,6 +235,7 @@ def unicode_encode(
     return texts([one(row.tolist()) for row in array.reshape((-1, array.shape[-1]))], array.shape[:-1])
 
 
+@deferred
 def unicode_transcode(
     input: Any,
     input_encoding: str,
@@ -246,8 +251,6 @@ def unicode_transcode(
     >>> print(tf.strings.unicode_transcode('é', 'UTF-8', 'UTF-16-BE').numpy() == b'\\x00\\xe9')
     True
     """
-    from ..strings import each, strings_of
-
     _check_errors(errors)
     codec = _codec(output_encoding)
     return each(
@@ -258,6 +261,7 @@ def unicode_transcode(
     )
 
 
+@deferred
 def unicode_script(input: Any, name: str | None = None) -> Any:
     """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32.
 
@@ -265,8 +269,6 @@ def unicode_script(input: Any, name: str | None = None) -> Any:
     >>> print(tf.strings.unicode_script([97]).numpy())
     [25]
     """
-    from ..convert import convert_to_tensor
-
     array = np.asarray(convert_to_tensor(input).array)
 
     def one(point: int) -> int:

@@ -183,3 +183,55 @@ def test_printing_as_tensorflow():
 def test_wrong_use_raises(wrong, kind):
     with pytest.raises(kind):
         wrong()
+
+
+ROWS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("sum", [[4, 6], [5, 6]]), ("mean", [[2, 3], [5, 6]]), ("sqrt_n", [[8**0.5, 18**0.5], [5, 6]])],
+)
+def test_segments_of_chosen_rows(name, expected):
+    function = getattr(tf.sparse, f"segment_{name}")
+    np.testing.assert_allclose(function(ROWS, [0, 1, 2], [0, 0, 1]), expected, rtol=1e-6)
+    gaps = function(ROWS, [0, 2], [0, 2], num_segments=4)
+    assert gaps.numpy().tolist() == [[1, 2], [0, 0], [5, 6], [0, 0]]
+    assert function(ROWS, [], []).shape == (0, 2)
+
+
+def test_the_gradient_of_segments_is_sparse_when_asked_for():
+    v = tf.Variable(ROWS)
+    found = []
+    for sparse in (False, True):
+        with tf.GradientTape() as tape:
+            y = tf.sparse.segment_mean(v, [0, 1, 1], [0, 0, 1], sparse_gradient=sparse)
+        found.append(tape.gradient(y, v))
+    assert [type(g).__name__ for g in found] == ["EagerTensor", "IndexedSlices"]
+    for g in found:
+        assert tf.convert_to_tensor(g).numpy().tolist() == [[0.5, 0.5], [1.5, 1.5], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("indices", "ids", "count", "message"),
+    [
+        ([0, 1], [1, 0], None, "segment ids are not increasing"),
+        ([0, 1], [-1, 0], None, r"Segment id -1 out of range \[0, 1\), possibly because 'segment_ids' input is not sort"),
+        ([0, 5], [0, 1], None, r"Bad: indices\[1\] == 5 out of range \[0, 3\)"),
+        ([0, -1], [0, 1], None, r"Bad: indices\[1\] == -1 out of range \[0, 3\)"),
+        ([0, 1, 2], [0, 1], None, "segment_ids and indices should have same size."),
+        ([[0, 1]], [0, 1], None, "indices should be a vector."),
+        ([0, 1], [0, 2], 2, "segment ids must be < num_segments"),
+        ([0, 1], [0.0, 1.0], None, "Value for attr 'Tsegmentids' of float is not in the list of allowed values"),
+    ],
+)
+def test_wrong_segments_are_refused(indices, ids, count, message):
+    for name in ("sum", "mean", "sqrt_n"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            getattr(tf.sparse, f"segment_{name}")(ROWS, indices, ids, count)
+
+
+def test_means_of_segments_are_of_floats():
+    assert tf.sparse.segment_sum([1, 2], [0, 1], [0, 0]).numpy().tolist() == [3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Value for attr 'T' of int32 is not in the list"):
+        tf.sparse.segment_mean([1, 2], [0, 1], [0, 0])

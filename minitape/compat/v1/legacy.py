@@ -31,14 +31,19 @@ class _Options:
 
 
 class ConfigProto(_Options):
-    """The settings of a session; kept, but nothing depends on them."""
+    """The settings of a session; kept, but nothing depends on them.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.ConfigProto(allow_soft_placement=True).allow_soft_placement
+    True
+    """
 
 
 class GPUOptions(_Options):
     """The settings of GPUs; kept, but nothing depends on them.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.ConfigProto(allow_soft_placement=True).allow_soft_placement
+    >>> tf.compat.v1.GPUOptions(allow_growth=True).allow_growth
     True
     """
 
@@ -47,8 +52,8 @@ class RunOptions(_Options):
     """The settings of a run; kept, but nothing depends on them.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.GPUOptions(allow_growth=True).allow_growth
-    True
+    >>> tf.compat.v1.RunOptions(timeout_in_ms=100).timeout_in_ms
+    100
     """
 
 
@@ -56,8 +61,8 @@ class GraphKeys:
     """The names of a graph's collections.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.RunOptions(timeout_in_ms=True).timeout_in_ms
-    True
+    >>> tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES
+    'trainable_variables'
     """
 
     GLOBAL_VARIABLES = "variables"
@@ -101,7 +106,14 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
-    """The variables of the default graph."""
+    """The variables of the default graph.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print([u.name for u in tf.compat.v1.global_variables()])
+    ['v:0']
+    """
     return get_collection("variables", scope)
 
 
@@ -114,8 +126,8 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     print([u.name for u in tf.compat.v1.global_variables()])
-    ['v:0']
+    ...     print(tf.compat.v1.trainable_variables()[0] is v)
+    True
     """
     return get_collection("trainable_variables", scope)
 
@@ -124,10 +136,8 @@ def local_variables(scope: str | None = None) -> list[Any]:
     """The local variables of the default graph: minitape makes none.
 
     >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     print(tf.compat.v1.trainable_variables()[0] is v)
-    True
+    >>> tf.compat.v1.local_variables()
+    []
     """
     return get_collection("local_variables", scope)
 
@@ -136,8 +146,10 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
     """The members of a collection of the default graph whose names begin with ``scope``.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.local_variables()
-    []
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print(len(tf.compat.v1.get_collection("variables")))
+    1
     """
     found = get_default_graph().get_collection(key)
     return found if scope is None else [v for v in found if getattr(v, "name", "").startswith(scope)]
@@ -148,9 +160,9 @@ def add_to_collection(name: str, value: Any) -> None:
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     print(len(tf.compat.v1.get_collection("variables")))
-    1
+    ...     tf.compat.v1.add_to_collection("losses", 1.5)
+    ...     print(tf.compat.v1.get_collection("losses"))
+    [1.5]
     """
     get_default_graph().add_to_collection(name, value)
 
@@ -160,9 +172,11 @@ def global_variables_initializer() -> Any:
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
-    ...     tf.compat.v1.add_to_collection("losses", 1.5)
-    ...     print(tf.compat.v1.get_collection("losses"))
-    [1.5]
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(tf.compat.v1.global_variables_initializer())
+    ...         print(session.run(v))
+    1.0
     """
     return initializer_of(global_variables())
 
@@ -177,7 +191,7 @@ def variables_initializer(var_list: Any, name: str = "init") -> Any:
     >>> with tf.Graph().as_default():
     ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
     ...     with tf.compat.v1.Session() as session:
-    ...         session.run(tf.compat.v1.global_variables_initializer())
+    ...         session.run(tf.compat.v1.variables_initializer([v]))
     ...         print(session.run(v))
     1.0
     """
@@ -189,11 +203,8 @@ def local_variables_initializer() -> Any:
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     with tf.compat.v1.Session() as session:
-    ...         session.run(tf.compat.v1.variables_initializer([v]))
-    ...         print(session.run(v))
-    1.0
+    ...     print(tf.compat.v1.local_variables_initializer().type)
+    NoOp
     """
     return initializer_of([])
 
@@ -203,7 +214,7 @@ def tables_initializer(name: str = "init_all_tables") -> Any:
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
-    ...     print(tf.compat.v1.local_variables_initializer().type)
+    ...     print(tf.compat.v1.tables_initializer().type)
     NoOp
     """
     return initializer_of([], name)
@@ -211,7 +222,20 @@ def tables_initializer(name: str = "init_all_tables") -> Any:
 
 def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None,
            name: str | None = None) -> Any:  # fmt: skip
-    """Sets a variable; the result has the new value."""
+    """Sets a variable to ``value``; the result has the new value.
+
+    ``value`` has the variable's dtype and, unless ``validate_shape`` is False, its shape: else ValueError.
+    ``use_locking`` has no effect: one thread runs at a time. The gradient does not pass from the result to ``value``.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign(v, 4.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    4.0
+    """
     return ref.assign(value)
 
 
@@ -220,8 +244,12 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
-    ...     print(tf.compat.v1.tables_initializer().type)
-    NoOp
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign_add(v, 2.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    3.0
     """
     return ref.assign_add(value)
 
@@ -232,11 +260,11 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     step = tf.compat.v1.assign_add(v, 2.0)
+    ...     step = tf.compat.v1.assign_sub(v, 1.0)
     ...     with tf.compat.v1.Session() as session:
     ...         session.run(v.initializer)
     ...         print(session.run(step))
-    3.0
+    0.0
     """
     return ref.assign_sub(value)
 
@@ -248,13 +276,11 @@ def disable_eager_execution() -> None:
     """Operations from now on are added to the default graph of this thread. Only at the start of a program.
 
     >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
-    ...     step = tf.compat.v1.assign_sub(v, 1.0)
-    ...     with tf.compat.v1.Session() as session:
-    ...         session.run(v.initializer)
-    ...         print(session.run(step))
-    0.0
+    >>> tf.compat.v1.disable_eager_execution()
+    >>> print(tf.constant(1.0))
+    Tensor("Const:0", shape=(), dtype=float32)
+    >>> tf.compat.v1.enable_eager_execution()
+    >>> tf.compat.v1.reset_default_graph()
     """
     if state.tapes:
         raise ValueError("tf.disable_eager_execution() must be called at program startup.")
@@ -269,11 +295,9 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None, execut
     """Operations from now on compute at once, which is the default.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.disable_eager_execution()
-    >>> print(tf.constant(1.0))
-    Tensor("Const:0", shape=(), dtype=float32)
     >>> tf.compat.v1.enable_eager_execution()
-    >>> tf.compat.v1.reset_default_graph()
+    >>> tf.executing_eagerly()
+    True
     """
     state.record = state.graph = None
 
@@ -285,8 +309,7 @@ def executing_eagerly_outside_functions() -> bool:
     """True unless a TensorFlow 1 graph is being built.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.enable_eager_execution()
-    >>> tf.executing_eagerly()
+    >>> tf.compat.v1.executing_eagerly_outside_functions()
     True
     """
     return state.graph is None or state.graph.building_function
@@ -296,8 +319,7 @@ def set_random_seed(seed: int) -> None:
     """Sets the seed of the default graph's random operations.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.executing_eagerly_outside_functions()
-    True
+    >>> tf.compat.v1.set_random_seed(1)
     """
     import minitape as tf
 
@@ -311,7 +333,10 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
     slash.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.set_random_seed(1)
+    >>> with tf.Graph().as_default():
+    ...     with tf.compat.v1.name_scope(None, "layer") as scope:
+    ...         print(scope, tf.constant(1.0).name)
+    layer/ layer/Const:0
     """
     name = default_name if name is None else name
     if state.graph is None:
@@ -327,14 +352,26 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
 
 
 @contextmanager
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> Any:
+    """``name_scope`` with its arguments in the old order; yields the scope's name.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     with tf.compat.v1.op_scope([], None, "mod") as scope:
+    ...         print(scope)
+    mod/
+    """
+    with name_scope(name, default_name, values) as scope:
+        yield scope
+
+
+@contextmanager
 def container(container_name: str) -> Any:
     """Accepted for compatibility: minitape has no resource containers.
 
     >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     with tf.compat.v1.name_scope(None, "layer") as scope:
-    ...         print(scope, tf.constant(1.0).name)
-    layer/ layer/Const:0
+    >>> with tf.compat.v1.container("mine"):
+    ...     pass
     """
     yield
 
@@ -352,8 +389,8 @@ def to_float(x: Any, name: str = "ToFloat") -> Any:
     """Casts to float32.
 
     >>> import minitape as tf
-    >>> with tf.compat.v1.container("mine"):
-    ...     pass
+    >>> tf.compat.v1.to_float(tf.constant(1)).dtype
+    tf.float32
     """
     return _cast(x, dtypes.float32)
 
@@ -362,8 +399,8 @@ def to_double(x: Any, name: str = "ToDouble") -> Any:
     """Casts to float64.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.to_float(tf.constant(1)).dtype
-    tf.float32
+    >>> tf.compat.v1.to_double(tf.constant(1)).dtype
+    tf.float64
     """
     return _cast(x, dtypes.float64)
 
@@ -372,8 +409,8 @@ def to_int32(x: Any, name: str = "ToInt32") -> Any:
     """Casts to int32.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.to_double(tf.constant(1)).dtype
-    tf.float64
+    >>> tf.compat.v1.to_int32(tf.constant(1)).dtype
+    tf.int32
     """
     return _cast(x, dtypes.int32)
 
@@ -382,18 +419,31 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
     """Casts to int64.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.to_int32(tf.constant(1)).dtype
-    tf.int32
+    >>> tf.compat.v1.to_int64(tf.constant(1)).dtype
+    tf.int64
     """
     return _cast(x, dtypes.int64)
+
+
+def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: str | None = None,
+                output_dtype: Any = None) -> Any:  # fmt: skip
+    """As ``tf.random.categorical``, with the seed before the type of the result (int64 by default).
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.multinomial([[0.0, -1000.0]], 3).numpy()
+    array([[0, 0, 0]])
+    """
+    import minitape as tf
+
+    return tf.random.categorical(logits, num_samples, output_dtype, seed)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """As ``tf.where``.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.to_int64(tf.constant(1)).dtype
-    tf.int64
+    >>> tf.compat.v1.where([True, False], [1, 2], [3, 4]).numpy()
+    array([1, 4], dtype=int32)
     """
     import minitape as tf
 

@@ -40,7 +40,13 @@ _current = [VariableScope()]
 
 
 def get_variable_scope() -> VariableScope:
-    """The scope of the innermost ``variable_scope`` block."""
+    """The scope of the innermost ``variable_scope`` block.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.variable_scope("layer"):
+    ...     print(tf.compat.v1.get_variable_scope().name)
+    layer
+    """
     return _current[-1]
 
 
@@ -160,7 +166,7 @@ def _variable(value: Any, trainable: Any, name: str, dtype: Any, constraint: Any
 
 
 def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
-    from .initializers import glorot_uniform_initializer
+    from .initial import glorot_uniform_initializer
 
     if initializer is not None and not callable(initializer):
         return initializer

@@ -1,5 +1,7 @@
 """``tensorflow.python.framework``."""
 
-from . import ops
+from ...namespace import lazy as _lazy
 
-__all__ = ["ops"]
+__getattr__, __dir__ = _lazy("tf.python.framework", {
+    "python.framework.ops": "ops=",
+}, globals())  # fmt: skip

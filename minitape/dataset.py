@@ -1,0 +1,517 @@
+"""Datasets, as training loops use them: tensors that are sliced, mapped, shuffled and batched.
+
+A dataset is a recipe: each ``for`` over it begins anew. Functions given to ``map`` and ``filter`` run on each element
+as it comes, with its value, and may print or look at it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, nest
+from .batches import (
+    call,
+    drawn,
+    groups,
+    leaves,
+    map_leaves,
+    padded,
+    ragged_rows,
+    row,
+    rows_of,
+    seed_pair,
+    source,
+    spec_of,
+    stacked,
+    tensor_spec,
+    typed,
+    with_rows,
+    words,
+)
+from .convert import convert_to_tensor
+from .errors import InvalidArgumentError, OutOfRangeError
+from .record import state
+from .tensor import wrap
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
+
+
+class Dataset:
+    """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
+
+    Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
+
+    >>> import minitape as tf
+    >>> ds = tf.data.Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: x * 10).batch(2)
+    >>> [batch.numpy().tolist() for batch in ds]
+    [[10, 20], [30]]
+    """
+
+    def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
+        self._start, self._length, self._kind, self._spec = start, length, kind, spec
+        self._source: Dataset | None = None  # what this one is made of
+        self._rounds: Iterator[int] | None = None  # random numbers, two for each iteration
+        self._in_graph = state.graph is not None  # its parts may be tensors of the graph
+
+    # -- sources ------------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """One element for each row of the tensors; ValueError when they have different numbers of rows."""
+        parts = map_leaves(source, tensors)
+        flat = leaves(parts)
+        if not flat:
+            raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
+        if any(not len(t.shape) for t in flat):
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        sizes = {rows_of(t) for t in flat}
+        if len(sizes) > 1:
+            raise ValueError(f"Dimensions {sorted(sizes)[0]} and {sorted(sizes)[1]} are not compatible")
+        count = sizes.pop()
+        return Dataset(
+            lambda: (map_leaves(lambda t, i=i: row(t, i), parts) for i in range(count)),
+            count,
+            "_TensorSliceDataset",
+            map_leaves(lambda t: spec_of(t, 1), parts),
+        )
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element: the tensors themselves."""
+        parts = map_leaves(source, tensors)
+        return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = (),
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a generator function yields, as tensors of ``output_signature`` (or ``output_types``)."""
+        if output_signature is None and output_types is None:
+            raise TypeError("Either `output_signature` or `output_types` must be specified.")
+        kinds = output_types if output_signature is None else nest.map_structure(lambda s: s.dtype, output_signature)
+
+        def start() -> Iterator[Any]:
+            for item in generator(*[convert_to_tensor(a).numpy() for a in args]):
+                yield typed(item, kinds)
+
+        return Dataset(start, UNKNOWN_CARDINALITY, "_FlatMapDataset", output_signature)
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """The numbers of Python's range, int64."""
+        numbers = range(*[int(a) for a in args])
+        kind = dtypes.as_dtype(output_type).as_numpy_dtype
+        return Dataset(
+            lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", tensor_spec((), output_type)
+        )
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Elements of several datasets side by side, until the shortest ends."""
+        given = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        parts = leaves(given)
+        for part in parts:
+            if not isinstance(part, Dataset):
+                raise TypeError(
+                    f"Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` "
+                    f"objects but encountered object of type {type(part)}."
+                )
+        known = [p._length for p in parts]
+        length = (
+            UNKNOWN_CARDINALITY
+            if UNKNOWN_CARDINALITY in known
+            else min((n for n in known if n >= 0), default=INFINITE_CARDINALITY)
+        )
+
+        def start() -> Iterator[Any]:
+            for items in zip(*[iter(p) for p in parts], strict=False):
+                left = iter(items)
+                yield map_leaves(lambda _, left=left: next(left), given)
+
+        return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
+
+    # -- what is done to them -----------------------------------------------------------------------------------------
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        synchronous: Any = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """A function of each element; one that is a tuple gives several arguments."""
+        return self._derived(lambda: (map_leaves(source, call(map_func, e)) for e in self), self._length, "_MapDataset")
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which the function is true."""
+        return self._derived(
+            lambda: (e for e in self if bool(call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
+        )
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """A function gives a dataset for each element; their elements one after the other."""
+        return self._derived(
+            lambda: (e for outer in self for e in call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
+        )
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Several elements stacked into one; the last batch may be smaller, unless ``drop_remainder``.
+
+        InvalidArgumentError when their shapes differ.
+        """
+        size = int(batch_size)
+        if size <= 0:
+            raise InvalidArgumentError(None, None, "Batch size must be greater than zero. [Op:BatchDatasetV2] name: ")
+        length = self._batches(size, drop_remainder)
+        together = ragged_rows if self._has_ragged_rows() else stacked
+        return self._derived(
+            lambda: (together(g) for g in groups(self, size, drop_remainder)),
+            length,
+            "_BatchDataset",
+            lambda: map_leaves(lambda s: with_rows(s, size if drop_remainder else None), self.element_spec),
+        )
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = dtypes.int64,
+        name: str | None = None,
+    ) -> Dataset:
+        """Several elements of different lengths as one ragged tensor."""
+        size = int(batch_size)
+        length = self._batches(size, drop_remainder)
+        return self._derived(
+            lambda: (ragged_rows(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
+        )
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``)."""
+        size = int(batch_size)
+        length = self._batches(size, drop_remainder)
+        return self._derived(
+            lambda: (padded(g, padded_shapes, padding_values) for g in groups(self, size, drop_remainder)),
+            length,
+            "_PaddedBatchDataset",
+        )
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The rows of each element."""
+
+        def start() -> Iterator[Any]:
+            for element in self:
+                for i in range(rows_of(leaves(element)[0])):
+                    yield map_leaves(lambda t, i=i: row(t, i), element)
+
+        return self._derived(start, UNKNOWN_CARDINALITY, "_UnbatchDataset")
+
+    def shuffle(
+        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None
+    ) -> Dataset:
+        """Elements drawn by chance from the next ``buffer_size`` ones; in another order at each iteration."""
+        size = int(buffer_size)
+        if size <= 0:
+            raise InvalidArgumentError(
+                None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: "
+            )
+        seeds = seed_pair(seed)
+        rounds = words(seeds)  # each iteration takes two seeds from here
+
+        def start() -> Iterator[Any]:
+            mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds
+            return drawn(iter(self), size, words(mine))
+
+        made = self._derived(start, self._length, "_ShuffleDataset", self._spec)
+        made._rounds = rounds if reshuffle_each_iteration else None
+        return made
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """All elements ``count`` times over; without end for None or -1."""
+        times = None if count is None or int(count) < 0 else int(count)
+
+        def start() -> Iterator[Any]:
+            rounds = itertools.count() if times is None else range(times)
+            return itertools.chain.from_iterable(iter(self) for _ in rounds)
+
+        length = (
+            (INFINITE_CARDINALITY if self._length else 0)
+            if times is None
+            else self._length * times
+            if self._length >= 0
+            else self._length
+        )
+        return self._derived(start, length, "_RepeatDataset", self._spec)
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first ``count`` elements; all for -1."""
+        n = int(count)
+        if n < 0:
+            return self._derived(lambda: iter(self), self._length, "_TakeDataset", self._spec)
+        length = (
+            n if self._length == INFINITE_CARDINALITY else min(n, self._length) if self._length >= 0 else self._length
+        )
+        return self._derived(lambda: itertools.islice(iter(self), n), length, "_TakeDataset", self._spec)
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first ``count`` elements; none for -1."""
+        n = int(count)
+        if n < 0:
+            return self._derived(lambda: iter(()), 0, "_SkipDataset", self._spec)
+        length = max(self._length - n, 0) if self._length >= 0 else self._length
+        return self._derived(lambda: itertools.islice(iter(self), n, None), length, "_SkipDataset", self._spec)
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements before the first for which the function is false."""
+        return self._derived(
+            lambda: itertools.takewhile(lambda e: bool(call(predicate, e)), self),
+            UNKNOWN_CARDINALITY,
+            "_TakeWhileDataset",
+            self._spec,
+        )
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """The elements of this and then of the other."""
+        lengths = (self._length, dataset._length)
+        length = sum(lengths) if min(lengths) >= 0 else min(lengths)
+        return self._derived(
+            lambda: itertools.chain(iter(self), iter(dataset)), length, "_ConcatenateDataset", self._spec
+        )
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number (int64) and an element."""
+        return self._derived(
+            lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, int(start))),
+            self._length,
+            "_ZipDataset",
+            lambda: (tensor_spec((), dtypes.int64), self.element_spec),
+        )
+
+    def window(
+        self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Dataset:
+        """Datasets of ``size`` neighbours, each ``shift`` further on."""
+
+        def start() -> Iterator[Any]:
+            elements = list(self)
+            for begin in range(0, len(elements), int(shift or size)):
+                found = elements[begin : begin + int(size) * stride : stride]
+                if len(found) == size or not drop_remainder:
+                    yield Dataset(lambda found=found: iter(found), len(found), "_VariantDataset", self._spec)
+
+        return self._derived(start, UNKNOWN_CARDINALITY, "_WindowDataset")
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The same elements: there is nothing to prepare ahead of time here."""
+        return self._derived(lambda: iter(self), self._length, "_PrefetchDataset", self._spec)
+
+    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+        """The same elements, made once and kept in memory. ValueError for a file name."""
+        if filename:
+            raise ValueError("minitape caches datasets in memory only: leave `filename` out.")
+        kept: list[Any] = []
+        done: list[bool] = []
+
+        def start() -> Iterator[Any]:
+            if done:
+                yield from kept
+                return
+            kept.clear()
+            for element in self:
+                kept.append(element)
+                yield element
+            done.append(True)
+
+        return self._derived(start, self._length, "CacheDataset", self._spec)
+
+    def apply(self, transformation_func: Callable[[Dataset], Dataset], name: str | None = None) -> Dataset:
+        """A function of the dataset; TypeError when it gives none."""
+        out = transformation_func(self)
+        if not isinstance(out, Dataset):
+            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(out)}.")
+        return out
+
+    def with_options(self, options: Any, name: str | None = None) -> Dataset:
+        """The same elements: options change how TensorFlow runs a pipeline, and nothing here."""
+        return self
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """``state = reduce_func(state, element)`` over all elements; the last state."""
+        state = map_leaves(source, initial_state)
+        for element in self:
+            state = map_leaves(source, reduce_func(state, element))
+        return state
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def _batches(self, size: int, drop_remainder: bool) -> int:
+        """How many batches of ``size`` there are; an infinite or unknown length stays what it is."""
+        if self._length < 0:
+            return self._length
+        return self._length // size if drop_remainder else -(-self._length // size)
+
+    def _has_ragged_rows(self) -> bool:
+        """True when an element is known to be a row of a ragged tensor."""
+        return (
+            self._spec is not None
+            and not callable(self._spec)
+            and any(hasattr(s, "ragged_rank") for s in leaves(self._spec))
+        )
+
+    def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
+        made = Dataset(start, length, kind, spec)
+        made._source = self
+        return made
+
+    def pass_over(self) -> None:
+        """Takes the random numbers of one iteration and iterates not."""
+        if self._rounds is not None:
+            next(self._rounds), next(self._rounds)
+        if self._source is not None:
+            self._source.pass_over()
+
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The elements as NumPy arrays."""
+        return (map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
+        return wrap(np.int64(self._length))
+
+    def __len__(self) -> int:
+        if self._length == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if self._length == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return self._length
+
+    def __bool__(self) -> bool:
+        return True
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element; InvalidArgumentError when there are none or several."""
+        found = list(itertools.islice(iter(self), 2))
+        if len(found) != 1:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Dataset {'was empty' if not found else 'had more than one element'}. "
+                "[Op:DatasetToSingleElement] name: ",
+            )
+        return found[0]
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        if self._spec is None:
+            first = next(iter(self), None)
+            self._spec = map_leaves(spec_of, first) if first is not None else None
+        elif callable(self._spec):
+            self._spec = self._spec()
+        return self._spec
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} element_spec={self.element_spec}>"
+
+    __str__ = __repr__
+
+
+class DatasetIterator:
+    """One walk over a dataset, as ``iter(dataset)`` makes it.
+
+    ``next`` ends with StopIteration, ``get_next`` with OutOfRangeError.
+
+    >>> import minitape as tf
+    >>> iterator = iter(tf.data.Dataset.range(2))
+    >>> next(iterator).numpy(), iterator.get_next().numpy(), isinstance(iterator, tf.data.Iterator)
+    (np.int64(0), np.int64(1), True)
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset, self._elements = dataset, dataset._start()
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def get_next(self) -> Any:
+        """The next element; OutOfRangeError after the last one."""
+        if state.graph is not None:
+            from .graphs.streams import next_element
+
+            return next_element(self)
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext] name: ") from None
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        return self._dataset.element_spec
+
+
+def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:
+    """A function for ``Dataset.apply``: elements of different lengths become the rows of ragged tensors.
+
+    Each batch has up to ``batch_size`` rows (with ``drop_remainder`` never fewer); ``row_splits_dtype`` is int64 or
+    int32. TensorFlow 2.21 says ``Dataset.ragged_batch`` instead.
+
+    >>> import minitape as tf
+    >>> dataset = tf.data.Dataset.range(3).map(lambda n: tf.range(n))
+    >>> for batch in dataset.apply(tf.data.experimental.dense_to_ragged_batch(3)):
+    ...     print(batch)
+    <tf.RaggedTensor [[], [0], [0, 1]]>
+    """
+    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+class Options:
+    """Settings for ``Dataset.with_options``: how TensorFlow runs a pipeline. Elements do not depend on them.
+
+    >>> import minitape as tf
+    >>> options = tf.data.Options()
+    >>> options.deterministic = True
+    >>> [int(n) for n in tf.data.Dataset.range(3).with_options(options)]
+    [0, 1, 2]
+    """
+
+
+def cardinality(dataset: Dataset) -> Any:
+    """How many elements a dataset has: an int64 scalar, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2).
+
+    >>> import minitape as tf
+    >>> tf.data.experimental.cardinality(tf.data.Dataset.range(5)).numpy()
+    np.int64(5)
+    """
+    return dataset.cardinality()

@@ -1,0 +1,97 @@
+"""``tape.explain``: why a gradient is None, on which line, and what mends it.
+
+Nothing here may disturb the user's program: a mistake of explain's own ends in the most plausible cause, said plainly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..tape import _WARNS, _leaf
+from ..tensor import Tensor
+from .words import Explanation, describe
+
+
+def explain(tape: Any, target: Any, sources: Any) -> Any:
+    """One :class:`Explanation` for each source, in the structure of ``sources``; see ``GradientTape.explain``.
+
+    It never raises for what a program did: a mistake of its own ends in the most plausible cause.
+
+    >>> import minitape as tf
+    >>> x, n = tf.Variable(3.0), tf.Variable(2)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.cast(n, tf.float32)
+    >>> [why.cause for why in tf.explain.explain(tape, y, [x, n])]
+    ['connected', 'integer_dtype']
+    """
+    flat = nest.flatten(sources)
+    try:
+        targets = [_leaf(t) for t in nest.flatten(target)]
+        asked = [_leaf(s) for s in flat]
+    except Exception:
+        targets, asked = [target], flat
+    answers = explain_flat(tape, targets, asked)
+    return answers[0] if len(flat) == 1 and sources is flat[0] else nest.pack_sequence_as(sources, answers)
+
+
+def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Explanation]:
+    """The explanations for a flat list of sources."""
+    from .reasons import Finding, Inquiry
+
+    plain = next((t for t in targets if not isinstance(t, Tensor) and not hasattr(t, "_tape_rows")), None)
+    if plain is None:
+        try:
+            inquiry = Inquiry(tape, targets)
+        except Exception as error:
+            return [describe(Finding("independent"), s, tape, None, error) for s in sources]
+    answers = []
+    for source in sources:
+        try:
+            if not isinstance(source, Tensor) and not hasattr(source, "_tape_rows"):
+                answers.append(describe(Finding("wrong_object", what=type(source).__name__), source, tape, None))
+                continue
+            if plain is not None:
+                what = f"the target is a plain {type(plain).__name__}"
+                answers.append(describe(Finding("left_through_numpy", what=what), source, tape, None))
+                continue
+            answers.append(describe(inquiry.ask(source), source, tape, inquiry))
+        except Exception as error:
+            answers.append(describe(guess(inquiry, source), source, tape, None, error))
+    return answers
+
+
+def guess(inquiry: Any, source: Any) -> Any:
+    """The most plausible finding when explain itself failed: connected or not, and no more."""
+    from .reasons import Finding
+
+    try:
+        return Finding("connected" if inquiry.connected(source) else "independent")
+    except Exception:
+        return Finding("independent")
+
+
+def warn(on: bool = True) -> None:
+    """Switches warnings on for the whole session: every gradient that is None says why, as a Python warning.
+
+    >>> from minitape import explain
+    >>> explain.warn(True)
+    >>> explain.warn(False)
+    """
+    _WARNS[:] = [True] if on else []
+
+
+def warn_of(tape: Any, targets: list[Any], sources: list[Any]) -> None:
+    """Warns for each of these sources, whose gradients are None."""
+    import sys
+    import warnings
+
+    from ..record import user_frame
+
+    frame = user_frame(sys._getframe(1))
+    for answer in explain_flat(tape, targets, sources):
+        text = f"The gradient is None ({answer.cause}): {answer.message}"
+        if frame is None:
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+        else:
+            warnings.warn_explicit(text, RuntimeWarning, frame.f_code.co_filename, frame.f_lineno)

@@ -1,0 +1,46 @@
+"""Functions as ``tf.function`` runs them, with their control flow rewritten."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .autograph import convert_entry
+from .rewrite import Rewriter, rewritten_expression
+from .sources import _definition, _parse_lines, source_lines
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Accepted for compatibility: the conversion logs nothing.
+
+    >>> import minitape as tf
+    >>> tf.autograph.set_verbosity(0)
+    """
+
+
+def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
+    """The source of a function as ``tf.function`` runs it.
+
+    >>> import minitape as tf
+    >>> print(tf.autograph.to_code(lambda x: x))
+    lambda x: x
+    """
+    function = getattr(entity, "python_function", entity)
+    lines, _ = source_lines(function)
+    node = _definition(_parse_lines(lines), function.__code__)
+    if isinstance(node, ast.Lambda):
+        node.body = rewritten_expression(node.body)
+    else:
+        node.decorator_list = []
+        node = Rewriter().function(node)
+    return ast.unparse(ast.fix_missing_locations(node))
+
+
+def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
+    """A function as ``tf.function`` runs it: its control flow may depend on symbolic tensors.
+
+    >>> import minitape as tf
+    >>> tf.autograph.to_graph(lambda x: x + 1)(1)
+    2
+    """
+    return convert_entry(getattr(entity, "python_function", entity))

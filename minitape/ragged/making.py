@@ -1,0 +1,212 @@
+"""Making ragged tensors of lists, ranges, partitions and crosses, and row splits of segment ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import constant as dense_constant
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..tensor import wrap
+from . import checks
+from .tensor import RaggedTensor, is_ragged, make, rowids_of, splits_of
+
+_range = range
+
+
+def constant(
+    pylist: Any,
+    dtype: Any = None,
+    ragged_rank: int | None = None,
+    inner_shape: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> Any:
+    """A ragged tensor of nested lists (a plain tensor when they have only one level).
+
+    ``ragged_rank`` says how many axes are ragged; the inner ones are dense then. Raises ValueError when the numbers
+    stand at different depths or the inner lists do not fit, TypeError for a ragged tensor.
+
+    >>> import minitape as tf
+    >>> tf.ragged.constant([[1, 2], [], [3]])
+    <tf.RaggedTensor [[1, 2], [], [3]]>
+    """
+    if is_ragged(pylist):
+        raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
+    split_type = checks.splits_dtype(row_splits_dtype)
+    inner_shape = None if inner_shape is None else tuple(int(n) for n in inner_shape)
+    if not _is_list(pylist):
+        if ragged_rank:
+            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
+        if inner_shape:
+            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
+        return dense_constant(pylist, dtype, ())
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
+    scalars, deepest = _depths(pylist)
+    if scalars is not None:
+        if deepest > scalars:
+            raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
+        if ragged_rank is not None and deepest < ragged_rank:
+            raise ValueError(f"Invalid pylist={pylist}, max depth smaller than ragged_rank={ragged_rank}")
+    if inner_shape is not None and ragged_rank is not None:
+        expected = ragged_rank + len(inner_shape) + 1
+        if (scalars is not None and expected != scalars) or (scalars is None and expected < deepest):
+            raise ValueError(
+                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner_shape)}"
+            )
+    if ragged_rank == 0 or (
+        ragged_rank is None and (deepest < 2 or (inner_shape is not None and deepest - len(inner_shape) < 2))
+    ):
+        return dense_constant(pylist, dtype, inner_shape)
+    if inner_shape is None:
+        inner_shape = () if ragged_rank is None else _inner_shape(pylist, ragged_rank)
+    if ragged_rank is None:
+        ragged_rank = max(1, deepest - 1 if scalars is None else scalars - 1 - len(inner_shape))
+    values, all_lengths = pylist, []
+    for _ in _range(ragged_rank):
+        all_lengths.append(np.array([len(row) for row in values], split_type))
+        values = [item for row in values for item in row]
+    result: Any = dense_constant(values, dtype, (len(values), *inner_shape))
+    for lengths in reversed(all_lengths):
+        result = make(result, splits_of(lengths))
+    return result
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or np.ndim(value) != 0
+
+
+def _depths(value: Any) -> tuple[int | None, int]:
+    """(the depth at which scalars stand, the depth of the deepest list)."""
+    if not _is_list(value):
+        return 0, 0
+    scalars, deepest = None, 1
+    for child in value:
+        found, depth = _depths(child)
+        if found is not None:
+            if scalars is not None and scalars != found + 1:
+                raise ValueError("all scalar values must have the same nesting depth")
+            scalars = found + 1
+        deepest = max(deepest, depth + 1)
+    return scalars, deepest
+
+
+def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
+    """The sizes of the dense axes inside the ragged ones; ValueError when they differ."""
+    flat = list(pylist)
+    for depth in _range(ragged_rank):
+        if not all(_is_list(v) for v in flat):
+            raise ValueError(
+                f"pylist has scalar values depth {depth + 1}, but ragged_rank={ragged_rank} requires scalar value "
+                f"depth greater than {ragged_rank}"
+            )
+        flat = [item for v in flat for item in v]
+    shape: list[int] = []
+    item: Any = flat
+    while _is_list(item):
+        shape.append(len(item))
+        item = item[0] if len(item) else None
+
+    def check(value: Any, sizes: list[int]) -> None:
+        if _is_list(value) != bool(sizes) or (sizes and len(value) != sizes[0]):
+            raise ValueError("inner values have inconsistent shape")
+        for child in value if sizes else ():
+            check(child, sizes[1:])
+
+    check(flat, shape)
+    return tuple(shape[1:])
+
+
+def range(
+    starts: Any,
+    limits: Any = None,
+    deltas: Any = 1,
+    dtype: Any = None,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> RaggedTensor:
+    """One row of numbers for each start, up to (not including) its limit. InvalidArgumentError for a delta of 0.
+
+    >>> import minitape as tf
+    >>> tf.ragged.range([3, 1])
+    <tf.RaggedTensor [[0, 1, 2], [0]]>
+    """
+    if limits is None:
+        starts, limits = 0, starts
+    hint = None if dtype is None else dtypes.as_dtype(dtype)
+    parts = [convert_to_tensor(v, hint) for v in (starts, limits, deltas)]
+    if hint is None:
+        order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
+        if not all(p.dtype in order for p in parts):
+            raise ValueError("Invalid dtype for tf.ragged.range: int32, int64, float32 and float64 are supported.")
+        hint = max((p.dtype for p in parts), key=order.index)
+    arrays = np.broadcast_arrays(*[np.atleast_1d(np.asarray(p.array, hint.as_numpy_dtype)) for p in parts])
+    if (arrays[2] == 0).any():
+        raise invalid("Requires delta != 0", "RaggedRange")
+    rows = [np.arange(a, b, d, dtype=hint.as_numpy_dtype) for a, b, d in zip(*arrays, strict=True)]
+    lengths = np.array([len(r) for r in rows], checks.splits_dtype(row_splits_dtype))
+    return make(wrap(np.concatenate(rows) if rows else np.zeros(0, hint.as_numpy_dtype)), splits_of(lengths))
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
+    """The row number of each value.
+
+    >>> import minitape as tf
+    >>> tf.ragged.row_splits_to_segment_ids([0, 2, 3]).numpy()
+    array([0, 0, 1])
+    """
+    array = checks.partition(splits, "row_splits")
+    return wrap(rowids_of(array if out_type is None else array.astype(dtypes.as_dtype(out_type).as_numpy_dtype)))
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Any:
+    """The row splits for row numbers that never fall.
+
+    >>> import minitape as tf
+    >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2]).numpy()
+    array([0, 2, 2, 3])
+    """
+    ids = checks.partition(segment_ids, "segment_ids")
+    counts = np.bincount(ids, minlength=0 if num_segments is None else int(num_segments)).astype(ids.dtype)
+    return wrap(splits_of(counts if out_type is None else counts.astype(dtypes.as_dtype(out_type).as_numpy_dtype)))
+
+
+def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
+    """Row ``i`` holds the elements of ``data`` whose partition is ``i``.
+
+    >>> import minitape as tf
+    >>> tf.ragged.stack_dynamic_partitions([1, 2, 3], [0, 1, 0], 2)
+    <tf.RaggedTensor [[1, 3], [2]]>
+    """
+    from .rows import take_rows
+
+    data = data if is_ragged(data) else convert_to_tensor(data)
+    which = np.asarray(convert_to_tensor(partitions).array)
+    order = np.argsort(which, kind="stable")
+    counts = np.bincount(which, minlength=int(num_partitions)).astype(np.int64)
+    return make(take_rows(data, order), splits_of(counts))
+
+
+def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+    """For each row all combinations of one string from each input, joined by ``_X_``.
+
+    >>> import minitape as tf
+    >>> print(tf.ragged.cross([tf.ragged.constant([['a'], ['b', 'c']]), tf.ragged.constant([['d'], ['e']])]).to_list())
+    [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
+    """
+    rows = [i.to_list() if is_ragged(i) else np.asarray(convert_to_tensor(i).numpy()).tolist() for i in inputs]
+    out = []
+    for parts in zip(*rows, strict=True):
+        found = [b""]
+        for k, part in enumerate(parts):
+            texts = [p if isinstance(p, bytes) else str(p).encode() for p in part]
+            found = [f + (b"_X_" if k else b"") + t for f in found for t in texts]
+        out.append(found)
+    return constant(out, dtypes.string)

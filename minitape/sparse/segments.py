@@ -1,0 +1,119 @@
+"""Sums and means of chosen rows by segment: ``tf.sparse.segment_sum`` and its siblings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor
+from ..dtypes import int32
+from ..invalid import invalid
+from ..opdefs import accept
+from .primitives import pick
+
+
+def segment_sum(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """The sum of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
+
+    ``data`` has at least one axis, ``indices`` and the sorted ``segment_ids`` are vectors of one length. The result has
+    ``num_segments`` rows (by default the last id plus one) and the dtype of ``data``. Differentiable by ``data``; with
+    ``sparse_gradient`` the gradient is an IndexedSlices. InvalidArgumentError for ids that fall, for an id or an index
+    out of range, and for vectors of two lengths.
+
+    >>> import minitape as tf
+    >>> rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> tf.sparse.segment_sum(rows, [0, 1, 2], [0, 0, 1]).numpy()
+    array([[4., 6.], [5., 6.]], dtype=float32)
+    """
+    return _segments("sum", "SparseSegmentSum", data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+def segment_mean(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """The mean of the rows ``data[indices]`` that have the same segment id; zeros for an id that is not there.
+
+    Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.
+
+    >>> import minitape as tf
+    >>> rows = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> tf.sparse.segment_mean(rows, [0, 1, 2], [0, 0, 1]).numpy()
+    array([[2., 3.], [5., 6.]], dtype=float32)
+    """
+    return _segments("mean", "SparseSegmentMean", data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+def segment_sqrt_n(
+    data: Any,
+    indices: Any,
+    segment_ids: Any,
+    num_segments: Any = None,
+    name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Any:
+    """The sum of the rows ``data[indices]`` with the same segment id, divided by the root of their number.
+
+    Arguments, gradient and errors are those of ``tf.sparse.segment_sum``, but ``data`` must be floating point.
+
+    >>> import minitape as tf
+    >>> tf.sparse.segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [0, 1, 2, 3], [0, 0, 0, 0]).numpy()
+    array([5.], dtype=float32)
+    """
+    return _segments("sqrt_n", "SparseSegmentSqrtN", data, indices, segment_ids, num_segments, sparse_gradient)
+
+
+def _segments(
+    kind: str, op: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool
+) -> Any:
+    from .. import math
+    from ..picking import gather
+
+    given, data = data, convert_to_tensor(data)
+    picked, ids = (convert_to_tensor(v, int32 if np.size(v) == 0 else None) for v in (indices, segment_ids))
+    accept(op, data.dtype, picked.dtype, ids.dtype)
+    if num_segments is not None:
+        op += "WithNumSegments"
+    _check(op, data, picked.array, ids.array, num_segments)
+    count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
+    rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
+    return getattr(math, f"unsorted_segment_{kind}")(rows, ids, count)
+
+
+def _check(op: str, data: Any, indices: Any, ids: Any, num_segments: Any) -> None:
+    if data.shape.rank == 0:
+        raise invalid("Shape must be at least rank 1", op)
+    if indices.ndim != 1:
+        raise invalid("indices should be a vector.", op)
+    if ids.ndim != 1:
+        raise invalid("segment_ids should be a vector.", op)
+    if len(ids) != len(indices):
+        raise invalid("segment_ids and indices should have same size.", op)
+    if not len(ids):
+        return
+    if num_segments is not None and ids[-1] >= int(num_segments):
+        raise invalid("segment ids must be < num_segments", op)
+    if (np.diff(ids) < 0).any():
+        raise invalid("segment ids are not increasing", op)
+    if ids[0] < 0:
+        limit = int(num_segments) if num_segments is not None else int(ids[-1]) + 1
+        raise invalid(
+            f"Segment id {ids[0]} out of range [0, {limit}), possibly because 'segment_ids' input is not sorted.", op
+        )
+    size = int(data.shape[0])
+    outside = np.flatnonzero((indices < 0) | (indices >= size))
+    if len(outside):
+        at = outside[0]
+        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {size})", op)

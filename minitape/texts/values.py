@@ -1,0 +1,81 @@
+"""Tensors of strings as arrays of bytes, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..record import state
+from ..tensor import Tensor, wrap
+
+
+def strings_of(x: Any, op: str) -> Any:
+    """``x`` as an array of bytes; InvalidArgumentError for a tensor of another type."""
+    if isinstance(x, Tensor) or hasattr(x, "_read"):
+        tensor = convert_to_tensor(x)
+        if tensor.dtype != dtypes.string:
+            raise invalid(
+                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+                f"{tensor.dtype.kernel_name} tensor",
+                op,
+            )
+    else:
+        tensor = convert_to_tensor(x, dtypes.string) if not _empty(x) else convert_to_tensor(x)
+        if tensor.dtype != dtypes.string:
+            raise invalid(
+                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+                f"{tensor.dtype.kernel_name} tensor",
+                op,
+            )
+    return np.asarray(tensor.array, object)
+
+
+def _empty(x: Any) -> bool:
+    return isinstance(x, (list, tuple)) and not len(x)
+
+
+def texts(values: Any, shape: Any = None) -> Any:
+    """A tensor of strings from a list of bytes."""
+    values = list(values)
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return wrap(array if shape is None else array.reshape(shape))
+
+
+def each(function: Callable[[bytes], bytes], array: Any) -> Any:
+    """A function of each string."""
+    return texts([function(s) for s in array.reshape(-1)], array.shape)
+
+
+def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object) -> Any:
+    """A list for each string: a tensor for a single string, else a ragged tensor with one more axis."""
+    found = [function(s) for s in array.reshape(-1)]
+    flat = [item for row in found for item in row]
+    values = texts(flat) if dtype is object else wrap(np.array(flat, dtype))
+    if not array.ndim:
+        return values
+    from ..ragged.tensor import make, splits_of
+
+    result = make(values, splits_of(np.array([len(row) for row in found], np.int64)))
+    for size in reversed(array.shape[1:]):
+        count = (len(result._splits) - 1) // size if size else 0
+        result = make(result, np.arange(count + 1, dtype=np.int64) * size, size)
+    return result
+
+
+def is_later(x: Any) -> bool:
+    """True for a tensor of a graph that is being built: its strings are not known."""
+    return state.graph is not None and isinstance(x, Tensor) and getattr(x, "graph", None) is state.graph
+
+
+def when_run(function: Callable[..., Any], tensors: list[Any], shape: Any, dtype: Any) -> Any:
+    """The call of ``function`` when the graph runs."""
+    from ..graphs.effects import later
+
+    return later(lambda *given: [function(*given)], tensors, [(shape, dtype)])[0]

@@ -1,0 +1,144 @@
+"""The public API: each namespace offers TensorFlow's names and nothing else, and each name has an example."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import minitape as tf
+from minitape.namespace import TOOLS, Namespace
+
+# names that TensorFlow does not have there: the programs that the lessons follow need them, or they are minitape's own
+OWN = {
+    "tf": "Session draw explain floordiv get_default_graph initialize_all_variables neg py_func python snapshot",
+    "tf.explain": "Explanation explain warn",
+    "tf.keras": "saving",  # Keras has it, tf.keras does not show it
+    "tf.python": "framework",
+    "tf.python.framework": "ops",
+    "tf.python.framework.ops": "EagerTensor Graph NoGradient NotDifferentiable Operation RegisterGradient Tensor "
+    "convert_to_tensor get_default_graph name_scope no_gradient op_scope reset_default_graph",
+}
+
+
+def is_namespace(value):
+    """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
+    return isinstance(value, Namespace) or (
+        isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] == "minitape"
+    )
+
+
+def names(namespace):
+    return [name for name in dir(namespace) if not name.startswith("_")]
+
+
+def walk():
+    """Path -> namespace, for ``tf`` and everything below it, each once."""
+    found, waiting = {}, [("tf.keras", tf.keras), ("tf", tf)]  # Keras first: tf.losses is tf.keras.losses
+    while waiting:
+        path, namespace = waiting.pop(0)
+        if any(namespace is known for known in found.values()):
+            continue
+        found[path] = namespace
+        below = ((name, getattr(namespace, name)) for name in names(namespace))
+        waiting += [(f"{path}.{name}", value) for name, value in below if is_namespace(value)]
+    return found
+
+
+NAMESPACES = walk()
+EVERY = pytest.mark.parametrize("path", sorted(NAMESPACES))
+
+
+def tensorflow_names():
+    text = Path(__file__).with_name("tensorflow_names.txt").read_text(encoding="utf-8")
+    lines = (line.split(": ", 1) for line in text.splitlines() if not line.startswith("#"))
+    return {path: set(listed.split()) for path, listed in lines}
+
+
+TENSORFLOW = tensorflow_names()
+
+
+def test_the_walk_finds_the_namespaces():
+    assert {"tf.math.special", "tf.data.experimental", "tf.compat.v1.train", "tf.keras.layers"} <= set(NAMESPACES)
+
+
+@EVERY
+def test_a_namespace_offers_the_names_of_tensorflow(path):
+    own = set(OWN.get(path, "").split())
+    assert sorted(set(names(NAMESPACES[path])) - TENSORFLOW.get(path, set()) - own) == []
+
+
+@EVERY
+def test_every_public_callable_has_an_example(path):
+    without = []
+    for name in names(NAMESPACES[path]):
+        value = getattr(NAMESPACES[path], name)
+        if is_namespace(value) or not callable(value) or not getattr(value, "__module__", "").startswith("minitape"):
+            continue
+        if ">>>" not in (inspect.getdoc(value) or ""):
+            without.append(f"{path}.{name}")
+    assert without == []
+
+
+@pytest.mark.parametrize("path", sorted(p for p in NAMESPACES if not p.startswith("tf.keras")))
+def test_nothing_else_can_be_asked_for(path):
+    """No helper, no import of the file, no submodule of the package."""
+    namespace = NAMESPACES[path]
+    tools = [module.rpartition(".")[2] for module in TOOLS if path == "tf"]
+    assert [n for n in vars(namespace) if not n.startswith("_") and n not in [*dir(namespace), *tools]] == []
+    for name in ("Any", "annotations", "np", "wrap"):
+        with pytest.raises(AttributeError, match=rf"^minitape has no '{path.replace('.', '[.]')}[.]{name}' [(]"):
+            getattr(namespace, name)
+
+
+@EVERY
+def test_a_name_that_is_not_there_is_answered_with_the_nearest(path):
+    namespace = NAMESPACES[path]
+    name = max(names(namespace), key=len)
+    with pytest.raises(AttributeError) as caught:
+        getattr(namespace, name + "s")
+    assert str(caught.value) == f"minitape has no '{path}.{name}s' (did you mean '{path}.{name}'?)"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("variable", "Variable"), ("tensor", "Tensor"), ("reduce_sums", "reduce_sum"), ("maths", "math")]
+)
+def test_modules_of_the_engine_are_no_names_of_tf(name, meant):
+    """``minitape.variable`` is a module; as a name of ``tf`` it is a slip."""
+    with pytest.raises(AttributeError, match=f"did you mean 'tf.{meant}'"):
+        getattr(tf, name)
+
+
+def test_modules_of_the_engine_can_be_imported():
+    code = """if True:
+        import minitape.tape as tape
+        from minitape import kernels, record
+        import minitape.compat.v1 as v1, minitape.math, minitape.course
+        from minitape.errors import OpError
+        assert tape.GradientTape is minitape.GradientTape and v1 is minitape.compat.v1
+        assert record.__name__ == "minitape.record" and minitape.course.__name__ == "minitape.course"
+        assert not hasattr(minitape, "tape") and callable(minitape.shape)
+        print("all well")
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "all well\n"
+
+
+def test_import_star_takes_the_public_names():
+    space = {}
+    exec("from minitape.math import *", space)
+    assert set(space) - {"__builtins__"} == set(dir(tf.math))
+    assert tf.__all__ == dir(tf)
+
+
+@pytest.mark.parametrize(
+    "value", [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower], ids=str
+)
+def test_what_a_namespace_gives_can_be_pickled(value):
+    again = pickle.loads(pickle.dumps(value))
+    assert str(again) == str(value) and (again is value or type(again) is type(value))
