@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
+from .invalid import unsupported
 from .variable import ResourceVariable
 
 _VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -94,6 +95,7 @@ class Checkpoint:
 
     def write(self, file_prefix: Any, options: Any = None) -> str:
         """Writes the variables to PREFIX.index and returns the prefix."""
+        unsupported("Checkpoint.write", options=options)
         arrays = {key: np.asarray(v.numpy()) for key, v in self._found().items()}
         file = _file(file_prefix)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +105,7 @@ class Checkpoint:
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
         """Counts up, and writes to PREFIX-COUNT.index; returns that prefix."""
+        unsupported("Checkpoint.save", options=options)
         self.save_counter.assign_add(1)
         prefix = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
         self.write(prefix)
@@ -114,6 +117,7 @@ class Checkpoint:
 
         Raises NotFoundError when there is no such checkpoint, ValueError when a shape differs.
         """
+        unsupported("Checkpoint.read", options=options)
         saved, found = _load(save_path), self._found()
         for key, variable in found.items():
             if key in saved:
@@ -122,6 +126,7 @@ class Checkpoint:
 
     def restore(self, save_path: Any, options: Any = None) -> RestoreStatus:
         """As ``read``; ``None`` for the path restores nothing."""
+        unsupported("Checkpoint.restore", options=options)
         return RestoreStatus(set(), set()) if save_path is None else self.read(save_path)
 
 

@@ -7,7 +7,7 @@ as it comes, with its value, and may print or look at it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from .batches import (
 )
 from .convert import convert_to_tensor
 from .errors import InvalidArgumentError, OutOfRangeError
+from .invalid import invalid
 from .record import state
 from .tensor import wrap
 
@@ -95,14 +96,26 @@ class Dataset:
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What a generator function yields, as tensors of ``output_signature`` (or ``output_types``)."""
-        if output_signature is None and output_types is None:
-            raise TypeError("Either `output_signature` or `output_types` must be specified.")
-        kinds = output_types if output_signature is None else nest.map_structure(lambda s: s.dtype, output_signature)
+        """What a generator function yields, as tensors of ``output_signature``.
+
+        ``output_types`` and ``output_shapes`` are the older way to say the same. TypeError for both ways at once or
+        none; InvalidArgumentError for an element of another shape.
+        """
+        if output_signature is None:
+            output_signature = _signature(output_types, output_shapes)
+        elif output_types is not None or output_shapes is not None:
+            word = "types" if output_types is not None else "shapes"
+            raise TypeError(
+                f"The `output_{word}` argument can not be used together with the `output_signature` argument."
+            )
+        kinds = nest.map_structure(lambda s: s.dtype, output_signature)
 
         def start() -> Iterator[Any]:
             for item in generator(*[convert_to_tensor(a).numpy() for a in args]):
-                yield typed(item, kinds)
+                element = typed(item, kinds)
+                for part, spec in zip(leaves(element), nest.flatten(output_signature), strict=True):
+                    _check_shape(part, spec)
+                yield element
 
         return Dataset(start, UNKNOWN_CARDINALITY, "_FlatMapDataset", output_signature)
 
@@ -151,7 +164,14 @@ class Dataset:
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """A function of each element; one that is a tuple gives several arguments."""
+        """A function of each element; one that is a tuple gives several arguments.
+
+        Elements are made one after the other, in their order: ``deterministic``, ``synchronous`` and
+        ``use_unbounded_threadpool`` say how TensorFlow makes several at a time, and have no effect.
+        InvalidArgumentError for ``num_parallel_calls`` below 1.
+        """
+        if num_parallel_calls is not None and num_parallel_calls < 1 and num_parallel_calls != AUTOTUNE:
+            raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
         return self._derived(lambda: (map_leaves(source, call(map_func, e)) for e in self), self._length, "_MapDataset")
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
@@ -176,6 +196,7 @@ class Dataset:
     ) -> Dataset:
         """Several elements stacked into one; the last batch may be smaller, unless ``drop_remainder``.
 
+        ``num_parallel_calls`` and ``deterministic`` have no effect: batches are made one after the other.
         InvalidArgumentError when their shapes differ.
         """
         size = int(batch_size)
@@ -197,11 +218,17 @@ class Dataset:
         row_splits_dtype: Any = dtypes.int64,
         name: str | None = None,
     ) -> Dataset:
-        """Several elements of different lengths as one ragged tensor."""
-        size = int(batch_size)
+        """Several elements of different lengths as one ragged tensor, whose row splits are int64 or int32."""
+        size, kind = int(batch_size), dtypes.as_dtype(row_splits_dtype)
         length = self._batches(size, drop_remainder)
+
+        def together(group: list[Any]) -> Any:
+            return map_leaves(
+                lambda t: t.with_row_splits_dtype(kind) if hasattr(t, "row_splits") else t, ragged_rows(group)
+            )
+
         return self._derived(
-            lambda: (ragged_rows(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
+            lambda: (together(g) for g in groups(self, size, drop_remainder)), length, "_RaggedBatchDataset"
         )
 
     def padded_batch(
@@ -327,7 +354,12 @@ class Dataset:
         return self._derived(start, UNKNOWN_CARDINALITY, "_WindowDataset")
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
-        """The same elements: there is nothing to prepare ahead of time here."""
+        """The same elements: there is nothing to prepare ahead of time here.
+
+        InvalidArgumentError for a ``buffer_size`` below 0 that is not AUTOTUNE.
+        """
+        if buffer_size is not None and buffer_size < 0 and buffer_size != AUTOTUNE:
+            raise invalid("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning", "PrefetchDataset")
         return self._derived(lambda: iter(self), self._length, "_PrefetchDataset", self._spec)
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
@@ -357,7 +389,12 @@ class Dataset:
         return out
 
     def with_options(self, options: Any, name: str | None = None) -> Dataset:
-        """The same elements: options change how TensorFlow runs a pipeline, and nothing here."""
+        """The same elements: options change how TensorFlow runs a pipeline, and nothing here.
+
+        TypeError for what is no ``tf.data.Options``.
+        """
+        if not isinstance(options, Options):
+            raise TypeError(f"`options` must be a tf.data.Options, got {type(options).__name__!r}.")
         return self
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
@@ -442,6 +479,31 @@ class Dataset:
         return f"<{self._kind} element_spec={self.element_spec}>"
 
     __str__ = __repr__
+
+
+def _signature(types: Any, shapes: Any) -> Any:
+    """The specs that the older arguments of ``from_generator`` describe."""
+    if types is None:
+        raise TypeError(
+            "To specify the output signature you need to provide either the `output_signature` argument or the "
+            "`output_types` argument."
+        )
+    if isinstance(types, (tuple, list)):
+        inner = [None] * len(types) if shapes is None else shapes
+        return tuple(_signature(t, s) for t, s in zip(types, inner, strict=True))
+    if isinstance(types, Mapping):
+        return {key: _signature(kind, None if shapes is None else shapes[key]) for key, kind in types.items()}
+    return tensor_spec(shapes, types)
+
+
+def _check_shape(part: Any, spec: Any) -> None:
+    if not spec.shape.is_compatible_with(part.shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"TypeError: `generator` yielded an element of shape {part.shape} where an element of shape {spec.shape} was "
+            "expected.",
+        )
 
 
 class DatasetIterator:

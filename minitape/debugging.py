@@ -373,7 +373,8 @@ def assert_shapes(
 ) -> None:
     """Raises ValueError unless each (tensor, shape) pair fits, with letters standing for sizes that must agree.
 
-    A shape is a tuple of ints, names, None or "..." for any number of axes.
+    A shape is a tuple of ints, names, None or "..." for any number of axes. ``data`` and ``summarize`` are for shapes
+    that only a run of a graph knows, which are not checked here; ``message`` begins the error's text.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])

@@ -245,6 +245,8 @@ def lstsq(matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True,
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Any:
     """The rank of matrices: how many singular values exceed ``tol``; int32, not differentiable.
 
+    TypeError for what is no float, ValueError for fewer than two axes, with ``validate_args`` or without.
+
     >>> import minitape as tf
     >>> print(tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy())
     1
@@ -252,6 +254,8 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     x = tensor_of(a)
     if x.dtype.kind != "f":
         raise TypeError("Input `a` must have `float`-like `dtype`.")
+    if x.ndim < 2:
+        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {x.ndim}).")
     s = np.linalg.svd(x.array, compute_uv=False)
     if tol is None:
         tol = np.finfo(s.dtype).eps * max(x.shape[-2:]) * s.max(axis=-1, keepdims=True)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .invalid import invalid
-from .tensor import wrap
+from .record import state
+from .tensor import Tensor, wrap
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -63,15 +64,30 @@ def _parsed(name: Any) -> tuple[str, int]:
 
 
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
-    """The tensors of a list, all of them computed. Eagerly they are so already.
+    """The tensors of a list, all of them computed, and ``control_inputs`` run. Eagerly they are so already.
+
+    None stays None. TypeError for a control input that is neither a tensor nor an operation.
 
     >>> import minitape as tf
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2)])]
     [np.int32(1), np.int32(2)]
     """
     from .arrays import identity
+    from .convert import convert_to_tensor
 
-    return [None if t is None else identity(t) for t in tensors]
+    if state.graph is None:
+        return [None if t is None else identity(t) for t in tensors]
+    from .graphs.symbolic import Operation
+    from .graphs.variables import group
+
+    for value in control_inputs or []:
+        if not isinstance(value, (Tensor, Operation)):
+            raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(value)}")
+    tensors = [None if t is None else convert_to_tensor(t) for t in tensors]
+    with state.graph.name_scope(name or "tuple"):
+        gate = group(*[t for t in tensors if t is not None], *(control_inputs or []))
+        with state.graph.control_dependencies([gate]):
+            return [None if t is None else identity(t) for t in tensors]
 
 
 def get_logger() -> logging.Logger:

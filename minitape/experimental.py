@@ -3,5 +3,6 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.experimental", {
-    "ragged.shape": "DynamicRaggedShape RowPartition",
+    "ragged.partition": "RowPartition",
+    "ragged.shape": "DynamicRaggedShape",
 }, globals())  # fmt: skip

@@ -1,6 +1,8 @@
-"""The error of an operation that was asked for something it can not do."""
+"""The errors of what was asked for something that it can not do."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from .errors import InvalidArgumentError, OpError
 
@@ -15,3 +17,18 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
     if state.graph is not None:
         return ValueError(message)  # type: ignore[return-value]
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
+
+
+def unsupported(function: str, **given: Any) -> None:
+    """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
+
+    >>> unsupported("f", options=None)
+    >>> try:
+    ...     unsupported("f", options=3)
+    ... except NotImplementedError as error:
+    ...     print(error)
+    minitape's f does not support `options`.
+    """
+    for argument, value in given.items():
+        if value is not None and value is not False:
+            raise NotImplementedError(f"minitape's {function} does not support `{argument}`.")

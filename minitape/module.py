@@ -121,11 +121,11 @@ class Module:
     ) -> Iterator[Any]:
         """The leaves among the attributes (of the submodules too if ``recursive``) that ``predicate`` accepts.
 
-        Each leaf comes once, unless ``with_path`` asks for pairs (path, leaf).
+        Each leaf comes once, unless ``with_path`` asks for pairs (path, leaf). With ``expand_composites`` the leaves
+        are the tensors inside of ragged and sparse ones.
         """
-        return _flatten(
-            self, (), recursive, predicate or (lambda leaf: True), attribute_traversal_key, with_path, {id(self)}, []
-        )
+        leaves = functools.partial(_leaves, key=attribute_traversal_key, expand=expand_composites)
+        return _flatten(self, (), recursive, predicate or (lambda leaf: True), leaves, with_path, {id(self)}, [])
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,14 +156,14 @@ def _flatten(
     path: tuple[Any, ...],
     recursive: bool,
     wanted: Callable[[Any], bool],
-    key: Any,
+    leaves: Callable[[Module], Iterator[Any]],
     with_path: bool,
     seen: set[int],
     outer: list[int],
 ) -> Iterator[Any]:
     recursive = recursive and id(module) not in outer
     inner: list[tuple[tuple[Any, ...], Module]] = []
-    for leaf_path, leaf in _leaves(module, key):
+    for leaf_path, leaf in leaves(module):
         if not with_path:
             if id(leaf) in seen:
                 continue
@@ -173,34 +173,37 @@ def _flatten(
         if recursive and isinstance(leaf, Module):
             inner.append((path + leaf_path, leaf))
     for inner_path, submodule in inner:
-        yield from _flatten(submodule, inner_path, recursive, wanted, key, with_path, seen, [*outer, id(module)])
+        yield from _flatten(submodule, inner_path, recursive, wanted, leaves, with_path, seen, [*outer, id(module)])
 
 
-def _leaves(module: Module, key: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _leaves(module: Module, key: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """(path, leaf) of each attribute, in the order of the attributes' names."""
     attributes = vars(module)
     for name in sorted(attributes, key=key):
         if name in module._TF_MODULE_IGNORED_PROPERTIES:
             continue
         try:
-            found = list(_walk((name,), attributes[name]))
+            found = list(_walk((name,), attributes[name], expand))
         except Exception as cause:
             raise ValueError(f"Error processing property {name!r} of {attributes[name]!r}") from cause
         yield from found
 
 
-def _walk(path: tuple[Any, ...], value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def _walk(path: tuple[Any, ...], value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if isinstance(value, Mapping):
         try:
             keys = sorted(value)
         except TypeError:
             raise TypeError("nest only supports dicts with sortable keys.") from None
         for key in keys:
-            yield from _walk((*path, key), value[key])
+            yield from _walk((*path, key), value[key], expand)
     elif nest.is_nested(value):
         names = getattr(value, "_fields", range(len(value)))
         for key, item in zip(names, value, strict=True):
-            yield from _walk((*path, key), item)
+            yield from _walk((*path, key), item, expand)
+    elif expand and hasattr(value, "_components"):
+        for at, part in enumerate(value._components()):
+            yield (*path, type(value).__name__, at), part
     else:
         yield path, value
 

@@ -122,9 +122,11 @@ def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) 
 def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """Raises ValueError (or TypeError for other types of the same form) unless the structures match.
 
+    With ``expand_composites`` ragged and sparse tensors must be of one kind and dtype as well.
+
     >>> assert_same_structure([1, (2,)], ["a", ("b",)])
     """
-    found = _difference(nest1, nest2, check_types)
+    found = _difference(nest1, nest2, check_types, expand_composites)
     if found is None:
         return
     kind, why = found
@@ -135,8 +137,14 @@ def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, ex
                f"second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
-def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], str] | None:
+def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
     """Where two structures differ first: the exception to raise and TensorFlow's words; None if they match."""
+    composite = (hasattr(a, "_components"), hasattr(b, "_components"))
+    if expand and any(composite):
+        if all(composite):
+            return _unlike(a, b)
+        more, less = (a, b) if composite[0] else (b, a)
+        return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'
     if is_nested(a) != is_nested(b):
         more, less = (a, b) if is_nested(a) else (b, a)
         return ValueError, f'Substructure "{_shown(more)}" is a sequence, while substructure "{_shown(less)}" is not'
@@ -155,14 +163,23 @@ def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], s
         return ValueError, (f"The two structures don't have the same number of elements. First structure: {_shown(a)}. "
                             f"Second structure: {_shown(b)}")  # fmt: skip
     for x, y in zip(_children(a), _children(b), strict=True):
-        found = _difference(x, y, check_types)
+        found = _difference(x, y, check_types, expand)
         if found is not None:
             return found
     return None
 
 
+def _unlike(a: _Any, b: _Any) -> tuple[type[Exception], str] | None:
+    """The difference of two composite tensors, which may have any shape."""
+    kinds = [(type(c), c.dtype, getattr(c, "ragged_rank", None), len(c._components())) for c in (a, b)]
+    if kinds[0] == kinds[1]:
+        return None
+    specs = [getattr(c, "_type_spec", type(c)) for c in (a, b)]
+    return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_shown(specs[0])} vs. {_shown(specs[1])}"
+
+
 def _shown(value: _Any) -> str:
-    return f"type={type(value).__name__} str={value}"
+    return f"type={type(value).__name__} str={value!s}"
 
 
 def _dots(structure: _Any) -> str:

@@ -33,7 +33,7 @@ def gather(
     """The slices of ``params`` at ``indices`` along an axis; with ``batch_dims``, separately for each batch element.
 
     ``indices`` is an int32 or int64 tensor of any shape. Differentiable in ``params``: along axis 0 the gradient is a
-    ``tf.IndexedSlices``. Raises InvalidArgumentError for an index out of range.
+    ``tf.IndexedSlices``. Raises InvalidArgumentError for an index out of range, whatever ``validate_indices`` says.
 
     >>> import minitape as tf
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()

@@ -38,8 +38,8 @@ def matmul(
     ``transpose_*`` swaps the last two axes of an argument first, ``adjoint_*`` conjugates as well. Both must have one
     dtype and at least two axes. Differentiable. Raises InvalidArgumentError for shapes that do not fit, ValueError for
     ``transpose_a`` together with ``adjoint_a``.
-    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints that
-    change nothing.
+    ``output_type`` is the dtype in which the product is computed. ``a_is_sparse`` and ``b_is_sparse`` are hints, with
+    which both must be matrices; ``grad_a`` and ``grad_b`` are hints that change nothing.
 
     >>> import minitape as tf
     >>> print(tf.matmul([[1, 2]], [[3], [4]]).numpy())
@@ -57,8 +57,19 @@ def matmul(
         wide = dtypes.as_dtype(output_type)
         a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
     a, b = hinted(a, b)
+    if a_is_sparse or b_is_sparse:
+        _check_matrices(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
+
+
+def _check_matrices(a: Any, b: Any) -> None:
+    """What TensorFlow's products with hints ask for: no batches."""
+    for label, x in (("a", a), ("b", b)):
+        if x.ndim != 2 and a.dtype.name in ("float32", "bfloat16"):
+            raise invalid(f"{label} is not a matrix", "SparseMatMul")
+        if x.ndim != 2:
+            raise invalid(f"In[0] and In[1] ndims must be == 2: {x.ndim}", "MatMul")
 
 
 def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
@@ -100,7 +111,7 @@ def matvec(
     a: Any, b: Any, transpose_a: bool = False, adjoint_a: bool = False, a_is_sparse: bool = False,
     b_is_sparse: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The product of a matrix and a vector, or of batches of them. Differentiable; errors as for ``matmul``.
+    """The product of a matrix and a vector, or of batches of them. Arguments, gradient and errors as for ``matmul``.
 
     >>> import minitape as tf
     >>> print(tf.linalg.matvec([[1, 2], [3, 4]], [1, 10]).numpy())
@@ -108,7 +119,8 @@ def matvec(
     """
     b = tensor_of(b)
     column = call("reshape", b, shape=(*b.shape, 1))
-    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
+    out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a, a_is_sparse=a_is_sparse,
+                 b_is_sparse=b_is_sparse)  # fmt: skip
     return call("reshape", out, shape=tuple(out.shape)[:-1])
 
 

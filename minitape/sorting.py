@@ -97,7 +97,9 @@ def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | 
 def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Any:
-    """The positions (int32) that put the elements in order along an axis; equal ones keep theirs. Not differentiable.
+    """The positions (int32) that put the elements in order along an axis. Not differentiable.
+
+    Equal elements keep their order, with ``stable`` or without.
 
     >>> import minitape as tf
     >>> print(tf.argsort([30, 10, 20]).numpy())

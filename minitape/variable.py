@@ -10,6 +10,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor, to_array
+from .distribution import VariableAggregation, VariableSynchronization
 from .evidence import born
 from .invalid import invalid
 from .primitives import TABLE
@@ -25,7 +26,10 @@ class Variable(Updates):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
-    initial value unless ``shape`` says otherwise. See https://www.tensorflow.org/api_docs/python/tf/Variable.
+    initial value unless ``shape`` says otherwise. ``validate_shape`` has no effect, as in TensorFlow 2, nor has
+    ``use_locking`` in any method: one thread changes a variable at a time. ``synchronization`` ON_READ makes the
+    variable not trainable by default. ValueError for ``variable_def``, ``import_scope`` and ``caching_device``, which
+    minitape does not support. See https://www.tensorflow.org/api_docs/python/tf/Variable.
 
     >>> import minitape as tf
     >>> v = tf.Variable([1.0, 2.0], name="v")
@@ -65,10 +69,12 @@ class ResourceVariable(Variable):
                              "providing a "
                              "`variable_def`. You provided neither.")  # fmt: skip
         _check_arguments(name, constraint, variable_def, import_scope, caching_device)
+        trainable = _trainable(name, trainable, synchronization, aggregation)
         if state.graph is not None:
             from .graphs.variables import create
 
             create(self, initial_value, trainable, name, dtype, constraint, shape)
+            self._synchronization, self._aggregation = synchronization, aggregation
             return
         if callable(initial_value):
             initial_value = initial_value()
@@ -84,7 +90,7 @@ class ResourceVariable(Variable):
                 f"In this `tf.Variable` creation, the initial value's shape ({TensorShape(array.shape)}) is not "
                 f"compatible with the explicitly supplied `shape` argument ({shape})."
             )
-        self._trainable = True if trainable is None else trainable
+        self._trainable = trainable
         self._name = _scoped("Variable" if name is None else name)
         self._synchronization, self._aggregation = synchronization, aggregation
         self._number = next(_numbers)
@@ -272,15 +278,11 @@ class ResourceVariable(Variable):
     @property
     def synchronization(self) -> Any:
         """How copies on several devices would be kept equal; minitape has one device."""
-        from .distribution import VariableSynchronization
-
         return VariableSynchronization.AUTO if self._synchronization is None else self._synchronization
 
     @property
     def aggregation(self) -> Any:
         """How updates from several devices would be combined; minitape has one device."""
-        from .distribution import VariableAggregation
-
         return VariableAggregation.NONE if self._aggregation is None else self._aggregation
 
     initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
@@ -429,6 +431,17 @@ def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope
     ):
         if value is not None:
             raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+
+
+def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregation: Any) -> bool:
+    """Whether a variable is trainable: by default, unless it is synchronized on reading; ValueError for bad modes."""
+    for label, mode, kind in (
+        ("synchronization", synchronization, VariableSynchronization),
+        ("aggregation", aggregation, VariableAggregation),
+    ):
+        if not (mode is None or isinstance(mode, kind)):
+            raise ValueError(f"Invalid variable {label} mode: {mode} for variable: {name}")
+    return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
 
 
 def _in_place(symbol: str, method: str) -> Any:

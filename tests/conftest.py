@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 # Scripts that ask TensorFlow itself; nothing to collect for pytest.
-collect_ignore_glob = ["oracle/make_*.py"]
+collect_ignore_glob = ["core/make_*.py", "oracle/make_*.py"]
 
 REPOSITORY = Path(__file__).parents[1]
 REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"

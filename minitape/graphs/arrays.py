@@ -15,6 +15,7 @@ from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError  # type: ignore[attr-defined]
 from ..invalid import invalid
 from ..primitives import TABLE
+from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, apply, wrap
 from .control import TensorArrayBase
@@ -136,10 +137,10 @@ PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
 class TensorArray(TensorArrayBase):
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with.
 
-    Reading clears an element unless ``clear_after_read=False``. Differentiable. InvalidArgumentError for a second read
-    of a
-    cleared element, OutOfRangeError for an index outside. See
-    https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+    Reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of another
+    shape (NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second read of a
+    cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and ``colocate_with_first_write_call``
+    have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
     >>> array = tf.TensorArray(tf.float32, size=2)
@@ -166,7 +167,8 @@ class TensorArray(TensorArrayBase):
         self._dtype = dtypes.as_dtype(dtype)
         self._dynamic = bool(dynamic_size)
         self._clear = clear_after_read is not False
-        self._shape = TensorShape(element_shape)
+        self._shape = self._given = TensorShape(element_shape)
+        self._infer = bool(infer_shape)
         self._written: set[int] = set()
         self._cleared: set[int] = set()
         self._buffer = self._empty(0 if size is None else size)
@@ -209,8 +211,7 @@ class TensorArray(TensorArrayBase):
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with ``value`` at ``index``."""
         value = convert_to_tensor(value, self._dtype)
-        if not self._shape.is_compatible_with(value.shape):
-            raise ValueError(f"Incompatible shape for value ({value.shape}), expected ({self._shape})")
+        self._check(value.shape)
         index = convert_to_tensor(index)
         made = self._with(apply(_EAGER_WRITE, (self._buffer, index, value), {"dynamic": self._dynamic})[0])
         made._shape = self._shape.merge_with(value.shape)
@@ -223,6 +224,19 @@ class TensorArray(TensorArrayBase):
                 made._shape,
             )  # eagerly the array itself is changed, as in TensorFlow
         return made
+
+    def _check(self, shape: TensorShape) -> None:
+        """An element must have the shape of the others."""
+        if self._shape.is_compatible_with(shape):
+            return
+        if not self._infer and self._given.is_compatible_with(shape):
+            raise NotImplementedError(
+                f"minitape's TensorArray holds elements of one shape, here {self._shape}, also with infer_shape=False: "
+                f"got {shape}."
+            )
+        if state.graph is not None:
+            raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self._shape} ")
+        raise ValueError(f"Incompatible shape for value ({shape}), expected ({self._shape})")
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at ``index``."""
@@ -286,9 +300,10 @@ class TensorArray(TensorArrayBase):
         return self._with(TABLE["identity"](self._buffer))
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
-        """Not part of minitape: gradients flow through ``stack`` and ``read``."""
+        """NotImplementedError, as in TensorFlow's eager mode: gradients flow through ``stack`` and ``read``."""
         raise NotImplementedError(
-            "minitape's TensorArray has no grad(); gradients flow through stack(), read() and write()."
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
+            "use/need this function to compute gradients of operations that use TensorArrays."
         )
 
     def close(self, name: str | None = None) -> None:

@@ -8,6 +8,7 @@ row is a leaf (placeholder, constant, captured tensor) or a call. Because it is 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import DType
 from ..errors import OpError
+from ..invalid import unsupported
 from ..primitives import TABLE, Primitive
 from ..record import CALL, LEAF, Call, Leaf, Record, own_file, state
 from ..shape import TensorShape
@@ -153,7 +155,7 @@ class Graph(Record):
         """Live pictures follow eager recordings only."""
 
     def is_scalar(self, value: Any) -> bool:
-        """Graphs have no scalar rows: every operation is a call."""
+        """Graphs have no scalar rows, whatever the ``value``: every operation is a call."""
         return False
 
     def sweeper(self, *args: Any, **kwargs: Any) -> Any:
@@ -419,9 +421,13 @@ class Graph(Record):
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:
-        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``."""
+        """The operations as plain data: ``node`` is a list of objects with ``name``, ``op`` and ``input``.
+
+        NotImplementedError for a part of the graph (``from_version``) and for ``add_shapes``.
+        """
         from .definition import GraphDef
 
+        unsupported("Graph.as_graph_def", from_version=from_version, add_shapes=add_shapes)
         return GraphDef(self)
 
     def finalize(self) -> None:
@@ -455,18 +461,21 @@ class Graph(Record):
             self.controls = before
 
     def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """The members of a collection, such as "variables"."""
-        return list(self.collections.get(str(name), []))
+        """The members of a collection, such as "variables"; of those that have a name, where it matches ``scope``."""
+        found = list(self.collections.get(str(name), []))
+        return found if scope is None else [m for m in found if hasattr(m, "name") and re.match(scope, m.name)]
 
     def add_to_collection(self, name: str, value: Any) -> None:
         """Adds a member to a collection."""
         self.collections.setdefault(str(name), []).append(value)
 
     def device(self, device_name_or_function: Any) -> Any:
-        """Accepted for compatibility: everything runs on the CPU."""
+        """A block whose operations run on a device: the CPU, the only one there is. Errors are those of tf.device."""
         from contextlib import nullcontext
 
-        return nullcontext()
+        from ..devices import device
+
+        return nullcontext() if callable(device_name_or_function) else device(device_name_or_function)
 
     def __repr__(self) -> str:
         return object.__repr__(self)

@@ -106,8 +106,8 @@ class ConcreteFunction:
         return self.signature.specs()
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """The types of arguments and results as text."""
-        return self.signature.text(self.body, self.variables, self._held)
+        """The types of arguments and results as text: on one line unless ``verbose``, which tells captures too."""
+        return self.signature.text(self.body, self.variables, self._held) if verbose else self.signature.short(self.body)
 
     def __str__(self) -> str:
         return f"ConcreteFunction {self.pretty_printed_signature()}"

@@ -173,7 +173,8 @@ def case(
 ) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. See
+    ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. Eagerly a list
+    of one result is unpacked unless ``strict``; in a graph it stays a list. See
     https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf
@@ -189,14 +190,14 @@ def case(
     if not any(is_symbolic_value(p) for p, _ in pairs):
         true = [f for p, f in pairs if bool(p)]
         if true:
-            return true[0]()
+            return _unpacked(true[0](), strict)
         if default is None:
             shown = pairs[-1][0] if pairs else None
             raise invalid(
                 f"Expected '{shown!s}' to be true. Summarized data: b'Input error: None of conditions evaluated as "
                 f"True:'\n{bool(shown)}"
             )
-        return default()
+        return _unpacked(default(), strict)
     if exclusive:
         raise NotImplementedError("minitape's tf.case does not support `exclusive` inside a graph.")
     last = default or pairs[-1][1]
@@ -204,6 +205,11 @@ def case(
     for pred, function in reversed(rest):
         last = _chained(pred, function, last)
     return last()
+
+
+def _unpacked(result: Any, strict: bool) -> Any:
+    single = not strict and state.graph is None and isinstance(result, (list, tuple)) and len(result) == 1
+    return result[0] if single else result
 
 
 def _chained(pred: Any, function: Any, otherwise: Any) -> Any:
@@ -268,9 +274,9 @@ def while_loop(
     """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
 
     ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of
-    the
-    loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through all
-    turns (with ``back_prop=False`` through none). See https://www.tensorflow.org/api_docs/python/tf/while_loop.
+    the loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through
+    all turns (in a graph with ``back_prop=False`` through none). See
+    https://www.tensorflow.org/api_docs/python/tf/while_loop.
 
     >>> import minitape as tf
     >>> i, s = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])
@@ -291,11 +297,16 @@ def while_loop(
         found = tuple(found) if type(loop_vars) is tuple else found
     else:
         found = _eager_loop(cond, body, loop_vars, limit)
-    if not back_prop:
-        from ..primitives import TABLE
+    return passing(found, back_prop)
 
-        found = nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
-    return found
+
+def passing(found: Any, back_prop: bool) -> Any:
+    """The results of a loop; in a graph no gradient passes them without ``back_prop``. Eagerly it always does."""
+    if back_prop or state.graph is None:
+        return found
+    from ..primitives import TABLE
+
+    return nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
 
 
 def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:

@@ -444,10 +444,10 @@ def function(
 
     Tensors are told apart by dtype and shape, Python values by equality; ``input_signature`` fixes one trace,
     ``reduce_retracing`` lets shapes grow unknown sizes. Python side effects happen while tracing only; variables may be
-    made
-    on the first call only. With ``autograph`` ``if``, ``while`` and ``for`` on tensors become part of the graph.
-    ``jit_compile`` is accepted: graphs are compiled in any case. Gradients flow through calls, to any order. See
-    https://www.tensorflow.org/api_docs/python/tf/function.
+    made on the first call only. With ``autograph`` ``if``, ``while`` and ``for`` on tensors become part of the graph.
+    ``jit_compile`` and its old name ``experimental_compile`` have no effect: graphs are compiled in any case. Gradients
+    flow through calls, to any order. NotImplementedError for the other experimental arguments but
+    ``experimental_relax_shapes``. See https://www.tensorflow.org/api_docs/python/tf/function.
 
     >>> import minitape as tf
     >>> @tf.function

@@ -300,9 +300,10 @@ _loops: list[_Options] = []
 
 def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None,
                      shape_invariants: Any = None) -> None:  # fmt: skip
-    """Inside a loop over tensors: ``shape_invariants`` are pairs (variable, shape that it keeps),
-    ``maximum_iterations`` a
-    limit. The other arguments are accepted and have nothing to do. Outside of such a loop nothing happens.
+    """Says about a loop over tensors, from inside, what its shapes and limits are; elsewhere nothing happens.
+
+    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit.
+    ``parallel_iterations`` and ``swap_memory`` have no effect.
 
     >>> import minitape as tf
     >>> @tf.function

@@ -13,7 +13,7 @@ from ..invalid import invalid
 from ..primitives import TABLE
 from ..record import state
 from ..tensor import Tensor, wrap
-from .control import while_loop
+from .control import passing, while_loop
 
 
 def elements(value: Any, index: Any) -> Any:
@@ -35,10 +35,25 @@ def _over(elems: Any) -> tuple[Any, int]:
     return elems, count
 
 
-def _stacked(results: list[Any]) -> Any:
+def _stacked(results: list[Any], infer_shape: bool = True) -> Any:
     if not results:
         raise ValueError("The first axis is empty: nothing to apply the function to.")
+    for parts in zip(*map(nest.flatten, results), strict=True):
+        _check_shapes([convert_to_tensor(p).shape for p in parts], infer_shape)
     return nest.map_structure(lambda *parts: TABLE["stack"](*[convert_to_tensor(p) for p in parts], axis=0), *results)
+
+
+def _check_shapes(shapes: list[Any], infer_shape: bool) -> None:
+    """Results can be stacked when their shapes agree; with ``infer_shape`` TensorFlow says so at the first other one."""
+    at = next((i for i, shape in enumerate(shapes) if not shape.is_compatible_with(shapes[0])), None)
+    if at is None:
+        return
+    if infer_shape:
+        raise ValueError(f"Incompatible shape for value ({shapes[at]}), expected ({shapes[0]})")
+    sizes = [str(shape.as_list()).replace(" ", "") for shape in (shapes[0], shapes[at])]
+    raise invalid(
+        f"Shapes of all inputs must match: values[0].shape = {sizes[0]} != values[{at}].shape = {sizes[1]}", "Pack"
+    )
 
 
 def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: bool = True,
@@ -46,8 +61,10 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
            fn_output_signature: Any = None) -> Any:  # fmt: skip
     """Applies ``fn`` to the elements along the first axis and stacks the results.
 
-    ``elems`` may be a structure of tensors; ``fn_output_signature`` gives the dtypes where they differ from those of
-    ``elems``. Differentiable. See https://www.tensorflow.org/api_docs/python/tf/map_fn.
+    ``elems`` may be a structure of tensors; ``fn_output_signature`` (or ``dtype``) gives the dtypes where they differ
+    from those of ``elems``. Differentiable (in a graph not with ``back_prop=False``). Elements are handled one after
+    the other, so ``parallel_iterations`` and ``swap_memory`` have no effect. ValueError for results of different
+    shapes, InvalidArgumentError with ``infer_shape=False``. See https://www.tensorflow.org/api_docs/python/tf/map_fn.
 
     >>> import minitape as tf
     >>> tf.map_fn(lambda t: t * t, tf.constant([1.0, 2.0, 3.0])).numpy()
@@ -58,14 +75,14 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
     elems, count = _over(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if count is None:
-        return _map_dynamic(fn, elems, signature)
+        return passing(_map_dynamic(fn, elems, signature), back_prop)
     if count == 0:
         specs = elems if signature is None else signature
         return nest.map_structure(lambda s: _empty(s), specs)
     results = [fn(elements(elems, i)) for i in range(count)]
     if signature is None:
         _check_signature(elems, results[0])
-    return _stacked(results)
+    return passing(_stacked(results, infer_shape), back_prop)
 
 
 def _check_signature(elems: Any, result: Any) -> None:
@@ -102,7 +119,7 @@ def _map_dynamic(fn: Any, elems: Any, signature: Any) -> Any:
 def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
     """The same results as ``map_fn``, whatever the dtypes; minitape applies ``fn`` to the elements one by one.
 
-    See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+    So there is nothing to fall back from, and ``fallback_to_while_loop`` and ``warn`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
 
     >>> import minitape as tf
     >>> tf.vectorized_map(lambda t: tf.reduce_sum(t), tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy()
@@ -125,40 +142,43 @@ def scan(
 ) -> Any:
     """``fn(accumulated, element)`` along the first axis, with all intermediate results stacked.
 
-    Without ``initializer`` the first element starts. See https://www.tensorflow.org/api_docs/python/tf/scan.
+    Without ``initializer`` the first element starts. Gradients and errors are those of ``tf.map_fn``, and
+    ``parallel_iterations`` and ``swap_memory`` have no effect either. See https://www.tensorflow.org/api_docs/python/tf/scan.
 
     >>> import minitape as tf
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
     array([1., 3., 6.], dtype=float32)
     """
     results = _accumulate(fn, elems, initializer, reverse)
-    return _stacked(results[::-1] if reverse else results)
+    return passing(_stacked(results[::-1] if reverse else results, infer_shape), back_prop)
 
 
 def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
           swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """``fn(accumulated, element)`` along the first axis, from the first element to the last.
 
-    See https://www.tensorflow.org/api_docs/python/tf/foldl.
+    Without ``initializer`` it starts with the first of them. Gradients are those of ``tf.map_fn``, and
+    ``parallel_iterations`` and ``swap_memory`` have no effect either. See https://www.tensorflow.org/api_docs/python/tf/foldl.
 
     >>> import minitape as tf
     >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
-    return _accumulate(fn, elems, initializer, False, True)[-1]
+    return passing(_accumulate(fn, elems, initializer, False, True)[-1], back_prop)
 
 
 def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
           swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """``fn(accumulated, element)`` along the first axis, from the last element to the first.
 
-    See https://www.tensorflow.org/api_docs/python/tf/foldr.
+    Without ``initializer`` it starts with the first of them. Gradients are those of ``tf.map_fn``, and
+    ``parallel_iterations`` and ``swap_memory`` have no effect either. See https://www.tensorflow.org/api_docs/python/tf/foldr.
 
     >>> import minitape as tf
     >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     321
     """
-    return _accumulate(fn, elems, initializer, True, True)[-1]
+    return passing(_accumulate(fn, elems, initializer, True, True)[-1], back_prop)
 
 
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start: bool = False) -> list[Any]:

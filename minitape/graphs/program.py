@@ -79,14 +79,14 @@ def needed(
             continue
         seen.add(row)
         op, number, _, _ = graph.cell(row)
-        if op != CALL or (folds and graph.folded.get(row) is not None):
+        call = graph.calls[number] if op == CALL else None
+        made = graph.op_of.get(row if call is None else call.row)
+        stack += [c.row for c in made._control] if made is not None else []  # also before what constants settle
+        if call is None or (folds and graph.folded.get(row) is not None):
             leaves.append(row)
-            continue
-        call = graph.calls[number]
-        if call.row not in calls:
+        elif call.row not in calls:
             calls[call.row] = call
             stack += call.inputs
-            stack += [c.row for c in graph.op_of[call.row]._control]
     return [calls[row] for row in sorted(calls)], leaves
 
 

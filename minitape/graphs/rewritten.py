@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from ..invalid import unsupported
 from .autograph import convert_entry
 from .rewrite import Rewriter, rewritten_expression
 from .sources import _definition, _parse_lines, source_lines
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Accepted for compatibility: the conversion logs nothing.
+    """Has no effect: the conversion logs nothing, whatever ``level`` and ``alsologtostdout`` say.
 
     >>> import minitape as tf
     >>> tf.autograph.set_verbosity(0)
@@ -19,12 +20,15 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
-    """The source of a function as ``tf.function`` runs it.
+    """The source of a function as ``tf.function`` runs it; ``recursive`` does not change it.
+
+    NotImplementedError for ``experimental_optional_features``.
 
     >>> import minitape as tf
     >>> print(tf.autograph.to_code(lambda x: x))
     lambda x: x
     """
+    unsupported("tf.autograph.to_code", experimental_optional_features=experimental_optional_features)
     function = getattr(entity, "python_function", entity)
     lines, _ = source_lines(function)
     node = _definition(_parse_lines(lines), function.__code__)
@@ -39,8 +43,12 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
 def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Any:
     """A function as ``tf.function`` runs it: its control flow may depend on symbolic tensors.
 
+    NotImplementedError for ``recursive=False`` and ``experimental_optional_features``.
+
     >>> import minitape as tf
     >>> tf.autograph.to_graph(lambda x: x + 1)(1)
     2
     """
+    refused = {"recursive=False": not recursive, "experimental_optional_features": experimental_optional_features}
+    unsupported("tf.autograph.to_graph", **refused)
     return convert_entry(getattr(entity, "python_function", entity))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor, to_array
+from ..invalid import unsupported
 from ..record import state
 from ..shape import TensorShape
 from ..slices import IndexedSlices
@@ -139,7 +140,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 class Session:
     """Runs the operations of a graph: ``run(fetches, feed_dict)``.
 
-    Variables keep their values in themselves: sessions share them. See
+    Variables keep their values in themselves: sessions share them. Nothing depends on ``config``. See
     https://www.tensorflow.org/api_docs/python/tf/compat/v1/Session.
 
     >>> import minitape as tf
@@ -153,6 +154,8 @@ class Session:
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if target:
             raise ValueError(f"minitape runs graphs in this process: target must be '', got {target!r}.")
+        if config is not None:
+            _check_kind("config", config, "ConfigProto")
         self._own = graph
         self.graph: Graph = graph if graph is not None else get_default_graph()
         self._closed = False
@@ -190,8 +193,13 @@ class Session:
         return []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them) and returns arrays in its
-        form."""
+        """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them); arrays in its form.
+
+        ``options`` are a RunOptions and have no effect; ``run_metadata`` is refused with NotImplementedError.
+        """
+        unsupported("Session.run", run_metadata=run_metadata)
+        if options is not None:
+            _check_kind("options", options, "RunOptions")
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
@@ -215,6 +223,13 @@ class Session:
         """A function of the values of ``feed_list`` that runs ``fetches``."""
         feed_list = feed_list or []
         return lambda *values: self.run(fetches, dict(zip(map(_key, feed_list), values, strict=True)))
+
+
+def _check_kind(argument: str, value: Any, kind: str) -> None:
+    from ..compat.v1 import legacy
+
+    if not isinstance(value, getattr(legacy, kind)):
+        raise TypeError(f'Argument `{argument}` must be a tf.{kind}, but got "{type(value).__name__}"')
 
 
 def _key(tensor: Any) -> Any:
@@ -365,8 +380,10 @@ def gradients(
 ) -> list[Any]:
     """Adds the operations that compute the sum of d``ys``/dx for each x in ``xs``; returns their outputs as a list.
 
-    ``grad_ys`` weighs the ys; gradients do not pass ``stop_gradients``. None where nothing connects them. RuntimeError
-    outside a graph. See https://www.tensorflow.org/api_docs/python/tf/gradients.
+    ``grad_ys`` weighs the ys; gradients do not pass ``stop_gradients``. None where nothing connects them.
+    ``gate_gradients`` and ``aggregation_method`` say in which order TensorFlow adds gradients, not what they are.
+    RuntimeError outside a graph, ValueError for an ``aggregation_method`` that does not exist. See
+    https://www.tensorflow.org/api_docs/python/tf/gradients.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -380,6 +397,7 @@ def gradients(
         raise RuntimeError(
             "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
         )
+    check_aggregation(aggregation_method)
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
     seeds = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
@@ -392,12 +410,19 @@ def gradients(
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
+def check_aggregation(method: int | None) -> None:
+    """ValueError unless it is one of the ways to add gradients that TensorFlow knows; the sum is the same."""
+    if method not in (None, 0, 1, 2):
+        raise ValueError(f"Invalid `aggregation_method` specified {method}. Accepted values are [0, 1, 2].")
+
+
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
 ) -> list[Any]:
     """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
 
-    RuntimeError outside a graph. See https://www.tensorflow.org/api_docs/python/tf/hessians.
+    The other arguments and the errors are those of ``tf.gradients``; ValueError when nothing connects ``ys`` and an x.
+    See https://www.tensorflow.org/api_docs/python/tf/hessians.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -411,7 +436,7 @@ def hessians(
 
     sources = _as_list(xs)
     found = []
-    for source, gradient in zip(sources, gradients(ys, sources), strict=True):
+    for source, gradient in zip(sources, gradients(ys, sources, None, "gradients", gate_gradients, aggregation_method), strict=True):
         if gradient is None:
             raise ValueError("Cannot compute Hessian because ys does not depend on xs.")
         sizes = tuple(source.shape)

@@ -37,7 +37,11 @@ class GraphVariable(ResourceVariable):
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self)
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Sets the value at once."""
+        """Sets the value at once; ValueError without a session, given or default."""
+        from .session import get_default_session
+
+        if session is None and get_default_session() is None:
+            raise ValueError("Either session argument should be provided or default session should be established")
         self._set(np.asarray(value, self.dtype.as_numpy_dtype))
         self._uninitialized = False
 
@@ -124,9 +128,12 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     """An operation that runs all of ``inputs``.
 
     >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     print(tf.no_op().type)
-    NoOp
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     v, w = (tf.compat.v1.get_variable(n, initializer=1.0) for n in "vw")
+    ...     both = tf.group(v.assign_add(1.0), w.assign_add(2.0))
+    ...     _ = session.run(tf.compat.v1.global_variables_initializer()), session.run(both)
+    ...     print(session.run([v, w]))
+    [np.float32(2.0), np.float32(3.0)]
     """
     graph = state.graph
     if graph is None:

@@ -366,10 +366,12 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
     return ragged[0].with_flat_values(result)
 
 
-def map_fn(plain: Any, fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function of each row; rows of different lengths come out ragged."""
+def map_fn(plain: Any, fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
+           back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
+           fn_output_signature: Any = None) -> Any:  # fmt: skip
+    """A function of each row; rows of different lengths come out ragged. The arguments are those of ``tf.map_fn``."""
     rows = [fn(row) for row in elems]
-    spec = kwargs.get("fn_output_signature", kwargs.get("dtype"))
+    spec = dtype if fn_output_signature is None else fn_output_signature
     if not rows:
         return elems
     if spec is None or isinstance(spec, RaggedTensorSpec):

@@ -85,12 +85,12 @@ def _maximum_zero(x: Any) -> Any:
 
 def reduce_bool(name: str) -> Any:
     """The version of ``reduce_all`` or ``reduce_any``: a product or sum of 0 and 1."""
-    def version(
-        plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name_: Any = None, **kw: Any
-    ) -> Any:
+    reduction = name
+
+    def version(plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
         cast = elementwise.function("cast")
         numbers = input_tensor.with_flat_values(cast(input_tensor.flat_values, dtypes.int32))
-        out = reduce(name, numbers, axis, bool(keepdims))
+        out = reduce(reduction, numbers, axis, bool(keepdims))
         return out.with_flat_values(cast(out.flat_values, dtypes.bool)) if is_ragged(out) else cast(out, dtypes.bool)
 
     return version

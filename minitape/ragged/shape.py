@@ -1,4 +1,4 @@
-"""``DynamicRaggedShape`` and ``RowPartition``: the shape of a ragged tensor as a value of its own."""
+"""``DynamicRaggedShape``: the shape of a ragged tensor as a value of its own."""
 
 from __future__ import annotations
 
@@ -8,59 +8,8 @@ import numpy as np
 
 from .. import dispatch, dtypes
 from ..tensor import wrap
-from . import checks
-from .tensor import is_ragged, make, rowids_of, splits_of
-
-
-class RowPartition:
-    """How values are cut into rows; made by ``from_row_splits`` and its siblings, as ragged tensors are.
-
-    >>> import minitape as tf
-    >>> tf.experimental.RowPartition.from_row_lengths([2, 1]).row_splits().numpy()
-    array([0, 2, 3])
-    """
-
-    __slots__ = ("_splits", "_uniform")
-
-    def __init__(self, row_splits: Any, uniform: int | None = None) -> None:
-        self._splits, self._uniform = checks.partition(row_splits, "row_splits"), uniform
-
-    @classmethod
-    def from_row_splits(cls, row_splits: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Cut at these numbers."""
-        return cls(row_splits)
-
-    @classmethod
-    def from_row_lengths(cls, row_lengths: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Rows of these lengths."""
-        return cls(splits_of(checks.partition(row_lengths, "row_lengths")))
-
-    @classmethod
-    def from_uniform_row_length(cls, uniform_row_length: Any, nvals: Any = None, nrows: Any = None) -> RowPartition:
-        """Rows of one length."""
-        length = int(uniform_row_length)
-        count = int(nrows) if nrows is not None else int(nvals) // length
-        return cls(np.arange(count + 1, dtype=np.int64) * length, length)
-
-    def row_splits(self) -> Any:
-        """Where rows begin and end."""
-        return wrap(self._splits)
-
-    def row_lengths(self) -> Any:
-        """The lengths of the rows."""
-        return wrap(np.diff(self._splits))
-
-    def value_rowids(self) -> Any:
-        """To which row each value belongs."""
-        return wrap(rowids_of(self._splits))
-
-    def nrows(self) -> Any:
-        """The number of rows."""
-        return wrap(np.int64(len(self._splits) - 1))
-
-    def nvals(self) -> Any:
-        """The number of values."""
-        return wrap(np.int64(self._splits[-1]))
+from .partition import RowPartition, partition
+from .tensor import is_ragged, make, splits_of
 
 
 class DynamicRaggedShape:
@@ -115,7 +64,7 @@ class DynamicRaggedShape:
     @property
     def row_partitions(self) -> tuple[RowPartition, ...]:
         """The partitions of the ragged axes."""
-        return tuple(RowPartition(s, u) for s, u in self._partitions)
+        return tuple(partition(s, u) for s, u in self._partitions)
 
     @property
     def inner_shape(self) -> Any:

@@ -394,6 +394,21 @@ class RaggedTensor:
         """The operations that use this: an empty list outside graphs."""
         return []
 
+    def _components(self) -> list[Any]:
+        """The flat values and the row splits, the outermost first."""
+        return [self.flat_values, *self.nested_row_splits]
+
+    def _rebuilt(self, parts: list[Any]) -> RaggedTensor:
+        """The same partitions of one length with other components."""
+        uniform, level = [], self
+        while is_ragged(level):
+            uniform.append(level._uniform)
+            level = level._values
+        made = parts[0]
+        for splits, length in reversed(list(zip(parts[1:], uniform, strict=True))):
+            made = make(made, checks.partition(splits, "row_splits"), length)
+        return made
+
     @property
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec.from_value(self)

@@ -114,11 +114,13 @@ def _rank(plain: Any, input: Any, name: Any = None) -> Any:
 
 
 def _segment_version(name: str) -> Any:
-    def version(plain: Any, data: Any, segment_ids: Any, num_segments: Any, name_: Any = None, **kw: Any) -> Any:
+    reduction = name
+
+    def version(plain: Any, data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
         ids = np.asarray(as_ragged_or_tensor(segment_ids).array) if not is_ragged(segment_ids) else None
         if ids is None:
             return plain(data.flat_values, segment_ids.flat_values, num_segments)
-        return segments(name, data, ids, int(num_segments))
+        return segments(reduction, data, ids, int(num_segments))
 
     return version
 

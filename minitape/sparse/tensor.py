@@ -154,6 +154,12 @@ class SparseTensor:
         sizes = np.array([len(chosen), *self.sizes()[1:]], np.int64)
         return SparseTensor(wrap(moved), pick(self._values, order), wrap(sizes))
 
+    def _components(self) -> list[Any]:
+        return [self._indices, self._values, self._dense_shape]
+
+    def _rebuilt(self, parts: list[Any]) -> SparseTensor:
+        return SparseTensor(*parts)
+
     @property
     def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec.from_value(self)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import enum
 import inspect
 import pickle
 import subprocess
 import sys
+import textwrap
 import types
 from pathlib import Path
 
@@ -83,6 +86,49 @@ def test_every_public_callable_has_an_example(path):
         if ">>>" not in (inspect.getdoc(value) or ""):
             without.append(f"{path}.{name}")
     assert without == []
+
+
+def public_functions(namespace):
+    """(function, its documentation) of what a namespace offers: functions, and the public methods of classes."""
+    for name in names(namespace):
+        value = getattr(namespace, name)
+        if inspect.isfunction(value):
+            value = inspect.unwrap(value)
+            yield value, inspect.getdoc(value) or ""
+        elif inspect.isclass(value) and not issubclass(value, enum.Enum):
+            for kind in value.__mro__[:-1]:
+                for method, member in vars(kind).items():
+                    function = getattr(member, "__func__", member)
+                    if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+                        yield function, f"{inspect.getdoc(function)} {kind.__doc__}"
+
+
+def unread(function):
+    """The arguments that a function never reads; a function that only raises reads none."""
+    try:
+        node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except OSError:  # made of a formula, which reads its arguments
+        return []
+    if not isinstance(node, ast.FunctionDef):
+        return []
+    body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    if body and isinstance(body[0], ast.Raise):
+        return []
+    read = {part.id for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    return [name for name in inspect.signature(function).parameters if name not in {*read, "self", "cls", "name"}]
+
+
+@pytest.mark.parametrize("path", sorted(p for p in NAMESPACES if not p.startswith("tf.keras")))
+def test_an_argument_without_effect_is_documented(path):
+    """``name`` names operations of a graph, which is done elsewhere; every other argument is read or spoken about."""
+    silent = [
+        f"{path}: {function.__qualname__}({argument})"
+        for function, text in public_functions(NAMESPACES[path])
+        if (function.__module__ or "").startswith("minitape")
+        for argument in unread(function)
+        if f"``{argument}``" not in text
+    ]
+    assert silent == []
 
 
 @pytest.mark.parametrize("path", sorted(p for p in NAMESPACES if not p.startswith("tf.keras")))

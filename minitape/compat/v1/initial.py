@@ -25,10 +25,11 @@ class _Initializer:
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         import minitape as tf
 
-        return self.make(tf, list(shape), dtypes.as_dtype(dtype or self.dtype))
+        whole = shape if partition_info is None else partition_info.full_shape  # of which the variable is a part
+        return self.make(tf, list(shape), dtypes.as_dtype(dtype or self.dtype), list(whole))
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
-        """The value."""
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        """The value; ``whole`` is the shape that decides how large it is."""
         raise NotImplementedError
 
 
@@ -40,7 +41,7 @@ class zeros_initializer(_Initializer):
     array([0., 0.], dtype=float32)
     """
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.zeros(shape, dtype)
 
 
@@ -52,12 +53,12 @@ class ones_initializer(_Initializer):
     array([1., 1.], dtype=float32)
     """
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.ones(shape, dtype)
 
 
 class constant_initializer(_Initializer):
-    """One value everywhere, or the given values.
+    """One value everywhere, or the given values; with ``verify_shape`` they must have the shape (else TypeError).
 
     >>> import minitape as tf
     >>> tf.compat.v1.constant_initializer(3)([2]).numpy()
@@ -66,8 +67,15 @@ class constant_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"value": 0, "verify_shape": False}
     value: Any
+    verify_shape: bool
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        value = tf.constant(self.value, dtype=dtype)
+        if self.verify_shape and value.shape != shape:
+            raise TypeError(
+                f"Expected Tensor {value.numpy()} (converted from {self.value}) with shape {tuple(shape)}, but got "
+                f"shape {value.shape}."
+            )
         return tf.constant(self.value, dtype=dtype, shape=shape)
 
 
@@ -81,7 +89,7 @@ class random_normal_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
@@ -95,7 +103,7 @@ class truncated_normal_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
@@ -109,7 +117,7 @@ class random_uniform_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"minval": 0.0, "maxval": 1.0, "seed": None}
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
@@ -123,8 +131,8 @@ class glorot_uniform_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
-        limit = math.sqrt(6.0 / _fans(shape))
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        limit = math.sqrt(6.0 / _fans(whole))
         return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 
@@ -138,8 +146,8 @@ class glorot_normal_initializer(_Initializer):
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
 
-    def make(self, tf: Any, shape: list[int], dtype: Any) -> Any:
-        deviation = math.sqrt(2.0 / _fans(shape)) / 0.87962566103423978
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        deviation = math.sqrt(2.0 / _fans(whole)) / 0.87962566103423978
         return tf.random.truncated_normal(shape, 0.0, deviation, dtype, seed=self.seed)  # type: ignore[attr-defined]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ... import dtypes
 from ...graphs.session import get_default_graph
+from ...graphs.symbolic import is_symbolic
 from ...graphs.variables import initializer_of
+from ...invalid import unsupported
 from ...pyfunction import call_numpy
 from ...record import state
 
@@ -143,7 +145,7 @@ def local_variables(scope: str | None = None) -> list[Any]:
 
 
 def get_collection(key: str, scope: str | None = None) -> list[Any]:
-    """The members of a collection of the default graph whose names begin with ``scope``.
+    """The members of a collection of the default graph whose names match ``scope``, a regular expression.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -151,8 +153,7 @@ def get_collection(key: str, scope: str | None = None) -> list[Any]:
     ...     print(len(tf.compat.v1.get_collection("variables")))
     1
     """
-    found = get_default_graph().get_collection(key)
-    return found if scope is None else [v for v in found if getattr(v, "name", "").startswith(scope)]
+    return get_default_graph().get_collection(key, scope)
 
 
 def add_to_collection(name: str, value: Any) -> None:
@@ -224,8 +225,8 @@ def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking
            name: str | None = None) -> Any:  # fmt: skip
     """Sets a variable to ``value``; the result has the new value.
 
-    ``value`` has the variable's dtype and, unless ``validate_shape`` is False, its shape: else ValueError.
-    ``use_locking`` has no effect: one thread runs at a time. The gradient does not pass from the result to ``value``.
+    ``value`` has the variable's dtype and its shape: else ValueError. ``validate_shape`` and ``use_locking`` have no
+    effect, as for TensorFlow's resource variables. No gradient passes from the result to ``value``.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -240,7 +241,7 @@ def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Adds to a variable; the result has the new value.
+    """Adds to a variable; the result has the new value. ``use_locking`` has no effect.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -255,7 +256,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Subtracts from a variable; the result has the new value.
+    """Subtracts from a variable; the result has the new value. ``use_locking`` has no effect.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -294,6 +295,8 @@ disable_v2_behavior = disable_eager_execution
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
     """Operations from now on compute at once, which is the default.
 
+    ``config``, ``device_policy`` and ``execution_mode`` are about several devices and have no effect.
+
     >>> import minitape as tf
     >>> tf.compat.v1.enable_eager_execution()
     >>> tf.executing_eagerly()
@@ -329,8 +332,10 @@ def set_random_seed(seed: int) -> None:
 
 @contextmanager
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
-    """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a
-    slash.
+    """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a slash.
+
+    The block adds to the graph of the tensors in ``values``, if there are any. Raises ValueError when they are of two
+    graphs, or when neither name is given with them; TypeError for a ``default_name`` that is no string.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -338,8 +343,15 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
     ...         print(scope, tf.constant(1.0).name)
     layer/ layer/Const:0
     """
+    if state.graph is not None and not (default_name is None or isinstance(default_name, str)):
+        raise TypeError(
+            f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass this into the "
+            "`values` kwarg."
+        )
     name = default_name if name is None else name
     if state.graph is None:
+        if not (name is None or isinstance(name, str)):
+            raise ValueError("name for name_scope must be a string.")
         before = state.scope
         state.scope = (*before, name) if name else ()
         try:
@@ -347,8 +359,25 @@ def name_scope(name: str | None, default_name: str | None = None, values: Any = 
         finally:
             state.scope = before
         return
-    with state.graph.name_scope(name) as scope:
+    if name is None and values is not None:
+        raise ValueError("At least one of name (None) and default_name (None) must be provided.")
+    graph = _graph_of(values or []) or state.graph
+    with nullcontext() if graph is state.graph else graph.as_default(), graph.name_scope(name) as scope:
         yield scope
+
+
+def _graph_of(values: Any) -> Any:
+    """The graph of the symbolic tensors among the values; ValueError when they are of several."""
+    first = None
+    for value in values:
+        if not is_symbolic(value):
+            continue
+        first = value if first is None else first
+        if value.graph is not first.graph:
+            raise ValueError(
+                f"{value} must be from the same graph as {first} (graphs are {value.graph} and {first.graph})."
+            )
+    return None if first is None else first.graph
 
 
 @contextmanager
@@ -367,7 +396,7 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
 
 @contextmanager
 def container(container_name: str) -> Any:
-    """Accepted for compatibility: minitape has no resource containers.
+    """A block whose variables live in a container. Here all live in this process: ``container_name`` has no effect.
 
     >>> import minitape as tf
     >>> with tf.compat.v1.container("mine"):
@@ -459,6 +488,5 @@ def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None,
     """
     import minitape as tf
 
-    if data is not None:
-        raise NotImplementedError("minitape's assert_equal does not support `data`.")
+    unsupported("assert_equal", data=data)
     return tf.debugging.assert_equal(x, y, message=message, summarize=summarize)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graphs.session import gradients
+from ...graphs.session import check_aggregation, gradients
 from ...graphs.variables import group
 from ...record import state
 from ...slices import IndexedSlices
@@ -14,7 +14,7 @@ from .legacy import trainable_variables
 class Optimizer:
     """The base class: ``minimize`` adds the gradients and the updates.
 
-    A subclass says in ``_update`` what it does with a variable and its gradient.
+    A subclass says in ``_update`` what it does with a variable and its gradient. ``use_locking`` has no effect.
 
     >>> import minitape as tf
     >>> issubclass(tf.compat.v1.train.GradientDescentOptimizer, tf.compat.v1.train.Optimizer)
@@ -24,11 +24,19 @@ class Optimizer:
     def __init__(self, use_locking: bool = False, name: str = "Optimizer") -> None:
         self._name = name
 
-    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None, gate_gradients: Any = 1,
-                 aggregation_method: Any = None, colocate_gradients_with_ops: bool = False, name: str | None = None,
-                 grad_loss: Any = None) -> Any:  # fmt: skip
-        """An operation that makes one step; in eager mode ``loss`` is a function, and the step is made at once."""
-        pairs = self.compute_gradients(loss, var_list, grad_loss=grad_loss)
+    GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+
+    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None, gate_gradients: int = GATE_OP,
+                 aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
+                 name: str | None = None, grad_loss: Any = None) -> Any:  # fmt: skip
+        """An operation that makes one step; in eager mode ``loss`` is a function, and the step is made at once.
+
+        ``gate_gradients``, ``aggregation_method`` and ``colocate_gradients_with_ops`` say when and where TensorFlow
+        computes gradients, not what they are; ValueError for values that do not exist.
+        """
+        pairs = self.compute_gradients(
+            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+        )
         if all(g is None for g, _ in pairs):
             raise ValueError(
                 f"No gradients provided for any variable, check your graph for ops that do not support gradients, "
@@ -36,10 +44,16 @@ class Optimizer:
             )
         return self.apply_gradients(pairs, global_step, name)
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, grad_loss: Any = None, **unused: Any) -> list[Any]:
-        """(gradient, variable) pairs."""
-        if unused:
-            raise TypeError(f"compute_gradients() got an unexpected keyword argument '{next(iter(unused))}'")
+    def compute_gradients(self, loss: Any, var_list: Any = None, gate_gradients: int = GATE_OP,
+                          aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
+                          grad_loss: Any = None) -> list[Any]:  # fmt: skip
+        """(gradient, variable) pairs. ``colocate_gradients_with_ops`` has no effect; for the others see ``minimize``."""
+        if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
+                f"{gate_gradients}"
+            )
+        check_aggregation(aggregation_method)
         if callable(loss):
             import minitape as tf
 

@@ -8,9 +8,11 @@ from weakref import WeakKeyDictionary
 
 from ... import dtypes
 from ...graphs.session import get_default_graph
+from ...invalid import unsupported
 from ...record import state
 from ...shape import TensorShape
 from ...variable import Variable
+from .legacy import name_scope
 
 AUTO_REUSE = "auto_reuse"
 
@@ -21,14 +23,9 @@ class VariableScope:
     """A prefix for the names of variables, and whether they must exist already."""
 
     def __init__(self, name: str = "", reuse: Any = False, initializer: Any = None, regularizer: Any = None,
-                 dtype: Any = dtypes.float32) -> None:  # fmt: skip
-        self.name, self.reuse, self.initializer, self.regularizer, self.dtype = (
-            name,
-            reuse,
-            initializer,
-            regularizer,
-            dtype,
-        )
+                 dtype: Any = dtypes.float32, constraint: Any = None) -> None:  # fmt: skip
+        self.name, self.reuse, self.dtype = name, reuse, dtype
+        self.initializer, self.regularizer, self.constraint = initializer, regularizer, constraint
         self.original_name_scope = name + "/" if name else ""
 
     def reuse_variables(self) -> None:
@@ -68,15 +65,18 @@ def variable_scope(
 ) -> Any:
     """``get_variable`` in the block prefixes names with the scope's; ``reuse`` finds variables instead of making them.
 
+    ``initializer``, ``regularizer``, ``constraint`` and ``dtype`` are defaults for the variables of the block;
+    ``values`` are as for ``tf.compat.v1.name_scope``. There is one device, so ``caching_device`` has no effect.
+    NotImplementedError for ``partitioner``, ``custom_getter`` and, in a graph, ``use_resource=False``.
+
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     with tf.compat.v1.variable_scope("a"):
     ...         print(tf.compat.v1.get_variable("w", [2]).name)
     a/w:0
     """
-    for argument, value in (("partitioner", partitioner), ("custom_getter", custom_getter)):
-        if value is not None:
-            raise NotImplementedError(f"minitape's variable_scope does not support `{argument}`.")
+    refused = {"partitioner": partitioner, "custom_getter": custom_getter}
+    unsupported("variable_scope", **refused, **{"use_resource=False": _by_reference(use_resource)})
     outer = get_variable_scope()
     if isinstance(name_or_scope, VariableScope):
         name, full = name_or_scope.name.rsplit("/", 1)[-1], name_or_scope.name
@@ -86,11 +86,12 @@ def variable_scope(
         full = f"{outer.name}/{name}" if outer.name else name
         inherited = outer
     scope = VariableScope(full, inherited.reuse if reuse is None else reuse, initializer or inherited.initializer,
-                          regularizer or inherited.regularizer, dtype or inherited.dtype)  # fmt: skip
+                          regularizer or inherited.regularizer, dtype or inherited.dtype,
+                          constraint or inherited.constraint)  # fmt: skip
     _current.append(scope)
     try:
         if state.graph is not None and auxiliary_name_scope and name:
-            with state.graph.name_scope(name):
+            with name_scope(name, values=values):
                 yield scope
         else:
             yield scope
@@ -117,21 +118,20 @@ def get_variable(
 ) -> Any:
     """Makes the variable of that name, or finds it again in a scope with ``reuse``.
 
-    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. In a graph a
-    name
-    that is taken raises ValueError. See https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_variable.
+    ``initializer`` is a value, a tensor or a function of (shape, dtype); by default Glorot's uniform one. What
+    ``regularizer`` makes of the variable joins the collection "regularization_losses"; with ON_READ as
+    ``synchronization`` it is not trainable by default. There is one device, so ``caching_device`` has no effect.
+    In a graph a name that is taken raises ValueError. NotImplementedError for ``partitioner``, ``custom_getter``,
+    ``collections``, ``validate_shape=False`` and, in a graph, ``use_resource=False``. See
+    https://www.tensorflow.org/api_docs/python/tf/compat/v1/get_variable.
 
     >>> import minitape as tf
     >>> tf.compat.v1.get_variable("w", initializer=3.0)
     <tf.Variable 'w:0' shape=() dtype=float32, numpy=3.0>
     """
-    for argument, value in (
-        ("partitioner", partitioner),
-        ("custom_getter", custom_getter),
-        ("collections", collections),
-    ):
-        if value is not None:
-            raise NotImplementedError(f"minitape's get_variable does not support `{argument}`.")
+    refused = {"partitioner": partitioner, "custom_getter": custom_getter, "collections": collections}
+    refused |= {"validate_shape=False": not validate_shape, "use_resource=False": _by_reference(use_resource)}
+    unsupported("get_variable", **refused)
     scope = get_variable_scope()
     full = f"{scope.name}/{name}" if scope.name else name
     store = _stores.setdefault(get_default_graph(), {}) if state.graph is not None else {}
@@ -149,20 +149,40 @@ def get_variable(
     value = _initial(
         full, shape, dtype or (scope.dtype if initializer is None or callable(initializer) else None), initializer
     )
-    made = _variable(value, trainable, full, dtype, constraint)
+    made = _variable(value, trainable=trainable, name=full, dtype=dtype, constraint=constraint or scope.constraint,
+                     synchronization=synchronization, aggregation=aggregation)  # fmt: skip
     store[full] = made
+    _regularize(made, regularizer or scope.regularizer)
     return made
 
 
-def _variable(value: Any, trainable: Any, name: str, dtype: Any, constraint: Any) -> Any:
+def _by_reference(use_resource: bool | None) -> bool:
+    """True when variables of TensorFlow 1 are asked for, which a graph may have and eager mode never has."""
+    return use_resource is False and state.graph is not None
+
+
+def _variable(value: Any, synchronization: Any, aggregation: Any, **settings: Any) -> Any:
+    modes = {"synchronization": synchronization, "aggregation": aggregation}
+    settings |= {argument: mode for argument, mode in modes.items() if mode is not None}
     if state.graph is None:
         before, state.scope = state.scope, ()
         try:
-            return Variable(value, trainable=trainable, name=name, dtype=dtype, constraint=constraint)
+            return Variable(value, **settings)
         finally:
             state.scope = before
     with state.graph.name_scope(None):
-        return Variable(value, trainable=trainable, name=name, dtype=dtype, constraint=constraint)
+        return Variable(value, **settings)
+
+
+def _regularize(variable: Any, regularizer: Any) -> None:
+    """Adds what a regularizer makes of the variable to the collection of losses."""
+    if regularizer is None:
+        return
+    graph = get_default_graph()
+    with name_scope(f"{variable.name.partition(':')[0]}/Regularizer/" if state.graph is not None else None):
+        loss = regularizer(variable)
+    if loss is not None:
+        graph.add_to_collection("regularization_losses", loss)
 
 
 def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
