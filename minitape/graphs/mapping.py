@@ -27,10 +27,10 @@ def _count(elems: Any) -> Any:
     return nest.flatten(elems)[0].shape[0]
 
 
-def _over(elems: Any) -> tuple[Any, int]:
+def _over(elems: Any, scalar: Exception | None = None) -> tuple[Any, int]:
     elems = nest.map_structure(convert_to_tensor, elems)
     if any(t.shape.rank == 0 for t in nest.flatten(elems)):
-        raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        raise scalar or ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     count = _count(elems)
     return elems, count
 
@@ -184,7 +184,7 @@ def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start: bool = False) -> list[Any]:
     if not callable(fn):
         raise TypeError(f"{getattr(fn, '__name__', fn)} is not callable. Please provide a callable function.")
-    elems, count = _over(elems)
+    elems, count = _over(elems, IndexError("tuple index out of range"))
     if count is None:
         raise ValueError("The number of elements along the first axis must be known.")
     order = list(range(count))[:: -1 if reverse else 1]
