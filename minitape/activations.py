@@ -112,8 +112,7 @@ def _over_axis(name: str, logits: Any, axis: Any) -> Any:
         return call(name, x, axis=int(axis >= -1) - 2)
     if not -rank <= axis < rank or axis != int(axis):
         raise invalid(f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions in the "
-                      f"input. "
-                      f"Received: dim={axis}")  # fmt: skip
+                      f"input. Received: dim={axis}")  # fmt: skip
     return call(name, x, axis=int(axis))
 
 

@@ -243,14 +243,12 @@ def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
     if product == 0:
         if count:
             raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
-                          "multiple of "
-                          "0", "Reshape")  # fmt: skip
+                          "multiple of 0", "Reshape")  # fmt: skip
         rest = [n for n in sizes if n not in (-1, 0)]
         return [(1 if not rest else 0) if n == -1 else n for n in sizes]
     if count % product:
-        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
-                      "multiple of "
-                      f"{product}", "Reshape")  # fmt: skip
+        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple "
+                      f"of {product}", "Reshape")  # fmt: skip
     return [count // product if n == -1 else n for n in sizes]
 
 
@@ -396,8 +394,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
             sizes.append(m or n)
         else:
             raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension "
-                             "pair they "
-                             f"are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
+                             f"pair they are either equal or one of them is 1. Received: {x} and {y}.")  # fmt: skip
     return TensorShape(sizes)
 
 

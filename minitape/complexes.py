@@ -24,8 +24,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Any:
     x, y = tensor_of(real), tensor_of(imag)
     if x.dtype != y.dtype or x.dtype not in (dtypes.float32, dtypes.float64):
         raise TypeError(f"The `real` and `imag` components have incorrect types: {x.dtype.name} {y.dtype.name}. They "
-                        f"must be "
-                        "consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
+                        "must be consistent, and one of [tf.float32, tf.float64]")  # fmt: skip
     return binary(TABLE["complex"], x, y)
 
 

@@ -150,8 +150,7 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
         return wrap(np.full(sizes, array[()], array.dtype))
     raise TypeError(
         f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
-        "has "
-        f"{array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
+        f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
     )
 
 

@@ -59,9 +59,8 @@ def _check_texts(op: str, padding: Any, data_format: str) -> None:
             raise invalid("Default AvgPoolingOp only supports NHWC on device type CPU", op)
         if op == "MaxPool":
             raise invalid("Default MaxPoolingOp only supports NHWC on device type CPU", op)
-        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was "
-                             f"given the "
-                             f"format: {data_format}", op)  # fmt: skip
+        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
+                             f"the format: {data_format}", op)  # fmt: skip
 
 
 def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
@@ -83,8 +82,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
 def _same_dtype(x: Any, k: Any, op: str) -> None:
     if x.dtype is not k.dtype:
         raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
-                      f"but is a "
-                      f"{k.dtype.kernel_name} tensor", op)  # fmt: skip
+                      f"but is a {k.dtype.kernel_name} tensor", op)  # fmt: skip
 
 
 def _batched(x: Any, rank: int) -> tuple[Any, tuple[int, ...]]:
@@ -235,11 +233,10 @@ def conv2d_transpose(
         reach = (k.shape[i - 1] - 1) * holes[i] + 1
         computed = (shape[i] + sum(pads[i - 1]) - reach) // steps[i] + 1
         if computed != g.shape[i]:
-            raise invalid(f"Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = "
-                          f"{g.shape[i]}, computed "
-                          f"= {computed} spatial_dim: {i} input: {shape[i]} filter: {k.shape[i - 1]} output: "
-                          f"{g.shape[i]} stride: "
-                          f"{steps[i]} dilation: {holes[i]}", "Conv2DBackpropInput")  # fmt: skip
+            raise invalid("Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = "
+                          f"{g.shape[i]}, computed = {computed} spatial_dim: {i} input: {shape[i]} filter: "
+                          f"{k.shape[i - 1]} output: {g.shape[i]} stride: {steps[i]} dilation: "
+                          f"{holes[i]}", "Conv2DBackpropInput")  # fmt: skip
     return call("conv2d_input", g, k, shape=shape, strides=tuple(steps[1:3]), pads=pads, dilations=tuple(holes[1:3]))
 
 

@@ -413,8 +413,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     sizes, half = list(x.shape), x.ndim // 2
     if x.ndim % 2 or not x.ndim:
         raise invalid("The rank of the tensor should be                                          even and positive, "
-                      "got shape "
-                      f"[{','.join(map(str, sizes))}]", "DiagPart")  # fmt: skip
+                      f"got shape [{','.join(map(str, sizes))}]", "DiagPart")  # fmt: skip
     for i in range(half):
         if sizes[i] != sizes[i + half]:
             raise invalid(

@@ -40,9 +40,8 @@ def _on(name: Any) -> Iterator[None]:
     kind, number = _parsed(name)
     if kind == "CPU" and number != 0:  # a GPU that is not there is replaced by the CPU, as TensorFlow does
         raise invalid("Could not satisfy device specification "
-                      f"'/job:localhost/replica:0/task:0/device:{kind}:{number}'. "
-                      "enable_soft_placement=0. Supported device types [CPU]. All available devices "
-                      f"[{_CPU}].")  # fmt: skip
+                      f"'/job:localhost/replica:0/task:0/device:{kind}:{number}'. enable_soft_placement=0. Supported "
+                      f"device types [CPU]. All available devices [{_CPU}].")  # fmt: skip
     yield
 
 

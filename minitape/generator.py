@@ -240,8 +240,7 @@ class Generator:
             return _stateless_range(numbers, minval, maxval)
         if (minval is None) != (maxval is None):
             raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
-                             f"got "
-                             f"minval={minval} and maxval={maxval}")  # fmt: skip
+                             f"got minval={minval} and maxval={maxval}")  # fmt: skip
         if minval is None:
             return self._draw(philox.bits, shape, dtype)
         return self._draw(philox.integers, shape, dtype, *_limits(minval, maxval, dtype, "StatelessRandomUniformIntV2"))

@@ -121,8 +121,7 @@ def _number(index: Any) -> int:
     if value.ndim:
         sizes = ",".join(map(str, (1, *value.shape)))
         raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes [{sizes}], "
-                     f"[{sizes}], "
-                     "and [1] instead.", _NAME)  # fmt: skip
+                     f"[{sizes}], and [1] instead.", _NAME)  # fmt: skip
     return int(value)
 
 

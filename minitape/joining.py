@@ -59,10 +59,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     tensors = same_dtype_tensors(values)
     if not tensors:
         raise invalid("OpKernel 'ConcatV2' has constraint on attr 'T' not in NodeDef '[N=0, Tidx=DT_INT32]', "
-                      "KernelDef: "
-                      "'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: \"T\" "
-                      "allowed_values "
-                      "{ list { type: DT_QINT32 } } } host_memory_arg: \"axis\"'", "ConcatV2")  # fmt: skip
+                      "KernelDef: 'goo.gle/debugproto    op: \"ConcatV2\" device_type: \"CPU\" constraint { name: "
+                      "\"T\" allowed_values { list { type: DT_QINT32 } } } host_memory_arg: "
+                      "\"axis\"'", "ConcatV2")  # fmt: skip
     shapes = [tuple(t.shape) for t in tensors]
     rank = len(shapes[0])
     if not any(t.dtype is not tensors[0].dtype for t in tensors):
@@ -96,8 +95,7 @@ def pack(tensors: list[Any], axis: int) -> Any:
     for i, t in enumerate(tensors):
         if t.dtype is first.dtype and not t.shape.is_compatible_with(first.shape):
             raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(first.shape)} != "
-                          f"values[{i}].shape = "
-                          f"{shown(t.shape)}", "Pack")  # fmt: skip
+                          f"values[{i}].shape = {shown(t.shape)}", "Pack")  # fmt: skip
     return apply(TABLE["stack"], tuple(tensors), {"axis": axis})
 
 
@@ -168,8 +166,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         sizes = tensor_of(sizes)
         if not sizes.ndim:
             raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
-                             "provided: "
-                             f"{num_or_size_splits!s}")  # fmt: skip
+                             f"provided: {num_or_size_splits!s}")  # fmt: skip
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
     if not -rank <= axis < rank:
         raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
@@ -177,16 +174,13 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     if isinstance(sizes, list):
         if num is not None and num != len(sizes):
             raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
-                          f"{len(sizes)} "
-                          "elements", "SplitV")  # fmt: skip
+                          f"{len(sizes)} elements", "SplitV")  # fmt: skip
         parts = _split_sizes([int(s) for s in sizes], total, num, axis)
     else:
         if sizes <= 0:
             raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
-                          "Split}}; "
-                          "Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
-                          "attr=num_split:int,min=1; "
-                          "attr=T:type>", "Split")  # fmt: skip
+                          "Split}}; Op<name=Split; signature=split_dim:int32, value:T -> output:num_split*T; "
+                          "attr=num_split:int,min=1; attr=T:type>", "Split")  # fmt: skip
         if total % sizes:
             raise invalid("Number of ways to split should evenly divide the split dimension, but got split_dim "
                           f"{axis} (size = {total}) and num_split {sizes}", "Split")  # fmt: skip
@@ -201,8 +195,7 @@ def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tu
     rest = total - sum(s for s in sizes if s != -1)
     if rest < 0 or (rest and -1 not in sizes):
         raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or "
-                      "be less "
-                      "than the size of the input along split_dim if not fully specified.  Got: "
+                      "be less than the size of the input along split_dim if not fully specified.  Got: "
                       f"{total - rest}", "SplitV")  # fmt: skip
     return tuple(rest if s == -1 else s for s in sizes)
 

@@ -131,10 +131,8 @@ def assert_same_structure(nest1: _Any, nest2: _Any, check_types: bool = True, ex
         return
     kind, why = found
     raise kind("The two structures don't have the same nested structure.\n\nFirst structure: "
-               f"{_shown(nest1)}\n\nSecond "
-               f"structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first "
-               f"structure:\n{_dots(nest1)}\nEntire "
-               f"second structure:\n{_dots(nest2)}")  # fmt: skip
+               f"{_shown(nest1)}\n\nSecond structure: {_shown(nest2)}\n\nMore specifically: {why}\nEntire first "
+               f"structure:\n{_dots(nest1)}\nEntire second structure:\n{_dots(nest2)}")  # fmt: skip
 
 
 def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type[Exception], str] | None:
@@ -153,8 +151,7 @@ def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type
     mappings = isinstance(a, _Mapping) and isinstance(b, _Mapping)
     if check_types and type(a) is not type(b) and not mappings:
         return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has "
-                           "type "
-                           f"{type(a).__name__}, while second structure {_shown(b)} has type "
+                           f"type {type(a).__name__}, while second structure {_shown(b)} has type "
                            f"{type(b).__name__}")  # fmt: skip
     if mappings and set(a) != set(b):
         return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "

@@ -175,8 +175,7 @@ def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
 def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
     """The error for an operand whose dtype differs from the first one's."""
     return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
-                   f"tensor "
-                   f"but is a {got.kernel_name} tensor", op)  # fmt: skip
+                   f"tensor but is a {got.kernel_name} tensor", op)  # fmt: skip
 
 
 def call(name: str, *inputs: Any, **attrs: Any) -> Any:

@@ -135,8 +135,7 @@ def _contracted(a: Any, axes: Any) -> tuple[Any, Any]:
             raise ValueError(f"`axes` must be at least 0. Received: {axes}.")
         if axes > a.ndim:
             raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a.array}.  Received "
-                             f"{axes}, vs "
-                             f"tensor dimensions {a.ndim}.")  # fmt: skip
+                             f"{axes}, vs tensor dimensions {a.ndim}.")  # fmt: skip
         return list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")

@@ -228,8 +228,7 @@ def uniform(
     dtype = dtypes.as_dtype(dtype)
     if dtype.name not in ("float16", "bfloat16", "float32", "float64", "int32", "int64"):
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are (tf.float16, tf.bfloat16, "
-                         f"tf.float32, "
-                         "tf.float64, tf.int32, tf.int64).")  # fmt: skip
+                         "tf.float32, tf.float64, tf.int32, tf.int64).")  # fmt: skip
     if dtype.is_integer:
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
@@ -371,8 +370,7 @@ def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str, *limits
 def _check_alg(alg: str) -> None:
     if alg not in ("auto_select", "philox"):
         raise ValueError(f"Argument `alg` got unsupported value {alg}. minitape has 'philox', which is also what "
-                         f"'auto_select' "
-                         "means on CPUs.")  # fmt: skip
+                         "'auto_select' means on CPUs.")  # fmt: skip
 
 
 @strict
@@ -429,8 +427,7 @@ def stateless_uniform(
         return _stateless_range(numbers, minval, maxval)
     if (minval is None) != (maxval is None):
         raise ValueError(f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be both None or "
-                         f"not None. "
-                         f"Got `minval`={minval} and `maxval`={maxval}.")  # fmt: skip
+                         f"not None. Got `minval`={minval} and `maxval`={maxval}.")  # fmt: skip
     if minval is None:
         return _stateless(philox.bits, shape, seed, dtype, "StatelessRandomUniformFullIntV2")
     limits = _limits(minval, maxval, dtype, "StatelessRandomUniformIntV2")

@@ -82,8 +82,7 @@ def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
         odd = next(d for d in sizes if not hasattr(d, "__index__"))
         raise TypeError(
             f"Failed to convert '{numbers!r}' to a shape: '{odd!r}'could not be converted to a dimension. A shape "
-            "should "
-            "either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
+            "should either be single dimension (e.g. 10), or an iterable of dimensions (e.g. [1, 10, None])."
         ) from None
 
 

@@ -71,8 +71,7 @@ class IndexedSlices:
     def _to_tensor(self, dtype: Any = None) -> Any:
         if dtype is not None and dtype != self.dtype:
             raise ValueError(f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices "
-                             f"({self}) with "
-                             f"dtype {self.dtype.name}")  # fmt: skip
+                             f"({self}) with dtype {self.dtype.name}")  # fmt: skip
         if self._dense_shape is None:
             raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
                              f"{self}")  # fmt: skip

@@ -286,8 +286,7 @@ def bincount(
     w = None if weights is None else tensor_of(weights)
     if w is not None and w.shape != x.shape:
         raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
-                      "weights "
-                      f"equal to 1. Received {w.shape.as_list()}", "DenseBincount")  # fmt: skip
+                      f"weights equal to 1. Received {w.shape.as_list()}", "DenseBincount")  # fmt: skip
     size = int(x.array.max()) + 1 if x.array.size else 0
     size = max(size, 0 if minlength is None else int(static(minlength)))
     size = size if maxlength is None else min(size, int(static(maxlength)))
@@ -325,8 +324,7 @@ def confusion_matrix(
         for values, what in ((true, "labels"), (guessed, "predictions")):
             if values.size and values.max() >= classes:
                 raise invalid(f"`{what}` out of bound\nCondition x < y did not hold.\nFirst {min(3, values.size)} "
-                              f"elements of "
-                              f"x:\n{values[:3]}\nFirst 1 elements of y:\n[{classes}]")  # fmt: skip
+                              f"elements of x:\n{values[:3]}\nFirst 1 elements of y:\n[{classes}]")  # fmt: skip
     if true.shape != guessed.shape:
         raise invalid(f"Shapes of all inputs must match: values[0].shape = {list(true.shape)} != values[1].shape = "
                       f"{list(guessed.shape)}", "Pack")  # fmt: skip

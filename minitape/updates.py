@@ -81,8 +81,7 @@ class Updates:
         slices = _slices(sparse_delta)
         rows, values = np.asarray(tensor_of(slices.indices).array), tensor_of(slices.values)
         deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
-                   "after "
-                   "2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
+                   "after 2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
                    "instead.")  # fmt: skip
         index = (*np.indices(rows.shape)[:-1], rows)
         return self._changed("update", index, values)
@@ -126,9 +125,8 @@ class Updates:
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which is then increased by one; OutOfRangeError at the limit."""
-        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is "
-                   "deprecated and will "
-                   "be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
+        deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated "
+                   "and will be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
                    "instead.")  # fmt: skip
         old = self._state  # type: ignore[attr-defined]
         if int(old.array) >= limit:
@@ -163,8 +161,7 @@ class Updates:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
         if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
             raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the "
-                          "variable: got "
-                          f"indices {shown(where.shape)}, updates {shown(values.shape)}, variable "
+                          f"variable: got indices {shown(where.shape)}, updates {shown(values.shape)}, variable "
                           f"{shown(sizes)}", op)  # fmt: skip
         return self._changed(how, places(where.array), values)
 

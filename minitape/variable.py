@@ -66,8 +66,7 @@ class ResourceVariable(Variable):
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
-                             "providing a "
-                             "`variable_def`. You provided neither.")  # fmt: skip
+                             "providing a `variable_def`. You provided neither.")  # fmt: skip
         _check_arguments(name, constraint, variable_def, import_scope, caching_device)
         trainable = _trainable(name, trainable, synchronization, aggregation)
         if state.graph is not None:
@@ -214,8 +213,7 @@ class ResourceVariable(Variable):
         op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
         if self.dtype.kind in "bs":
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                          "attrs: "
-                          f"[dtype=DT_{self.dtype.name.upper()}]", op)  # fmt: skip
+                          f"attrs: [dtype=DT_{self.dtype.name.upper()}]", op)  # fmt: skip
         if state.graph is not None:
             return state.graph.assign(self, None, how, delta)
         old = self._state.array
@@ -308,10 +306,8 @@ class ResourceVariable(Variable):
     def initialized_value(self) -> Any:
         """Deprecated and not there in eager mode: NotImplementedError."""
         deprecated("Variable.initialized_value (from tensorflow.python.ops.variables) is deprecated and will be "
-                   "removed in a "
-                   "future version.\nInstructions for updating:\nUse Variable.read_value. Variables in 2.X are "
-                   "initialized "
-                   "automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
+                   "removed in a future version.\nInstructions for updating:\nUse Variable.read_value. Variables in "
+                   "2.X are initialized automatically both in eager and graph (inside tf.defun) contexts.")  # fmt: skip
         raise NotImplementedError
 
     def eval(self, session: Any = None) -> Any:
@@ -320,9 +316,8 @@ class ResourceVariable(Variable):
 
     def experimental_ref(self) -> Reference:
         """The old name of ``ref``."""
-        deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be "
-                   "removed in a "
-                   "future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
+        deprecated("Variable.experimental_ref (from tensorflow.python.ops.variables) is deprecated and will be removed "
+                   "in a future version.\nInstructions for updating:\nUse ref() instead.")  # fmt: skip
         return self.ref()
 
     def ref(self) -> Reference:
@@ -449,14 +444,12 @@ def _in_place(symbol: str, method: str) -> Any:
         if symbol in "+-":
             word, result = ("add", "+") if symbol == "+" else ("sub", "*")  # TensorFlow's text says * for -=
             raise RuntimeError(
-                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use "
-                f"`variable.assign_{word}(value)` to "
-                f"modify the variable, or `out = variable {result} value` if you need to get a new output Tensor."
+                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign_{word}(value)` "
+                f"to modify the variable, or `out = variable {result} value` if you need to get a new output Tensor."
             )
         raise RuntimeError(
             f"`var {symbol}= value` with `tf.Variable`s is not supported. Use `var.assign(var {symbol} value)` to "
-            "modify the "
-            f"variable, or `out = var {symbol} value` if you need to get a new output Tensor."
+            f"modify the variable, or `out = var {symbol} value` if you need to get a new output Tensor."
         )
 
     refuse.__name__ = refuse.__qualname__ = method

@@ -29,9 +29,8 @@ from .session import sweep_rows
 
 _ONCE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "
-    "created "
-    "once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables for more "
-    "information."
+    "created once or created outside tf.function. See https://www.tensorflow.org/guide/function#creating_tfvariables "
+    "for more information."
 )
 
 

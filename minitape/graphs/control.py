@@ -380,9 +380,8 @@ def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, lim
         if not isinstance(v, TensorArrayBase) and not after.shape.is_subtype_of(before[0]):
             raise ValueError(
                 f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
-                "iteration. To allow the shape to vary "
-                "across iterations, use the `shape_invariants` argument of tf.while_loop to specify a less-specific "
-                "shape."
+                "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+                "tf.while_loop to specify a less-specific shape."
             )
     likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
     found = build_while(check, traced, values, limit)

@@ -26,12 +26,9 @@ from .spec import TensorSpec, is_array, key_of
 _RETRACING = (
     "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
     "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
-    "with "
-    "different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function "
-    "outside of the "
-    "loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. For (3), "
-    "please refer "
-    "to https://www.tensorflow.org/guide/function#controlling_retracing and "
+    "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function "
+    "outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. "
+    "For (3), please refer to https://www.tensorflow.org/guide/function#controlling_retracing and "
     "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
 )
 
@@ -383,10 +380,8 @@ def _returned(result: Any, function: Any) -> Any:
             except (TypeError, ValueError):
                 raise TypeError(
                     "To be compatible with tf.function, Python functions must return zero or more Tensors or "
-                    "ExtensionTypes or "
-                    f"None values; in compilation of {function!r}, found return value of type {type(value).__name__}, "
-                    "which is "
-                    "not a Tensor or ExtensionType."
+                    f"ExtensionTypes or None values; in compilation of {function!r}, found return value of type "
+                    f"{type(value).__name__}, which is not a Tensor or ExtensionType."
                 ) from None
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 

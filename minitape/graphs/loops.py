@@ -30,11 +30,9 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
             first = current(test())
             if decides(first):
                 raise NotImplementedError(
-                    "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen "
-                    "either because "
-                    "variables changed type, or when a break or return statement inside the loop depends on a Tensor "
-                    "condition. "
-                    "In both cases, changing to a TF loop should remove the error.\n"
+                    "The condition of while loop started as non-Tensor, then changed to Tensor. This may happen either "
+                    "because variables changed type, or when a break or return statement inside the loop depends on a "
+                    "Tensor condition. In both cases, changing to a TF loop should remove the error.\n"
                     f"See {LIMITS}#consistency-of-control-flow-types for more info."
                 )
         return
@@ -46,8 +44,7 @@ def _refuse_return(names: tuple[str, ...]) -> None:
     if any(n.startswith("_ag_do_return") for n in names):
         raise NotImplementedError(
             "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
-            "depends on "
-            "a static Python condition such as a hyperparameter"
+            "depends on a static Python condition such as a hyperparameter"
         )
 
 
@@ -80,8 +77,7 @@ def _still(extra: Any) -> bool:
     if decides(value):
         raise NotImplementedError(
             "break and return statements which are dependent on a TF condition are not supported in Python for loops. "
-            "Did you "
-            "intend to make it a TF loop?\n"
+            "Did you intend to make it a TF loop?\n"
             f"See {LIMITS}#consistency-of-control-flow-types for more info."
         )
     return bool(value)

@@ -336,10 +336,8 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
         if isinstance(value, Tensor):
             raise TypeError(
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
-                "strings, "
-                f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was "
-                "passed to "
-                f"the argument `feed_dict` with key {tensor}."
+                f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which "
+                f"was passed to the argument `feed_dict` with key {tensor}."
             )
         array = _feed_array(value, tensor)
         if not tensor.shape.is_compatible_with(np.shape(array)):

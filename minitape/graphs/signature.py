@@ -91,10 +91,8 @@ class Signature:
             if not place.shape.is_compatible_with(tensor.shape):
                 raise TypeError(
                     f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
-                    f"Received args: {args} and kwargs: {kwargs} for signature: "
-                    f"{self.short(concrete.body)}.\n"
-                    f"Fallback to flat signature also failed due to: "
-                    f"{self._flat_reason(concrete, args, kwargs)}"
+                    f"Received args: {args} and kwargs: {kwargs} for signature: {self.short(concrete.body)}.\n"
+                    f"Fallback to flat signature also failed due to: {self._flat_reason(concrete, args, kwargs)}"
                 )
         return tensors
 
@@ -137,8 +135,7 @@ class Signature:
     def _refused(self, why: str, args: Any, kwargs: Any, concrete: Any) -> TypeError:
         return TypeError(
             f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-            "signature: "
-            f"{self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
+            f"signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
             f"{self._flat_reason(concrete, args, kwargs)}"
         )
 

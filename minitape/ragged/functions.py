@@ -360,8 +360,7 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
     if not result.shape or int(result.shape[0]) != size:
         raise ValueError(
             "tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
-            f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: "
-            f"{size})"
+            f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: {size})"
         )
     return ragged[0].with_flat_values(result)
 

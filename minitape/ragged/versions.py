@@ -39,24 +39,20 @@ from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, ma
 
 UNARY = (
     "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
-    "is_finite "
-    "is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt sigmoid "
-    "sign sin "
-    "sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
+    "is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt "
+    "sigmoid sign sin sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
 ).split()
 BINARY = (
     "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and "
-    "logical_or "
-    "logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract truediv xdivy "
-    "xlogy zeta polygamma igamma igammac nextafter"
+    "logical_or logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract "
+    "truediv xdivy xlogy zeta polygamma igamma igammac nextafter"
 ).split()
 ON_VALUES = (
     "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper "
-    "strings.strip "
-    "strings.length strings.to_number strings.as_string strings.to_hash_bucket_fast strings.to_hash_bucket "
-    "strings.to_hash_bucket_strong strings.regex_replace strings.regex_full_match strings.unicode_transcode "
-    "strings.unicode_script nn.relu nn.relu6 nn.elu nn.selu nn.gelu nn.silu nn.leaky_relu nn.softsign nn.dropout "
-    "debugging.check_numerics bitcast io.decode_raw"
+    "strings.strip strings.length strings.to_number strings.as_string strings.to_hash_bucket_fast "
+    "strings.to_hash_bucket strings.to_hash_bucket_strong strings.regex_replace strings.regex_full_match "
+    "strings.unicode_transcode strings.unicode_script nn.relu nn.relu6 nn.elu nn.selu nn.gelu nn.silu nn.leaky_relu "
+    "nn.softsign nn.dropout debugging.check_numerics bitcast io.decode_raw"
 ).split()
 
 

@@ -43,8 +43,7 @@ def _match(a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
         raise invalid(
             f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but "
-            "is "
-            f"a {b.dtype.kernel_name} tensor",
+            f"is a {b.dtype.kernel_name} tensor",
             "SparseAdd",
         )
     if len(a.sizes()) != len(b.sizes()):
@@ -105,8 +104,7 @@ def sparse_dense_matmul(
     if (n if adjoint_a else k) != inner:
         raise invalid(
             f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  "
-            "Did "
-            f"you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
+            f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
             f"[{','.join(map(str, dense.shape))}]",
             op,
         )

@@ -46,8 +46,7 @@ def _buckets(op: str, input: Any, num_buckets: int, function: Callable[[bytes], 
     if num_buckets < 1:
         raise invalid(
             f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1\n\t; NodeDef: {{{{node "
-            f"{op}}}}}; "
-            f"Op<name={op}; signature=input:string -> output:int64; attr=num_buckets:int,min=1>",
+            f"{op}}}}}; Op<name={op}; signature=input:string -> output:int64; attr=num_buckets:int,min=1>",
             op,
         )
     return wrap(np.array([function(s) % num_buckets for s in array.reshape(-1)], np.int64).reshape(array.shape))

@@ -80,10 +80,9 @@ _DEPRECATED = (
     "Instructions for updating:\ntf.py_func is deprecated in TF V2. Instead, there are two\n    options available in "
     "V2.\n"
     "    - tf.py_function takes a python function which manipulates tf eager\n    tensors instead of numpy arrays. "
-    "It's easy to "
-    "convert a tf eager tensor to\n    an ndarray (just call tensor.numpy()) but having access to eager tensors\n    "
-    "means "
-    "`tf.py_function`s can use accelerators such as GPUs as well as\n    being differentiable using a gradient tape.\n"
+    "It's easy to convert a tf eager tensor to\n    an ndarray (just call tensor.numpy()) but having access to eager "
+    "tensors\n    means `tf.py_function`s can use accelerators such as GPUs as well as\n    being differentiable using "
+    "a gradient tape.\n"
     "    - tf.numpy_function maintains the semantics of the deprecated tf.py_func\n    (it is not differentiable, and "
     "manipulates numpy arrays). It drops the\n    stateful argument making all functions stateful.\n"
 )
