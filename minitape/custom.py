@@ -149,12 +149,10 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
 
     ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
-    does
-    not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must
-    accept
-    ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any order,
-    as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and ValueError for a
-    wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
+    does not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must
+    accept ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any
+    order, as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and
+    ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
 
     >>> import minitape as tf
     >>> @tf.custom_gradient

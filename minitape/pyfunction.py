@@ -123,11 +123,9 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
-    empty
-    list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it makes
-    with
-    NumPy, has gradient zero. Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError, others:
-    UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
+    empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
+    makes with NumPy, has gradient zero. Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError,
+    others: UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):

@@ -1,9 +1,8 @@
 """A graph under construction: operations on symbolic tensors append rows to it.
 
 A :class:`Graph` is a recording (:class:`minitape.record.Record`) whose rows have a shape and a dtype but no value.
-Every
-row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph and
-``tf.gradients`` find their rows and sweep them as they do everywhere else.
+Every row is a leaf (placeholder, constant, captured tensor) or a call. Because it is a recording, tapes inside a graph
+and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 NumPy walks over the arrays once for each operation; the generated function walks over them once for all. It takes calls
 of the textbook table on arrays of one shape, and what commonly stands between them: slices and their adjoints, sums
-over
-all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long
+over all elements, single numbers. Functions for which NumPy has vector code (sin, exp, ...) are left to NumPy on long
 arrays.
 """
 

@@ -23,8 +23,8 @@ class GraphPrimitive(Primitive):
     """A primitive of graphs; ``forward`` always returns a tuple.
 
     ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which
-    they
-    were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no shapes.
+    they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
+    shapes.
     """
 
     def __init__(

@@ -1,10 +1,8 @@
 """The source of a Python function, rewritten so that its control flow goes through :mod:`minitape.graphs.autograph`.
 
 ``if``, ``while``, ``for``, ``and``/``or``/``not``, conditional expressions and calls become calls of functions that
-look
-whether a symbolic tensor decides, and otherwise do what Python does. ``break``, ``continue`` and ``return`` inside of
-them
-become flags and nested conditions first. Line numbers stay, so tracebacks point to the user's file.
+look whether a symbolic tensor decides, and otherwise do what Python does. ``break``, ``continue`` and ``return`` inside
+of them become flags and nested conditions first. Line numbers stay, so tracebacks point to the user's file.
 """
 
 from __future__ import annotations
