@@ -8,62 +8,35 @@ Each submodule is loaded when it is first used. What Keras has and this does not
 (False, [])
 """
 
-from __future__ import annotations
+from ..namespace import lazy as _lazy
 
-import importlib
-from typing import Any
-
-from ..api import missing
-
-MODULES = (
-    "activations",
-    "backend",
-    "callbacks",
-    "constraints",
-    "initializers",
-    "layers",
-    "losses",
-    "metrics",
-    "models",
-    "ops",
-    "optimizers",
-    "random",
-    "regularizers",
-    "saving",
-    "utils",
-)
-HOME = {
-    "Variable": "variable",
-    "Layer": "layer",
-    "Input": "symbolic",
-    "KerasTensor": "symbolic",
-    "Model": "model",
-    "Sequential": "model",
-    "Loss": "losses",
-    "Metric": "metrics",
-    "Optimizer": "optimizers",
-    "Initializer": "initializers",
-    "Regularizer": "regularizers",
-    "InputSpec": "layer",
-    "name_scope": "base",
-}
 __version__ = "3.15.1"
 
-
-def __getattr__(name: str) -> Any:
-    if name in MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in HOME:
-        found = getattr(importlib.import_module(f"{__name__}.{HOME[name]}"), name)
-        globals()[name] = found
-        return found
-    raise AttributeError(missing("tf.keras", name, [*MODULES, *HOME]))
-
-
-def __dir__() -> list[str]:
-    return sorted([*MODULES, *HOME, "__version__"])
+_MODULES = (
+    "activations backend callbacks constraints initializers layers losses metrics models ops optimizers random "
+    "regularizers saving utils"
+).split()
 
 
 def version() -> str:
-    """The version of Keras that this follows."""
+    """The version of Keras that this follows.
+
+    >>> import minitape as tf
+    >>> tf.keras.version()
+    '3.15.1'
+    """
     return __version__
+
+
+__getattr__, __dir__ = _lazy("tf.keras", {
+    "keras.base": "name_scope",
+    "keras.initializers": "Initializer",
+    "keras.layer": "InputSpec Layer",
+    "keras.losses": "Loss",
+    "keras.metrics": "Metric",
+    "keras.model": "Model Sequential",
+    "keras.optimizers": "Optimizer",
+    "keras.regularizers": "Regularizer",
+    "keras.symbolic": "Input KerasTensor",
+    "keras.variable": "Variable",
+}, globals(), {name: (f"keras.{name}", "") for name in _MODULES})  # fmt: skip
