@@ -9,12 +9,15 @@ import numpy as np
 
 from .. import dtypes
 from ..invalid import invalid
+from ..opdefs import accept_attr
 from ..tensor import wrap
 from .values import each, strings_of
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any:
-    """Base64 in its form for URLs, padded with ``=`` if ``pad``.
+    """Base64 in its form for URLs, padded with ``=`` if ``pad``, in the shape of ``input``.
+
+    InvalidArgumentError for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.io.encode_base64("hello").numpy()
@@ -29,7 +32,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Any
 
 
 def decode_base64(input: Any, name: str | None = None) -> Any:
-    """What ``encode_base64`` made, back. InvalidArgumentError for other text.
+    """What ``encode_base64`` made, back, with padding or without. InvalidArgumentError for other text.
 
     >>> import minitape as tf
     >>> tf.io.decode_base64("aGVsbG8").numpy()
@@ -55,7 +58,11 @@ def decode_raw(
     fixed_length: int | None = None,
     name: str | None = None,
 ) -> Any:
-    """The bytes of each string as numbers; all strings must have the same length (or are cut to ``fixed_length``).
+    """The bytes of each string as numbers of ``out_type``, along a new last axis.
+
+    All strings must have the same length, or are cut and filled up with zero bytes to ``fixed_length``.
+    InvalidArgumentError for strings of several lengths, for a length that is no multiple of the number's size, and for
+    a type that is no number.
 
     >>> import minitape as tf
     >>> tf.io.decode_raw("ab", tf.uint8).numpy()
@@ -63,7 +70,13 @@ def decode_raw(
     """
     array = strings_of(input_bytes, "DecodeRaw")
     dtype = dtypes.as_dtype(out_type)
+    accept_attr("DecodeRaw" if fixed_length is None else "DecodePaddedRaw", "out_type", dtype)
     kind = np.dtype(dtype.as_numpy_dtype)
+    if fixed_length is not None and fixed_length % kind.itemsize:
+        raise invalid(
+            f"fixed_length ({fixed_length}) must be a multiple of the size of out_type ({kind.itemsize})",
+            "DecodePaddedRaw",
+        )
     flat = list(array.reshape(-1))
     if fixed_length is not None:
         flat = [s[:fixed_length].ljust(fixed_length, b"\0") for s in flat]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError
 from ..invalid import invalid
+from ..opdefs import accept
 from ..operands import deferred
 from ..tensor import Tensor
-from .values import strings_of, texts
+from .values import converted, strings_of, texts
 
 
 @deferred
@@ -41,7 +43,10 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Any:
-    """The strings along the axes (all by default) joined.
+    """The strings along the axes (all by default) joined, in the order of the axes.
+
+    With ``keepdims`` the axes stay, with size 1. OutOfRangeError for an axis that is not there, InvalidArgumentError
+    for one that comes twice and for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1, separator="+").numpy().tolist()
@@ -60,6 +65,8 @@ def reduce_join(
                     None,
                     f"Invalid reduction dimension {a} for input with {rank} dimension(s) [Op:ReduceJoin] name: ",
                 )
+            if a % rank in axes:
+                raise invalid(f"Duplicate reduction dimension {a}", "ReduceJoin")
             axes.append(a % rank)
     kept = [i for i in range(rank) if i not in axes]
     moved = array.transpose((*kept, *axes[::-1])).reshape((*[array.shape[i] for i in kept], -1))
@@ -76,18 +83,43 @@ def reduce_join(
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Any:
-    """The strings with the same number joined.
+    """The strings with the same number joined, in their order; empty strings for numbers that are not there.
+
+    The shape of ``segment_ids`` (int32 or int64) must be how the shape of ``inputs`` begins; the result has the scalar
+    ``num_segments`` in its place. InvalidArgumentError for other shapes, for a number below 0 or not below
+    ``num_segments``; ValueError for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> print(tf.strings.unsorted_segment_join(['a', 'b', 'c'], [0, 1, 0], 2, '-').numpy())
     [b'a-c' b'b']
     """
-    array = strings_of(inputs, "UnsortedSegmentJoin")
-    ids = np.asarray(convert_to_tensor(segment_ids).array).reshape(-1)
-    found: list[list[bytes]] = [[] for _ in range(int(num_segments))]
-    for s, i in zip(array.reshape(-1), ids, strict=True):
-        found[i].append(s)
-    return texts([separator.encode().join(f) for f in found])
+    op, array = "UnsortedSegmentJoin", converted(inputs)
+    ids, count = convert_to_tensor(segment_ids), convert_to_tensor(num_segments)
+    accept(op, dtypes.string, ids.dtype, count.dtype)
+    _check_segments(array.shape, np.asarray(ids.array), np.asarray(count.array))
+    rest = array.shape[ids.ndim :]
+    found: list[list[bytes]] = [[] for _ in range(int(count.array) * math.prod(rest))]
+    slices = array.reshape((ids.array.size, -1))
+    for number, row in zip(ids.array.reshape(-1).tolist(), slices, strict=True):
+        for place, s in enumerate(row):
+            found[number * len(row) + place].append(s)
+    return texts([separator.encode().join(f) for f in found], (int(count.array), *rest))
+
+
+def _check_segments(shape: tuple[int, ...], ids: Any, count: Any) -> None:
+    op = "UnsortedSegmentJoin"
+    if count.ndim:
+        raise invalid("Number of segments must be a scalar", op)
+    if not ids.ndim:
+        raise invalid("Segment_id cannot have rank 0", op)
+    if ids.ndim > len(shape):
+        message = f"Invalid segment_id rank {ids.ndim} for input with {len(shape)} dimension(s) [Op:{op}]"
+        raise OutOfRangeError(None, None, message)
+    for axis, (mine, theirs) in enumerate(zip(ids.shape, shape, strict=False)):
+        if mine != theirs:
+            raise invalid(f"Segment dimension is {mine} while input dimension is {theirs} in rank {axis}", op)
+    if ((ids < 0) | (ids >= count)).any():
+        raise invalid("segment_ids are not allowed to exceed num_segments or to have negative values.", op)
 
 
 @deferred
@@ -100,7 +132,11 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Each run of ``ngram_width`` neighbours, joined; several widths one after the other.
+    """Each run of ``ngram_width`` neighbours along the last axis, joined; several widths one after the other.
+
+    ``pad_values`` (one string, or one for each side) stand before and after each row, ``padding_width`` times at most;
+    with ``preserve_short_sequences`` a row that is too short is one n-gram of its own. Ragged tensors give ragged ones.
+    ValueError for a width below 1, for a scalar, and for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
@@ -117,6 +153,8 @@ def ngrams(
         if isinstance(pad_values, (str, bytes))
         else tuple(pad_values)
     )
+    if min(widths) <= 0:
+        raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
     glue = separator.encode()
 
     def grams(row: list[bytes]) -> list[bytes]:
@@ -134,7 +172,9 @@ def ngrams(
 
     if isinstance(data, RaggedTensor):
         return constant([grams(row) for row in data.to_list()], dtypes.string, ragged_rank=1)
-    array = strings_of(data, "StringNGrams")
+    array = converted(data, "data: ")
+    if not array.ndim:
+        raise ValueError("Data must have rank>0")
     flat = [grams(list(row)) for row in array.reshape((-1, array.shape[-1]))]
     if array.ndim == 1:
         return texts(flat[0])

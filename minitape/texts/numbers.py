@@ -20,7 +20,7 @@ def parse(array: Any, dtype: Any) -> Any:
     """A tensor of the numbers that strings spell."""
     if dtype not in PARSED:
         raise invalid(
-            f"Value for attr 'out_type' of {dtype.name} is not in the list of allowed values: float, double, int32, "
+            f"Value for attr 'out_type' of {dtype.kernel_name} is not in the list of allowed values: float, double, int32, "
             "int64, uint32, uint64\n\t; NodeDef: {{node StringToNumber}}; Op<name=StringToNumber; "
             "signature=string_tensor:string -> output:out_type; attr=out_type:type,default=DT_FLOAT,"
             "allowed=[DT_FLOAT, DT_DOUBLE, DT_INT32, DT_INT64, DT_UINT32, DT_UINT64]>",

@@ -13,7 +13,7 @@ from ..invalid import invalid
 from ..operands import deferred
 from ..tensor import wrap
 from .unicode import characters
-from .values import each, is_later, rows, strings_of, texts, when_run
+from .values import converted, each, is_later, rows, strings_of, texts, when_run
 
 len_of = len  # the builtin, where an argument of that name hides it
 
@@ -28,6 +28,9 @@ def _coded(op: str, encoding: str) -> bool:
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
     """Lower case: of ASCII letters, or of all letters with encoding "utf-8".
 
+    The result has the shape of ``input``. InvalidArgumentError for another ``encoding`` and for a tensor that holds no
+    strings.
+
     >>> import minitape as tf
     >>> tf.strings.lower("HeLLo").numpy()
     b'hello'
@@ -41,6 +44,9 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
     """Upper case: of ASCII letters, or of all letters with encoding "utf-8".
 
+    The result has the shape of ``input``. InvalidArgumentError for another ``encoding`` and for a tensor that holds no
+    strings.
+
     >>> import minitape as tf
     >>> print(tf.strings.upper('abc').numpy())
     b'ABC'
@@ -52,7 +58,9 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
 
 @deferred
 def strip(input: Any, name: str | None = None) -> Any:
-    """Without white space at both ends.
+    """Without white space at both ends, in the shape of ``input``.
+
+    InvalidArgumentError for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.strip("  a b ").numpy()
@@ -75,7 +83,9 @@ def _unit(unit: str, op: str, signature: str) -> bool:
 
 @deferred
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
-    """The number of bytes, or of characters with unit "UTF8_CHAR"; int32.
+    """The number of bytes, or of characters with unit "UTF8_CHAR"; int32, in the shape of ``input``.
+
+    InvalidArgumentError for another ``unit`` and for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.length(["é", "abc"]).numpy()
@@ -134,11 +144,14 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The pieces between separators (white space by default): a tensor for one string, else a ragged tensor.
 
+    The result has one more axis than ``input``. After ``maxsplit`` pieces (-1 for all) the rest is one piece.
+    ValueError for a tensor that holds no strings.
+
     >>> import minitape as tf
     >>> tf.strings.split(["a b", "c"])
     <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
-    array = strings_of(input, "StringSplitV2")
+    array = converted(input, "input: ")
     separator = (sep or "").encode() if not isinstance(sep, bytes) else sep
     return rows(array, lambda s: _pieces(s, separator, maxsplit))
 
@@ -162,10 +175,12 @@ def _pieces(s: bytes, sep: bytes, most: int) -> list[bytes]:
 
 @deferred
 def bytes_split(input: Any, name: str | None = None) -> Any:
-    """The single bytes.
+    """The single bytes: a tensor for one string, else a ragged tensor with one more axis.
+
+    ValueError for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.bytes_split("ab").numpy().tolist()
     [b'a', b'b']
     """
-    return rows(strings_of(input, "StringSplit"), lambda s: [s[i : i + 1] for i in range(len(s))])
+    return rows(converted(input), lambda s: [s[i : i + 1] for i in range(len(s))])

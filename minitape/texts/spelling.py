@@ -15,7 +15,10 @@ from .values import is_later, strings_of, texts, when_run
 
 @deferred
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Any:
-    """The numbers that the strings spell. InvalidArgumentError for one that spells none.
+    """The numbers that the strings spell, in the shape of ``input``.
+
+    ``out_type`` is float32, float64, int32, int64, uint32 or uint64. InvalidArgumentError for another type and for a
+    string that spells no such number.
 
     >>> import minitape as tf
     >>> tf.strings.to_number(["1.5", "2"]).numpy()
@@ -37,7 +40,11 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Any:
-    """Numbers as text, as C's printf writes them.
+    """Numbers as text, as C's printf writes them, in the shape of ``input``.
+
+    ``precision`` digits stand after the point of floats; ``width`` characters at least, filled up with ``fill`` (a
+    space by default). Strings stay as they are. InvalidArgumentError for a ``fill`` of several characters, for a
+    ``precision`` of whole numbers, and for ``scientific`` together with ``shortest``.
 
     >>> import minitape as tf
     >>> tf.strings.as_string([1.5, 2.0]).numpy().tolist()

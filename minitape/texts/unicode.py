@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import unicodedata
 from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..opdefs import accept, accept_text
 from ..operands import deferred
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from .values import each, rows, strings_of, texts
 
 ENCODINGS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
@@ -62,22 +65,19 @@ def characters(s: bytes) -> list[bytes]:
     return out
 
 
-def _codec(encoding: str) -> str:
+def _codec(encoding: str, op: str) -> str:
+    """Python's name of an encoding; InvalidArgumentError for one that it does not know."""
+    name = ENCODINGS.get(encoding, encoding)
     try:
-        name = ENCODINGS.get(encoding) or encoding
-        b"".decode(name)
-        return name
+        codecs.lookup(name)
     except LookupError:
-        raise invalid(
-            f'Could not create converter for input encoding "{encoding}"', "UnicodeDecodeWithOffsets"
-        ) from None
+        raise invalid(f"Could not create converter for input encoding: {encoding}", op) from None
+    return name
 
 
-def _points(
-    s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool
-) -> list[tuple[int, int, int]]:
+def _points(s: bytes, codec: str, errors: str, replacement: int, replace_control: bool) -> list[tuple[int, int, int]]:
     """(code point, where it begins, how many bytes) of each character."""
-    codec, found, at = _codec(encoding), [], 0
+    found, at = [], 0
     while at < len(s):
         size, char = _next(s, at, codec)
         if char is None:
@@ -105,15 +105,12 @@ def _next(s: bytes, at: int, codec: str) -> tuple[int, str | None]:
     return 1, None
 
 
-def _check_errors(errors: str) -> None:
-    if errors not in ("strict", "replace", "ignore"):
-        raise ValueError(f"Value for 'errors' must be one of strict, replace, ignore. Got {errors!r}.")
-
-
-def _decoded(input: Any, encoding: str, errors: str, replacement: int, control: bool, what: Any, dtype: Any) -> Any:
-    _check_errors(errors)
-    array = strings_of(input, "UnicodeDecode")
-    return rows(array, lambda s: [what(s, p) for p in _points(s, encoding, errors, replacement, control)], dtype)
+def _decoded(
+    op: str, input: Any, encoding: str, errors: str, replacement: int, control: bool, what: Any, dtype: Any
+) -> Any:
+    accept_text(op, "errors", errors)
+    array, codec = strings_of(input, op), _codec(encoding, op)
+    return rows(array, lambda s: [what(s, p) for p in _points(s, codec, errors, replacement, control)], dtype)
 
 
 @deferred
@@ -125,15 +122,18 @@ def unicode_decode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points of each string, int32: a tensor for one string, else ragged.
+    """The code points of each string, int32: a tensor for one string, else ragged with one more axis.
+
+    ``input_encoding`` is "UTF-8", "UTF-16-BE", "UTF-32-BE" or another that Python knows. Bytes that are no character
+    become ``replacement_char``, are left out with ``errors="ignore"``, or raise InvalidArgumentError with "strict".
+    InvalidArgumentError also for an unknown encoding and for a tensor that holds no strings.
 
     >>> import minitape as tf
     >>> tf.strings.unicode_decode("hi", "UTF-8").numpy()
     array([104, 105], dtype=int32)
     """
-    return _decoded(
-        input, input_encoding, errors, replacement_char, replace_control_characters, lambda s, p: p[0], np.int32
-    )
+    given = (input, input_encoding, errors, replacement_char, replace_control_characters)
+    return _decoded("UnicodeDecode", *given, lambda s, p: p[0], np.int32)
 
 
 @deferred
@@ -145,7 +145,7 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points, and at which byte each begins.
+    """The code points (int32), and at which byte each begins (int64); arguments and errors of ``unicode_decode``.
 
     >>> import minitape as tf
     >>> points, places = tf.strings.unicode_decode_with_offsets('aé', 'UTF-8')
@@ -153,7 +153,8 @@ def unicode_decode_with_offsets(
     [ 97 233] [0 1]
     """
     given = (input, input_encoding, errors, replacement_char, replace_control_characters)
-    return unicode_decode(*given), _decoded(*given, lambda s, p: p[1], np.int64)
+    op = "UnicodeDecodeWithOffsets"
+    return _decoded(op, *given, lambda s, p: p[0], np.int32), _decoded(op, *given, lambda s, p: p[1], np.int64)
 
 
 @deferred
@@ -164,16 +165,15 @@ def unicode_split(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """The characters of each string, as strings.
+    """The characters of each string, as strings: a tensor for one string, else ragged with one more axis.
+
+    Arguments and errors are those of ``tf.strings.unicode_decode``.
 
     >>> import minitape as tf
     >>> tf.strings.unicode_split(["hi", "a"], "UTF-8")
     <tf.RaggedTensor [[b'h', b'i'], [b'a']]>
     """
-    codec = _codec(input_encoding)
-    return _decoded(
-        input, input_encoding, errors, replacement_char, False, lambda s, p: chr(p[0]).encode(codec), object
-    )
+    return _split("UnicodeDecode", input, input_encoding, errors, replacement_char)
 
 
 @deferred
@@ -184,15 +184,20 @@ def unicode_split_with_offsets(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """The characters, and at which byte each begins.
+    """The characters, and at which byte each begins (int64); arguments and errors of ``unicode_decode``.
 
     >>> import minitape as tf
     >>> parts, places = tf.strings.unicode_split_with_offsets('aé', 'UTF-8')
     >>> print(places.numpy())
     [0 1]
     """
-    parts = unicode_split(input, input_encoding, errors, replacement_char)
-    return parts, _decoded(input, input_encoding, errors, replacement_char, False, lambda s, p: p[1], np.int64)
+    op, given = "UnicodeDecodeWithOffsets", (input, input_encoding, errors, replacement_char)
+    return _split(op, *given), _decoded(op, *given, False, lambda s, p: p[1], np.int64)
+
+
+def _split(op: str, input: Any, encoding: str, errors: str, replacement: int) -> Any:
+    codec = ENCODINGS.get(encoding, encoding)
+    return _decoded(op, input, encoding, errors, replacement, False, lambda s, p: chr(p[0]).encode(codec), object)
 
 
 @deferred
@@ -203,7 +208,11 @@ def unicode_encode(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """Strings from code points: the last axis is joined.
+    """Strings from code points (int32): the last axis, which may be ragged, is joined.
+
+    What is no code point becomes ``replacement_char``, is left out with ``errors="ignore"``, or raises
+    InvalidArgumentError with "strict", as do an output encoding other than UTF-8, UTF-16-BE and UTF-32-BE, and other
+    dtypes.
 
     >>> import minitape as tf
     >>> tf.strings.unicode_encode([104, 105], "UTF-8").numpy()
@@ -211,8 +220,9 @@ def unicode_encode(
     """
     from ..convert import convert_to_tensor
     from ..ragged.tensor import RaggedTensor, make
-    _check_errors(errors)
-    codec = _codec(output_encoding)
+    accept_text("UnicodeEncode", "errors", errors)
+    accept_text("UnicodeEncode", "output_encoding", output_encoding)
+    codec = ENCODINGS[output_encoding]
 
     def one(points: Any) -> bytes:
         out = []
@@ -220,7 +230,7 @@ def unicode_encode(
             if 0 <= p <= 0x10FFFF and not 0xD800 <= p < 0xE000:
                 out.append(chr(p))
             elif errors == "strict":
-                raise invalid("Code point is out of range for Unicode, or a noncharacter.", "UnicodeEncode")
+                raise invalid("Code point is out of range for Unicode, or is a surrogate.", "UnicodeEncode")
             elif errors == "replace":
                 out.append(chr(replacement_char))
         return "".join(out).encode(codec)
@@ -231,7 +241,9 @@ def unicode_encode(
                 unicode_encode(input.values, output_encoding, errors, replacement_char), input._splits, input._uniform
             )
         return texts([one(row) for row in input.to_list()])
-    array = np.asarray(convert_to_tensor(input).array)
+    tensor = convert_to_tensor(input)
+    accept("UnicodeEncode", tensor.dtype)
+    array = np.asarray(tensor.array)
     return texts([one(row.tolist()) for row in array.reshape((-1, array.shape[-1]))], array.shape[:-1])
 
 
@@ -245,31 +257,39 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE).
+    """Strings from one encoding in another (UTF-8, UTF-16-BE or UTF-32-BE), in the shape of ``input``.
+
+    The other arguments and the errors are those of ``tf.strings.unicode_decode``.
 
     >>> import minitape as tf
     >>> print(tf.strings.unicode_transcode('é', 'UTF-8', 'UTF-16-BE').numpy() == b'\\x00\\xe9')
     True
     """
-    _check_errors(errors)
-    codec = _codec(output_encoding)
-    return each(
-        lambda s: "".join(
-            chr(p[0]) for p in _points(s, input_encoding, errors, replacement_char, replace_control_characters)
-        ).encode(codec),
-        strings_of(input, "UnicodeTranscode"),
-    )
+    op = "UnicodeTranscode"
+    accept_text(op, "errors", errors)
+    accept_text(op, "output_encoding", output_encoding)
+    array, before, after = strings_of(input, op), _codec(input_encoding, op), ENCODINGS[output_encoding]
+
+    def one(s: bytes) -> bytes:
+        points = _points(s, before, errors, replacement_char, replace_control_characters)
+        return "".join(chr(p[0]) for p in points).encode(after)
+
+    return each(one, array)
 
 
 @deferred
 def unicode_script(input: Any, name: str | None = None) -> Any:
     """ICU's number of the script that each code point belongs to (0 for common ones, 1 for marks), int32.
 
+    The result has the shape of ``input``, which is int32 (else InvalidArgumentError); -1 for what is no code point.
+
     >>> import minitape as tf
     >>> print(tf.strings.unicode_script([97]).numpy())
     [25]
     """
-    array = np.asarray(convert_to_tensor(input).array)
+    tensor = convert_to_tensor(input) if isinstance(input, Tensor) else convert_to_tensor(input, dtypes.int32)
+    accept("UnicodeScript", tensor.dtype)
+    array = np.asarray(tensor.array)
 
     def one(point: int) -> int:
         if not 0 <= point <= 0x10FFFF:

@@ -16,27 +16,24 @@ from ..tensor import Tensor, wrap
 
 def strings_of(x: Any, op: str) -> Any:
     """``x`` as an array of bytes; InvalidArgumentError for a tensor of another type."""
-    if isinstance(x, Tensor) or hasattr(x, "_read"):
-        tensor = convert_to_tensor(x)
-        if tensor.dtype != dtypes.string:
-            raise invalid(
-                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
-                f"{tensor.dtype.kernel_name} tensor",
-                op,
-            )
-    else:
-        tensor = convert_to_tensor(x, dtypes.string) if not _empty(x) else convert_to_tensor(x)
-        if tensor.dtype != dtypes.string:
-            raise invalid(
-                f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
-                f"{tensor.dtype.kernel_name} tensor",
-                op,
-            )
+    is_tensor = isinstance(x, Tensor) or hasattr(x, "_read")
+    is_empty = isinstance(x, (list, tuple)) and not len(x)
+    tensor = convert_to_tensor(x) if is_tensor or is_empty else convert_to_tensor(x, dtypes.string)
+    if tensor.dtype != dtypes.string:
+        raise invalid(
+            f"cannot compute {op} as input #0(zero-based) was expected to be a string tensor but is a "
+            f"{tensor.dtype.kernel_name} tensor",
+            op,
+        )
     return np.asarray(tensor.array, object)
 
 
-def _empty(x: Any) -> bool:
-    return isinstance(x, (list, tuple)) and not len(x)
+def converted(x: Any, label: str = "") -> Any:
+    """The same where TensorFlow converts first: ValueError (which names the argument) for a tensor of another type."""
+    try:
+        return np.asarray(convert_to_tensor(x, dtypes.string).array, object)
+    except ValueError as error:
+        raise ValueError(f"{label}{error}") from None
 
 
 def texts(values: Any, shape: Any = None) -> Any:

@@ -160,3 +160,65 @@ def test_texts_can_not_be_computed_with():
         tf.constant("a") * tf.constant("b")
     with tf.GradientTape() as tape:
         tape.watch(tf.constant("a"))  # a warning in the log, as in TensorFlow
+
+
+# -- what is refused, and shapes (each case was tried in TensorFlow 2.21) ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ids", "count", "expected"),
+    [([0, 1], 2, [[b"a", b"b"], [b"c", b"d"]]), ([1, 1], 2, [[b"", b""], [b"a+c", b"b+d"]]),
+     ([[0, 1], [1, 0]], 2, [b"a+d", b"b+c"])],
+)  # fmt: skip
+def test_segments_of_strings(ids, count, expected):
+    found = tf.strings.unsorted_segment_join([["a", "b"], ["c", "d"]], ids, count, "+")
+    assert found.numpy().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda s: s.unsorted_segment_join(["a"], [2], 2), "InvalidArgument", "segment_ids are not allowed to exceed"),
+        (lambda s: s.unsorted_segment_join(["a"], [-1], 2), "InvalidArgument", "or to have negative values"),
+        (lambda s: s.unsorted_segment_join("a", 0, 2), "InvalidArgument", "Segment_id cannot have rank 0"),
+        (lambda s: s.unsorted_segment_join("a", [0], 2), "OutOfRange", "Invalid segment_id rank 1 for input with 0"),
+        (lambda s: s.unsorted_segment_join(["a"], [0], [2]), "InvalidArgument", "Number of segments must be a scalar"),
+        (lambda s: s.unsorted_segment_join(["a"], [0.0], 1), "InvalidArgument", "Value for attr 'Tindices' of float"),
+        (lambda s: s.reduce_join([["a"]], axis=[0, 0]), "InvalidArgument", "Duplicate reduction dimension 0"),
+        (lambda s: s.reduce_join([["a"]], axis=2), "OutOfRange", "Invalid reduction dimension 2"),
+        (lambda s: s.to_number(["1"], tf.float16), "InvalidArgument", "Value for attr 'out_type' of half is not"),
+        (lambda s: s.unicode_decode("a", "X"), "InvalidArgument", "Could not create converter for input encoding: X"),
+        (lambda s: s.unicode_transcode("a", "X", "UTF-8"), "InvalidArgument", "converter for input encoding: X"),
+        (lambda s: s.unicode_split("a", "UTF-8", "foo"), "InvalidArgument", "Value for attr 'errors' of \"foo\""),
+        (lambda s: s.unicode_encode([97], "foo"), "InvalidArgument", "Value for attr 'output_encoding' of \"foo\""),
+        (lambda s: s.unicode_encode(["a"], "UTF-8"), "InvalidArgument", "a int32 tensor but is a string tensor"),
+        (lambda s: s.unicode_encode([0xD800], "UTF-8", "strict"), "InvalidArgument", "or is a surrogate"),
+        (lambda s: s.unicode_script(tf.constant([97.0])), "InvalidArgument", "a int32 tensor but is a float tensor"),
+        (lambda s: s.regex_full_match(tf.constant([1]), "a"), "InvalidArgument", "cannot compute StaticRegexFullMatch"),
+    ],
+)
+def test_operations_on_strings_refuse(call, error, message):
+    with pytest.raises(getattr(tf.errors, f"{error}Error"), match=message):
+        call(tf.strings)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: s.ngrams(["a"], 0), "All ngram_widths must be greater than 0. Got 0"),
+        (lambda s: s.ngrams("a", 1), "Data must have rank>0"),
+        (lambda s: s.ngrams(tf.constant([1]), 1), "^data: Tensor conversion requested dtype string for Tensor with dtype"),
+        (lambda s: s.split(tf.constant([1])), "^input: Tensor conversion requested dtype string for Tensor with dtype"),
+        (lambda s: s.bytes_split(tf.constant([1])), "^Tensor conversion requested dtype string for Tensor with dtype"),
+    ],
+)
+def test_functions_of_strings_refuse(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(tf.strings)
+
+
+def test_raw_numbers_are_refused():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"fixed_length \(3\) must be a multiple of the size of"):
+        tf.io.decode_raw(["ab"], tf.int16, fixed_length=3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Value for attr 'out_type' of string is not in the list"):
+        tf.io.decode_raw("ab", tf.string)
