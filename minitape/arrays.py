@@ -25,6 +25,8 @@ newaxis = None
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
 
+    It has the shape and dtype of ``input``, which may also be ragged, sparse or IndexedSlices.
+
     >>> import minitape as tf
     >>> x = tf.constant([1.0])
     >>> tf.identity(x) is x
@@ -50,6 +52,8 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
 @strict
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
+
+    It has the shape and dtype of ``input``: tapes take it for a constant.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -98,6 +102,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 @strict
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     """The values in another dtype, limited to what it can hold.
+
+    Fractions are cut off on the way to whole numbers, and complex numbers lose their imaginary part. Differentiable
+    between floats.
 
     >>> import minitape as tf
     >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
@@ -165,6 +172,8 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Any]:
     """The shape of each tensor of a list.
 
+    A list of 1-d tensors of ``out_type``. No gradient passes.
+
     >>> import minitape as tf
     >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], [[3]]])]
     [[2], [1, 1]]
@@ -175,6 +184,9 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
 @strict
 def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """The number of elements, as a scalar tensor.
+
+    It is int32 unless ``out_type`` says otherwise; of a ragged tensor it counts the elements that are there. No
+    gradient passes.
 
     >>> import minitape as tf
     >>> tf.size([[1, 2], [3, 4]]).numpy()
@@ -188,6 +200,8 @@ def size(input: Any, out_type: Any = None, name: str | None = None) -> Any:
 @strict
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of axes, as a scalar tensor.
+
+    It is int32; a ragged axis counts as any other. No gradient passes.
 
     >>> import minitape as tf
     >>> tf.rank([[1, 2]]).numpy()
@@ -256,6 +270,8 @@ def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Any:
     """The axes in another order, reversed by default; ``conjugate`` also conjugates. Differentiable.
 
+    InvalidArgumentError unless ``perm`` names each axis once.
+
     >>> import minitape as tf
     >>> tf.transpose([[1, 2, 3], [4, 5, 6]]).numpy()
     array([[1, 4],
@@ -289,6 +305,8 @@ def _order(perm: Any, n: int) -> tuple[int, ...]:
 @strict
 def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     """A new axis of size 1 at place ``axis`` (negative: counted from the end). Differentiable.
+
+    InvalidArgumentError for a place outside.
 
     >>> import minitape as tf
     >>> tf.expand_dims([1, 2], -1).numpy()
@@ -348,6 +366,8 @@ def _unknown_as_rest(sizes: list[Any]) -> tuple[int, ...]:
 @deferred
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """The tensor repeated along new axes and axes of size 1 until it has ``shape``. Differentiable.
+
+    InvalidArgumentError for a shape to which it can not be broadcast.
 
     >>> import minitape as tf
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy()
@@ -443,6 +463,8 @@ ensure_shape = strict(ensure_shape)
 @deferred
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """The order of the elements reversed along each of the axes in a list. Differentiable.
+
+    The result has the shape and dtype of the tensor. InvalidArgumentError for an axis that is not there or comes twice.
 
     >>> import minitape as tf
     >>> tf.reverse([1, 2, 3], [0]).numpy()

@@ -31,6 +31,9 @@ _declare("right_shift", _shift(_np.right_shift), [None, None], op="RightShift", 
 def bitwise_and(x: _Any, y: _Any, name: str | None = None) -> _Any:
     """The bits that are set in both.
 
+    ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
+    InvalidArgumentError. Not differentiable.
+
     >>> import minitape as tf
     >>> tf.bitwise.bitwise_and(12, 10).numpy()
     np.int32(8)
@@ -40,6 +43,9 @@ def bitwise_and(x: _Any, y: _Any, name: str | None = None) -> _Any:
 
 def bitwise_or(x: _Any, y: _Any, name: str | None = None) -> _Any:
     """The bits that are set in one of them or both.
+
+    ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
+    InvalidArgumentError. Not differentiable.
 
     >>> import minitape as tf
     >>> tf.bitwise.bitwise_or(12, 10).numpy()
@@ -51,6 +57,9 @@ def bitwise_or(x: _Any, y: _Any, name: str | None = None) -> _Any:
 def bitwise_xor(x: _Any, y: _Any, name: str | None = None) -> _Any:
     """The bits that are set in exactly one of them.
 
+    ``x`` and ``y`` are whole numbers of one dtype, which is also the result's, and of shapes that broadcast: else
+    InvalidArgumentError. Not differentiable.
+
     >>> import minitape as tf
     >>> tf.bitwise.bitwise_xor(12, 10).numpy()
     np.int32(6)
@@ -60,6 +69,9 @@ def bitwise_xor(x: _Any, y: _Any, name: str | None = None) -> _Any:
 
 def invert(x: _Any, name: str | None = None) -> _Any:
     """All bits flipped.
+
+    ``x`` is a tensor of whole numbers (else InvalidArgumentError); the result has its shape and dtype. Not
+    differentiable.
 
     >>> import minitape as tf
     >>> tf.bitwise.invert(5).numpy()
@@ -71,6 +83,9 @@ def invert(x: _Any, name: str | None = None) -> _Any:
 def left_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
     """``x`` moved ``y`` places to the left.
 
+    A negative ``y`` counts as 0, one from the number of bits on as one less. Dtypes, shapes and errors are those of
+    ``tf.bitwise.bitwise_and``.
+
     >>> import minitape as tf
     >>> tf.bitwise.left_shift(3, 2).numpy()
     np.int32(12)
@@ -80,6 +95,9 @@ def left_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
 
 def right_shift(x: _Any, y: _Any, name: str | None = None) -> _Any:
     """``x`` moved ``y`` places to the right; negative numbers stay negative.
+
+    A negative ``y`` counts as 0, one from the number of bits on as one less. Dtypes, shapes and errors are those of
+    ``tf.bitwise.bitwise_and``.
 
     >>> import minitape as tf
     >>> tf.bitwise.right_shift(-8, 1).numpy()

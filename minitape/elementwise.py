@@ -209,6 +209,8 @@ def sign(x: Any, name: str | None = None) -> Any:
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
 
+    The result has the shape and dtype of ``x``.
+
     >>> import minitape as tf
     >>> print(tf.round([0.5, 1.5, 2.5]).numpy())
     [0. 2. 2.]

@@ -37,7 +37,7 @@ class OpError(Exception):
         return self.message
 
 
-_EXAMPLE = """Canonical error {code}.
+_EXAMPLE = """{meaning} Its code is {code}.
 
 >>> import minitape as tf
 >>> print(tf.errors.{name}Error(None, None, "what went wrong"))
@@ -45,21 +45,37 @@ what went wrong
 """
 
 
-def _family() -> dict[str, type[OpError]]:
-    codes = {
-        "Cancelled": 1, "Unknown": 2, "InvalidArgument": 3, "DeadlineExceeded": 4, "NotFound": 5, "AlreadyExists": 6,
-        "PermissionDenied": 7, "ResourceExhausted": 8, "FailedPrecondition": 9, "Aborted": 10, "OutOfRange": 11,
-        "Unimplemented": 12, "Internal": 13, "Unavailable": 14, "DataLoss": 15, "Unauthenticated": 16,
-    }  # fmt: skip
-    globals().update({_re.sub(r"(?<!^)(?=[A-Z])", "_", name).upper(): code for name, code in codes.items()}, OK=0)
-    return {
-        name + "Error": type(name + "Error", (OpError,), {"error_code": code, "__doc__": _EXAMPLE.format(code=code, name=name),
-                                                        "__module__": __name__})
-        for name, code in codes.items()
-    }  # fmt: skip
+_KINDS = {  # kind -> (canonical code, when it is raised)
+    "Cancelled": (1, "The operation was cancelled, usually by who asked for it."),
+    "Unknown": (2, "Something else failed, such as a Python function that was called by an operation."),
+    "InvalidArgument": (3, "An argument is wrong: shapes that do not fit, a dtype without a kernel, an index outside."),
+    "DeadlineExceeded": (4, "Time ran out before the operation was done."),
+    "NotFound": (5, "What was asked for is not there, such as a checkpoint or a kernel for a dtype."),
+    "AlreadyExists": (6, "What was to be made is there already."),
+    "PermissionDenied": (7, "Who asked may not do this."),
+    "ResourceExhausted": (8, "No memory or other resource is left."),
+    "FailedPrecondition": (9, "The state does not allow it, such as reading a variable that was not initialized."),
+    "Aborted": (10, "The operation was stopped, usually by a conflict with another."),
+    "OutOfRange": (11, "The operation went past an end: of a dataset, of a TensorArray, of the axes."),
+    "Unimplemented": (12, "The operation is not implemented for these arguments."),
+    "Internal": (13, "Something inside is broken."),
+    "Unavailable": (14, "What the operation needs can not be reached at the moment."),
+    "DataLoss": (15, "Data is lost or damaged."),
+    "Unauthenticated": (16, "Who asked is not known."),
+}
 
 
-globals().update(_family())
+def _class(kind: str, code: int, meaning: str) -> type[OpError]:
+    name = f"{kind}Error"
+    text = _EXAMPLE.format(code=code, meaning=meaning, name=kind)
+    return type(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__})
+
+
+OK = 0
+for _kind, (_code, _meaning) in _KINDS.items():
+    globals()[f"{_kind}Error"] = _class(_kind, _code, _meaning)
+    globals()[_re.sub(r"(?<!^)(?=[A-Z])", "_", _kind).upper()] = _code
+
 InvalidArgumentError: type[OpError] = globals()["InvalidArgumentError"]
 
 __getattr__, __dir__ = _lazy("tf.errors", {}, globals())

@@ -111,6 +111,9 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
 def fill(dims: Any, value: Any, name: str | None = None) -> Any:
     """A tensor of shape ``dims`` in which every element is ``value``. Differentiable in ``value``.
 
+    It has the dtype of ``value``, a scalar. InvalidArgumentError for a value with axes, for ``dims`` that are no
+    vector, and for a negative size.
+
     >>> import minitape as tf
     >>> tf.fill([2, 2], 9).numpy()
     array([[9, 9],
@@ -135,6 +138,9 @@ def eye(
     name: str | None = None,
 ) -> Any:
     """An identity matrix, or a batch of them; ``num_columns`` makes it rectangular.
+
+    It has the ``dtype`` and two axes after those of ``batch_shape``. TypeError for sizes that are no whole numbers,
+    InvalidArgumentError for negative ones.
 
     >>> import minitape as tf
     >>> tf.eye(2, 3).numpy()

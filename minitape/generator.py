@@ -53,6 +53,8 @@ def _words(seed: Any) -> np.ndarray:
 def create_rng_state(seed: Any, alg: Any) -> Any:
     """The state that a Generator with this seed begins with, as an int64 tensor.
 
+    ``seed`` is a whole number or a vector of up to three. ValueError for an unknown ``alg``.
+
     >>> import minitape as tf
     >>> print(tf.random.create_rng_state(1, "philox").numpy())
     [1 0 0]

@@ -204,6 +204,8 @@ def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tu
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """The tensor repeated as a whole, ``multiples[i]`` times along axis i. Differentiable.
 
+    InvalidArgumentError unless ``multiples`` has one number, not negative, for each axis.
+
     >>> import minitape as tf
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)

@@ -229,7 +229,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     >>> y.numpy(), idx.numpy()
     (array([5, 3], dtype=int32), array([0, 1, 0], dtype=int32))
     """
-    x = _vector(x, "unique")
+    x = _vector(x, "Unique")
     return Unique(*apply(TABLE["unique"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
 
 
@@ -237,24 +237,30 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """The same as ``tf.unique`` with how often each element appears.
 
+    The counts and the indices are of ``out_idx``, int32 or int64. Not differentiable. InvalidArgumentError for what is
+    no vector.
+
     >>> import minitape as tf
     >>> tf.unique_with_counts([5, 3, 5]).count.numpy()
     array([2, 1], dtype=int32)
     """
-    x = _vector(x, "unique")
+    x = _vector(x, "UniqueWithCounts")
     return UniqueWithCounts(*apply(TABLE["unique_with_counts"], (x,), {"out_idx": dtypes.as_dtype(out_idx)}))
 
 
-def _vector(x: Any, name: str) -> Any:
+def _vector(x: Any, op: str) -> Any:
     x = tensor_of(x)
     if x.ndim != 1:
-        raise invalid(f"{name} expects a 1D vector.", "Unique")
+        raise invalid("unique expects a 1D vector.", op)
     return x
 
 
 @strict
 def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Any:
     """A mask that is true for the first ``lengths[...]`` places of a new last axis of size ``maxlen``.
+
+    ``maxlen`` is by default the largest length; ``dtype`` may be any type that has a true and a false. ValueError for a
+    ``maxlen`` with axes.
 
     >>> import minitape as tf
     >>> tf.sequence_mask([1, 3]).numpy()
@@ -329,12 +335,16 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
 
+    ``indices`` (a scalar or a vector) and ``dims`` are of one dtype, int32 or int64, which is also the result's.
+    InvalidArgumentError for other types and for a place outside.
+
     >>> import minitape as tf
     >>> tf.unravel_index([5, 7], [3, 3]).numpy()
     array([[1, 2],
            [2, 1]], dtype=int32)
     """
     places, sizes = together(indices, dims)
+    accept("UnravelIndex", places.dtype, sizes.dtype)
     flat, shape = np.asarray(places.array), tuple(int(d) for d in np.asarray(sizes.array))
     if np.any((flat < 0) | (flat >= _product(shape))):
         raise invalid("index is out of bound as with dims", "UnravelIndex")

@@ -245,6 +245,8 @@ def uniform(
 def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     """The slices along the first axis in a random order. No gradient passes.
 
+    The result has the shape and dtype of ``value``; a scalar comes back as it is.
+
     >>> import minitape as tf
     >>> sorted(tf.random.shuffle([3, 1, 2]).numpy().tolist())
     [1, 2, 3]
@@ -398,12 +400,16 @@ def stateless_truncated_normal(
 ) -> Any:  # fmt: skip
     """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as ``normal``.
 
+    ``dtype`` is a float (else TypeError). InvalidArgumentError for a seed that is not two integers.
+
     >>> import minitape as tf
     >>> print(tf.random.stateless_truncated_normal([2], seed=[1, 2]).numpy())
     [0.5441101  0.20738031]
     """
     _check_alg(alg)
     dtype = dtypes.as_dtype(dtype)
+    if dtype.is_integer:
+        raise TypeError(f"Cannot convert {mean} to EagerTensor of dtype {dtype.name}")
     return _scaled(_stateless(philox.truncated_normal, shape, seed, dtype, "StatelessTruncatedNormalV2"), mean, stddev)
 
 
@@ -440,6 +446,9 @@ def stateless_categorical(
 ) -> Any:
     """For each row of log probabilities ``num_samples`` class numbers that depend on ``seed`` alone.
 
+    ``logits`` is a matrix (else InvalidArgumentError); the result has a row for each of its rows and is int64 unless
+    ``dtype`` says otherwise. Not differentiable.
+
     >>> import minitape as tf
     >>> print(tf.random.stateless_categorical([[0.0, 1.0, 2.0]], 4, seed=[1, 2]).numpy())
     [[2 2 1 2]]
@@ -454,18 +463,24 @@ def stateless_categorical(
 def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Any:
     """The slices along the first axis in an order that depends on ``seed`` alone. No gradient passes.
 
+    The result has the shape and dtype of ``value``; a scalar comes back as it is.
+
     >>> import minitape as tf
     >>> print(tf.random.experimental.stateless_shuffle([0, 1, 2, 3, 4, 5, 6, 7], seed=[1, 2]).numpy())
     [4 2 1 7 3 6 0 5]
     """
     _check_alg(alg)
     x = tensor_of(value)
+    if not x.ndim:
+        return x
     return decided(wrap(x.array[philox.permutation(*_start(seed), x.array.shape[0])]), (x,), "RandomIndexShuffle")
 
 
 @strict
 def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
     """``num`` new seeds made of one, as a matrix with one seed in each row.
+
+    ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.
 
     >>> import minitape as tf
     >>> tf.random.split([1, 2], 3).shape
@@ -478,6 +493,8 @@ def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
 @strict
 def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
     """A new seed made of a seed and an integer.
+
+    ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.
 
     >>> import minitape as tf
     >>> print(tf.random.fold_in([1, 2], 5).numpy())

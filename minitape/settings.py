@@ -26,6 +26,8 @@ _CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """With True, every ``tf.function`` runs as the plain Python function that it wraps.
 
+    So Python's debugger stops inside. It holds for all functions until it is switched off.
+
     >>> import minitape as tf
     >>> tf.config.run_functions_eagerly(True)
     >>> tf.function(lambda: tf.executing_eagerly())()
@@ -48,6 +50,8 @@ def functions_run_eagerly() -> bool:
 def list_physical_devices(device_type: str | None = None) -> list[Any]:
     """The devices of a type: one CPU, no GPU.
 
+    Without a type all devices; an empty list for a type that is not there.
+
     >>> import minitape as tf
     >>> tf.config.list_physical_devices("GPU")
     []
@@ -57,6 +61,8 @@ def list_physical_devices(device_type: str | None = None) -> list[Any]:
 
 def list_logical_devices(device_type: str | None = None) -> list[Any]:
     """The logical devices of a type: one CPU.
+
+    Without a type all devices; an empty list for a type that is not there.
 
     >>> import minitape as tf
     >>> len(tf.config.list_logical_devices())

@@ -41,6 +41,8 @@ as_str = as_text
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
     """Any value as text.
 
+    Bytes are decoded (UnicodeDecodeError if they are not of the ``encoding``), other values become their ``str``.
+
     >>> import minitape as tf
     >>> tf.compat.as_str_any(3)
     '3'

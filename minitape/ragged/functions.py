@@ -88,6 +88,8 @@ def _one_dtype(tensors: list[Any], op: str) -> list[Any]:
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors (also of different lengths) as the rows of a ragged tensor, or along another new axis.
 
+    All must have one dtype and one number of axes. Differentiable. ValueError for an axis that is not there.
+
     >>> import minitape as tf
     >>> tf.ragged.stack([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
@@ -273,6 +275,8 @@ def gather_nd(params: Any, indices: Any) -> Any:
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The elements (or rows) for which the mask is true, each row of its own length.
 
+    ``mask`` is a dense or ragged tensor of bools whose axes are the first ones of ``data``. Differentiable in ``data``.
+
     >>> import minitape as tf
     >>> tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
@@ -333,6 +337,9 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
     """``op`` on the flat values of all ragged arguments; ValueError when their numbers differ.
+
+    All ragged arguments must be cut in the same way, and ``op`` must keep the number of values. Differentiable as
+    ``op`` is.
 
     >>> import minitape as tf
     >>> tf.ragged.map_flat_values(lambda x: x * 10, tf.ragged.constant([[1], [2, 3]]))

@@ -132,6 +132,10 @@ def range(
 ) -> RaggedTensor:
     """One row of numbers for each start, up to (not including) its limit. InvalidArgumentError for a delta of 0.
 
+    ``starts``, ``limits`` and ``deltas`` are numbers or vectors of one length; a single argument is the limits. The
+    numbers have ``dtype``, or the widest dtype given (int32, int64, float32 or float64; else ValueError). No gradient
+    passes.
+
     >>> import minitape as tf
     >>> tf.ragged.range([3, 1])
     <tf.RaggedTensor [[0, 1, 2], [0]]>
@@ -156,6 +160,8 @@ def range(
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Any:
     """The row number of each value.
 
+    ``splits`` is a vector of int32 or int64 (else ValueError); the result has its dtype or ``out_type``.
+
     >>> import minitape as tf
     >>> tf.ragged.row_splits_to_segment_ids([0, 2, 3]).numpy()
     array([0, 0, 1])
@@ -169,6 +175,9 @@ def segment_ids_to_row_splits(
 ) -> Any:
     """The row splits for row numbers that never fall.
 
+    ``segment_ids`` is a vector of int32 or int64 (else ValueError); there are ``num_segments`` rows, by default as many
+    as the last number needs. The result has the dtype of the numbers or ``out_type``.
+
     >>> import minitape as tf
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])
@@ -180,6 +189,9 @@ def segment_ids_to_row_splits(
 
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
     """Row ``i`` holds the elements of ``data`` whose partition is ``i``.
+
+    ``partitions`` is a vector with a whole number below ``num_partitions`` for each row of ``data``, which may be
+    ragged. The result has ``num_partitions`` rows. Differentiable in ``data``.
 
     >>> import minitape as tf
     >>> tf.ragged.stack_dynamic_partitions([1, 2, 3], [0, 1, 0], 2)
@@ -196,6 +208,9 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
 
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     """For each row all combinations of one string from each input, joined by ``_X_``.
+
+    ``inputs`` are ragged or dense matrices with the same number of rows; numbers count as their text. The result is a
+    ragged tensor of strings.
 
     >>> import minitape as tf
     >>> print(tf.ragged.cross([tf.ragged.constant([['a'], ['b', 'c']]), tf.ragged.constant([['d'], ['e']])]).to_list())

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
+from ..dtypes import int64
 from ..invalid import invalid
+from ..opdefs import accept
 from ..primitives import TABLE
 from ..tensor import Tensor, apply, wrap
 from .primitives import pick, places, put, sparse
@@ -28,7 +30,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
         return _add_dense(*((a, b) if isinstance(a, SparseTensor) else (b, a)))
-    _match(a, b)
+    _match(a, b, "SparseAdd")
     keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
     count = a.values.shape[0]
     total = TABLE["add"](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
@@ -39,20 +41,18 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), total, a.sizes())
 
 
-def _match(a: Any, b: Any) -> None:
+def _match(a: Any, b: Any, op: str) -> None:
     if a.dtype != b.dtype:
         raise invalid(
-            f"cannot compute SparseAdd as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but "
-            f"is a {b.dtype.kernel_name} tensor",
-            "SparseAdd",
+            f"cannot compute {op} as input #4(zero-based) was expected to be a {a.dtype.kernel_name} tensor but is a "
+            f"{b.dtype.kernel_name} tensor",
+            op,
         )
     if len(a.sizes()) != len(b.sizes()):
-        raise invalid(
-            f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", "SparseAdd"
-        )
+        raise invalid(f"Input indices must have the same dimension, got {len(a.sizes())} and {len(b.sizes())}", op)
     for i, (m, n) in enumerate(zip(a.sizes(), b.sizes(), strict=True)):
         if m != n:
-            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", "SparseAdd")
+            raise invalid(f"Operands' shapes do not match: got {m} and {n} for dimension {i}", op)
 
 
 def _add_dense(st: Any, dense: Any) -> Any:
@@ -130,6 +130,9 @@ def _flip(matrix: Any, dtype: Any) -> Any:
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
     """``op`` on the values of all sparse arguments, which have elements at the same places.
 
+    ``op`` must keep the number of values (else ValueError). Differentiable as ``op`` is. ValueError without a sparse
+    argument, InvalidArgumentError for elements at different places.
+
     >>> import minitape as tf
     >>> tf.sparse.map_values(tf.square, tf.sparse.from_dense([0, 3])).values.numpy()
     array([9], dtype=int32)
@@ -147,7 +150,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
 
 def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
-    _match(a, b)
+    _match(a, b, f"SparseSparse{name.title()}")
     keys, ways = np.unique(np.concatenate([places(a), places(b)]), return_inverse=True)
     count = a.values.shape[0]
     values = TABLE[name](put(a.values, ways[:count], len(keys)), put(b.values, ways[count:], len(keys)))
@@ -156,6 +159,8 @@ def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The larger element at each place that one of them has; what is missing counts as zero.
+
+    InvalidArgumentError unless both have one dtype and one shape.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -168,6 +173,8 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller element at each place that one of them has; what is missing counts as zero.
 
+    InvalidArgumentError unless both have one dtype and one shape.
+
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
     >>> print(tf.sparse.to_dense(tf.sparse.minimum(s, tf.sparse.from_dense([[3.0, 0.0], [0.0, 1.0]]))).numpy().tolist())
@@ -177,7 +184,9 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
 
 
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax over the elements of each row that are there. Differentiable.
+    """Softmax over the elements of each row (along the last axis) that are there. Differentiable.
+
+    InvalidArgumentError for fewer than two axes and for what is no float.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -185,6 +194,9 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     [1. 1.]
     """
     st = sparse_input(sp_input)
+    accept("SparseSoftmax", int64, st.dtype)
+    if len(st.sizes()) < 2:
+        raise invalid(f"Input should have rank >= 2, but received shape: {len(st.sizes())}", "SparseSoftmax")
     rows = places(st) // st.sizes()[-1]
     _, ways = np.unique(rows, return_inverse=True)
     count = int(ways.max()) + 1 if len(ways) else 0

@@ -46,6 +46,8 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The elements of a dense tensor that are not zero (or not the empty string). Differentiable.
 
+    ``tensor`` has any dtype and at least one axis (else InvalidArgumentError).
+
     >>> import minitape as tf
     >>> tf.sparse.from_dense([[0, 3]]).indices.numpy()
     array([[0, 1]])
@@ -63,7 +65,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
 def eye(
     num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
-    """Ones on the diagonal.
+    """A matrix with ones of ``dtype`` on the diagonal; square unless ``num_columns`` says otherwise.
+
+    InvalidArgumentError for a negative number of rows or columns.
 
     >>> import minitape as tf
     >>> print(tf.sparse.to_dense(tf.sparse.eye(2)).numpy().tolist())
@@ -71,12 +75,17 @@ def eye(
     """
     rows, columns = int(num_rows), int(num_rows if num_columns is None else num_columns)
     count = min(rows, columns)
+    if count < 0:
+        raise invalid(f"Requires start <= limit when delta > 0: 0/{count}", "Range")
     ones = np.ones(count, dtypes.as_dtype(dtype).as_numpy_dtype)
     return sparse(np.stack([np.arange(count)] * 2, 1), wrap(ones), (rows, columns))
 
 
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
     """A dense boolean tensor that is true at the places that the values name along the last axis.
+
+    The last axis has the size ``vocab_size`` instead of its own. No gradient passes. InvalidArgumentError for a value
+    below 0 or not below ``vocab_size``.
 
     >>> import minitape as tf
     >>> s = tf.SparseTensor([[0, 0], [1, 0]], [2, 0], [2, 1])
@@ -87,6 +96,9 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
     index = st.indices.array.copy()
     index[:, -1] = st.values.array.astype(np.int64)
     out = np.zeros((*st.sizes()[:-1], int(vocab_size)), bool)
+    if ((index[:, -1] < 0) | (index[:, -1] >= int(vocab_size))).any():
+        shown = ",".join(map(str, out.shape))
+        raise invalid(f"Indices are not valid (out of bounds).  Shape: [{shown}]", "SparseToDense")
     out[tuple(index.T)] = True
     return wrap(out)
 
@@ -95,7 +107,9 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
 
 
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The elements in the order of their places, row by row. Differentiable.
+    """The elements in the order of their places, row by row, as most functions want them. Differentiable.
+
+    TypeError for what is not sparse, here as in all functions of ``tf.sparse``.
 
     >>> import minitape as tf
     >>> s = tf.SparseTensor([[1, 0], [0, 1]], [2.0, 1.0], [2, 2])
@@ -109,6 +123,8 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The axes in another order, reversed by default; the elements are put in order again. Differentiable.
+
+    ValueError when ``perm`` does not name each axis.
 
     >>> import minitape as tf
     >>> s = tf.SparseTensor([[0, 1]], [2.0], [2, 3])
@@ -128,7 +144,9 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 
 
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements in another shape; one size may be -1. InvalidArgumentError when the numbers differ.
+    """The same elements in another shape; one size may be -1. Differentiable.
+
+    InvalidArgumentError when the shapes have different numbers of places, and for several sizes of -1.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -139,6 +157,9 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     wanted = [int(n) for n in np.asarray(shape.array if isinstance(shape, Tensor) else shape).reshape(-1)]
     total = int(np.prod(st.sizes()))
     mine = f"input_shape=[{','.join(map(str, st.sizes()))}]"
+    if wanted.count(-1) > 1:
+        first, second = [i for i, n in enumerate(wanted) if n == -1][:2]
+        raise invalid(f"only one output dimension may be -1, not both {first} and {second}", "SparseReshape")
     if -1 in wanted:
         rest = int(np.prod([n for n in wanted if n != -1]))
         if total % max(rest, 1):
@@ -160,7 +181,9 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
 
 
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
-    """A new axis of size 1, the last by default. InvalidArgumentError when it lies outside.
+    """A new axis of size 1, the last by default. Differentiable.
+
+    InvalidArgumentError for an axis that lies outside.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -181,7 +204,9 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """The same elements in a larger shape, or in the smallest that holds them. ValueError for a smaller one.
+    """The same elements in a larger shape, or in the smallest that holds them. Differentiable.
+
+    ValueError for a smaller shape, and for one of another number of axes.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -205,7 +230,9 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The block of ``size`` that begins at ``start``. Differentiable.
+    """The block of ``size`` that begins at ``start``, cut where the tensor ends. Differentiable.
+
+    InvalidArgumentError unless ``start`` and ``size`` have one number for each axis.
 
     >>> import minitape as tf
     >>> st = tf.sparse.from_dense([[1, 0], [2, 3]])
@@ -227,7 +254,9 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
 ) -> list[SparseTensor]:
-    """Blocks along an axis, the first ones larger where the size can not be divided.
+    """A list of ``num_split`` blocks along an axis, the first ones larger where it can not be divided. Differentiable.
+
+    InvalidArgumentError for an axis that is not there, and for a number below 1 or above the size of the axis.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -237,7 +266,15 @@ def split(
     if sp_input is None or num_split is None or axis is None:
         raise ValueError("sp_input, num_split and axis are required")
     st = sparse_input(sp_input)
-    sizes, at = list(st.sizes()), int(axis) % len(st.sizes())
+    sizes, rank = list(st.sizes()), len(st.sizes())
+    if not -rank <= int(axis) < rank:
+        raise invalid(f"Input axis should be in range [{-rank}, {rank}), got {int(axis)}", "SparseSplit")
+    at = int(axis) % rank
+    if not 1 <= int(num_split) <= sizes[at]:
+        raise invalid(
+            f"Input num_split should be between 1 and the splitting dimension size ({sizes[at]}), got {int(num_split)}",
+            "SparseSplit",
+        )
     each, extra = divmod(sizes[at], int(num_split))
     out, begin = [], 0
     for i in range(int(num_split)):
@@ -251,6 +288,9 @@ def split(
 def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None) -> SparseTensor:
     """Sparse tensors joined along an axis. No gradient passes, as in TensorFlow.
 
+    With ``expand_nonconcat_dims`` the other sizes may differ, and the largest count. InvalidArgumentError for other
+    sizes or dtypes that differ, and for an axis that is not there.
+
     >>> import minitape as tf
     >>> a = tf.sparse.from_dense([[1, 0]])
     >>> tf.sparse.to_dense(tf.sparse.concat(1, [a, a])).numpy()
@@ -263,6 +303,13 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     if not -rank <= axis < rank:
         raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {axis}", "SparseConcat")
     at = axis % rank
+    for i, s in enumerate(inputs):
+        if s.dtype != inputs[0].dtype:
+            raise invalid(
+                f"cannot compute SparseConcat as input #{len(inputs) + i}(zero-based) was expected to be a "
+                f"{inputs[0].dtype.kernel_name} tensor but is a {s.dtype.kernel_name} tensor",
+                "SparseConcat",
+            )
     sizes = np.array([s.sizes() for s in inputs])
     if not expand_nonconcat_dims:
         for i, row in enumerate(sizes):
@@ -288,7 +335,9 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
 
 
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """The elements for which the mask is true. ValueError when its length differs.
+    """The elements for which a mask of bools, one for each element, is true. Differentiable.
+
+    ValueError for a mask of another length.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -304,7 +353,9 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
-    """With ``default_value`` at the first column of each empty row; and which rows were empty.
+    """With ``default_value`` at the first column of each empty row of a matrix; and which rows were empty.
+
+    The second result is a vector of bools. Differentiable by the values.
 
     >>> import minitape as tf
     >>> s = tf.SparseTensor([[0, 0]], [5.0], [2, 2])
@@ -328,7 +379,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
 
 
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
-    """IndexedSlices without the slices at ``mask_indices``.
+    """IndexedSlices without the slices at ``mask_indices``, which need not be there. Differentiable.
 
     >>> import minitape as tf
     >>> a = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 3]))

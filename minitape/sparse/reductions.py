@@ -44,6 +44,8 @@ def reduce_sum(
 ) -> Any:
     """The sum over the axes (all by default), dense unless ``output_is_sparse``. Differentiable.
 
+    With ``keepdims`` the axes stay, with size 1. InvalidArgumentError for an axis that is not there.
+
     >>> import minitape as tf
     >>> tf.sparse.reduce_sum(tf.sparse.from_dense([[1, 2], [0, 3]]), axis=0).numpy()
     array([1, 5], dtype=int32)
@@ -58,6 +60,8 @@ def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
     """The largest of the elements that are there, 0 where there is none. Has no gradient (LookupError).
+
+    The arguments and other errors are those of ``tf.sparse.reduce_sum``.
 
     >>> import minitape as tf
     >>> s = tf.sparse.from_dense([[1.0, 0.0], [0.0, 2.0]])
@@ -87,23 +91,34 @@ def bincount(
     binary_output: bool = False,
     name: str | None = None,
 ) -> SparseTensor:
-    """How often each number occurs (or the sum of its weights), as a sparse tensor of one axis.
+    """How often each number occurs (or the sum of its weights), as a sparse tensor.
+
+    ``values`` are whole numbers from 0; those from ``maxlength`` on do not count. All are counted together, or with
+    ``axis=-1`` each row of a matrix for itself. The result has at least ``minlength`` places along its last axis and is
+    int32, or has the dtype of ``weights``; with ``binary_output`` it says 1 for each number that occurs.
+    InvalidArgumentError for negative numbers, ValueError for another ``axis``.
 
     >>> import minitape as tf
     >>> print(tf.sparse.bincount([1, 1, 3]).indices.numpy().tolist())
     [[1], [3]]
     """
-    if axis not in (0, None):
-        raise ValueError("minitape's tf.sparse.bincount counts along axis 0 only.")
-    array = np.asarray(convert_to_tensor(values).array).reshape(-1)
-    if maxlength is not None:
-        array = array[array < maxlength]
-    there, ways = np.unique(array, return_inverse=True)
-    size = max(int(there[-1]) + 1 if len(there) else 0, int(minlength or 0))
+    if axis not in (0, -1, None):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    array = np.asarray(convert_to_tensor(values).array)
+    if (array < 0).any():
+        raise invalid("Input values must all be non-negative", "DenseCountSparseOutput")
+    matrix = array.reshape(array.shape if axis == -1 and array.ndim == 2 else (1, -1))
+    counted = np.ones(matrix.shape, bool) if maxlength is None else matrix < maxlength
+    rows, chosen = np.nonzero(counted)[0], matrix[counted]
+    there, ways = np.unique(np.stack([rows, chosen], 1), axis=0, return_inverse=True)
+    size = max(int(chosen.max(initial=-1)) + 1, int(minlength or 0))
     if binary_output:
         counts: Any = wrap(np.ones(len(there), np.int32))
     elif weights is None:
-        counts = wrap(np.bincount(ways, minlength=len(there)).astype(np.int32))
+        counts = wrap(np.bincount(ways.reshape(-1), minlength=len(there)).astype(np.int32))
     else:
-        counts = put(convert_to_tensor(weights), ways, len(there))
-    return sparse(there[:, None], counts, (size,))
+        flat = TABLE["reshape"](convert_to_tensor(weights), shape=(-1,))
+        counts = put(pick(flat, np.flatnonzero(counted.reshape(-1))), ways.reshape(-1), len(there))
+    if array.ndim == 2 and axis == -1:
+        return sparse(there, counts, (len(matrix), size))
+    return sparse(there[:, 1:], counts, (size,))

@@ -235,3 +235,31 @@ def test_means_of_segments_are_of_floats():
     assert tf.sparse.segment_sum([1, 2], [0, 1], [0, 0]).numpy().tolist() == [3]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Value for attr 'T' of int32 is not in the list"):
         tf.sparse.segment_mean([1, 2], [0, 1], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: tf.sparse.split(s, 2, axis=9), r"Input axis should be in range \[-2, 2\), got 9"),
+        (lambda s: tf.sparse.split(s, 7, axis=1), r"between 1 and the splitting dimension size \(3\), got 7"),
+        (lambda s: tf.sparse.softmax(tf.sparse.from_dense([1.0])), "Input should have rank >= 2, but received shape: 1"),
+        (lambda s: tf.sparse.softmax(tf.sparse.from_dense([[1]])), "(?s)of int32 is not in the list .*SparseSoftmax"),
+        (lambda s: tf.sparse.concat(0, [s, tf.cast(s, tf.float64)]), "cannot compute SparseConcat as input #3"),
+        (lambda s: tf.sparse.maximum(s, tf.cast(s, tf.float64)), "cannot compute SparseSparseMaximum as input #4"),
+        (lambda s: tf.sparse.to_indicator(s, 2), r"Indices are not valid \(out of bounds\).  Shape: \[2,2\]"),
+        (lambda s: tf.sparse.eye(-1), "Requires start <= limit when delta > 0: 0/-1"),
+        (lambda s: tf.sparse.reshape(s, [-1, -1]), "only one output dimension may be -1, not both 0 and 1"),
+        (lambda s: tf.sparse.bincount([-1]), "Input values must all be non-negative"),
+    ],
+)
+def test_what_sparse_functions_refuse(call, message):
+    s = tf.sparse.from_dense([[1.0, 0.0, 2.0], [0.0, 0.0, 3.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        call(s)
+
+
+def test_counts_of_each_row():
+    counts = tf.sparse.bincount([[1, 1], [2, 3]], axis=-1)
+    assert tf.sparse.to_dense(counts).numpy().tolist() == [[0, 2, 0, 0], [0, 0, 1, 1]]
+    weighed = tf.sparse.bincount([[1, 1], [2, 3]], axis=-1, weights=[[0.5, 1.0], [2.0, 3.0]], maxlength=3)
+    assert tf.sparse.to_dense(weighed).numpy().tolist() == [[0, 1.5, 0], [0, 0, 2.0]]

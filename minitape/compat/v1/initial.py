@@ -36,6 +36,8 @@ class _Initializer:
 class zeros_initializer(_Initializer):
     """Zeros.
 
+    A function of (shape, dtype): any dtype, float32 by default.
+
     >>> import minitape as tf
     >>> tf.compat.v1.zeros_initializer()([2]).numpy()
     array([0., 0.], dtype=float32)
@@ -47,6 +49,8 @@ class zeros_initializer(_Initializer):
 
 class ones_initializer(_Initializer):
     """Ones.
+
+    A function of (shape, dtype): any dtype but strings, float32 by default.
 
     >>> import minitape as tf
     >>> tf.compat.v1.ones_initializer()([2]).numpy()
@@ -82,6 +86,8 @@ class constant_initializer(_Initializer):
 class random_normal_initializer(_Initializer):
     """Normally distributed values.
 
+    A function of (shape, dtype), a float (else TypeError); ``mean``, ``stddev`` and ``seed`` are given when it is made.
+
     >>> import minitape as tf
     >>> tf.compat.v1.random_normal_initializer(seed=1)([2, 3]).shape
     TensorShape([2, 3])
@@ -95,6 +101,8 @@ class random_normal_initializer(_Initializer):
 
 class truncated_normal_initializer(_Initializer):
     """Normally distributed values within two standard deviations.
+
+    A function of (shape, dtype), a float (else TypeError); ``mean``, ``stddev`` and ``seed`` are given when it is made.
 
     >>> import minitape as tf
     >>> tf.compat.v1.truncated_normal_initializer(seed=1)([2, 3]).shape
@@ -110,6 +118,8 @@ class truncated_normal_initializer(_Initializer):
 class random_uniform_initializer(_Initializer):
     """Uniformly distributed values.
 
+    A function of (shape, dtype); ``minval``, ``maxval`` and ``seed`` are given when it is made.
+
     >>> import minitape as tf
     >>> tf.compat.v1.random_uniform_initializer(seed=1)([2, 3]).shape
     TensorShape([2, 3])
@@ -123,6 +133,8 @@ class random_uniform_initializer(_Initializer):
 
 class glorot_uniform_initializer(_Initializer):
     """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out)).
+
+    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
 
     >>> import minitape as tf
     >>> tf.compat.v1.glorot_uniform_initializer(seed=1)([2, 3]).shape
@@ -138,6 +150,8 @@ class glorot_uniform_initializer(_Initializer):
 
 class glorot_normal_initializer(_Initializer):
     """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out).
+
+    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
 
     >>> import minitape as tf
     >>> tf.compat.v1.glorot_normal_initializer(seed=1)([2, 3]).shape

@@ -109,6 +109,8 @@ def py_func(func: Any, inp: Any, Tout: Any, stateful: bool = True, name: str | N
 def global_variables(scope: str | None = None) -> list[Any]:
     """The variables of the default graph.
 
+    A list in the order in which they were made; ``scope`` is a regular expression that names must match.
+
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
@@ -123,6 +125,8 @@ all_variables = global_variables
 
 def trainable_variables(scope: str | None = None) -> list[Any]:
     """The trainable variables of the default graph.
+
+    A list in the order in which they were made; ``scope`` is a regular expression that names must match.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -170,6 +174,8 @@ def add_to_collection(name: str, value: Any) -> None:
 def global_variables_initializer() -> Any:
     """An operation that gives all variables of the graph their initial values.
 
+    None in eager mode, where variables have their values from the start.
+
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
@@ -186,6 +192,8 @@ initialize_all_variables = global_variables_initializer
 
 def variables_initializer(var_list: Any, name: str = "init") -> Any:
     """An operation that gives variables their initial values.
+
+    None in eager mode, where variables have their values from the start.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
@@ -416,6 +424,8 @@ def _cast(x: Any, dtype: Any) -> Any:
 def to_float(x: Any, name: str = "ToFloat") -> Any:
     """Casts to float32.
 
+    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
+
     >>> import minitape as tf
     >>> tf.compat.v1.to_float(tf.constant(1)).dtype
     tf.float32
@@ -425,6 +435,8 @@ def to_float(x: Any, name: str = "ToFloat") -> Any:
 
 def to_double(x: Any, name: str = "ToDouble") -> Any:
     """Casts to float64.
+
+    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
 
     >>> import minitape as tf
     >>> tf.compat.v1.to_double(tf.constant(1)).dtype
@@ -436,6 +448,8 @@ def to_double(x: Any, name: str = "ToDouble") -> Any:
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
     """Casts to int32.
 
+    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
+
     >>> import minitape as tf
     >>> tf.compat.v1.to_int32(tf.constant(1)).dtype
     tf.int32
@@ -445,6 +459,8 @@ def to_int32(x: Any, name: str = "ToInt32") -> Any:
 
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
     """Casts to int64.
+
+    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
 
     >>> import minitape as tf
     >>> tf.compat.v1.to_int64(tf.constant(1)).dtype
@@ -469,6 +485,8 @@ def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: st
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """As ``tf.where``.
 
+    With ``condition`` alone it gives the places where it is true. Differentiable in ``x`` and ``y``.
+
     >>> import minitape as tf
     >>> tf.compat.v1.where([True, False], [1, 2], [3, 4]).numpy()
     array([1, 4], dtype=int32)
@@ -481,6 +499,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
                  name: str | None = None) -> Any:  # fmt: skip
     """As ``tf.debugging.assert_equal``.
+
+    InvalidArgumentError where an element differs; NotImplementedError for ``data``.
 
     >>> import minitape as tf
     >>> tf.compat.v1.assert_equal(1, 1)
