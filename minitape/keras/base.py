@@ -281,6 +281,8 @@ def get_uid(prefix: str = "") -> int:
 def clear_session(free_memory: bool = True) -> None:
     """Forgets all names given out: the next Dense layer is called "dense" again.
 
+    Python frees memory by itself, so ``free_memory`` has no effect.
+
     >>> import minitape as tf
     >>> tf.keras.backend.clear_session()
     >>> tf.keras.layers.Dense(1).name, tf.keras.layers.Dense(1).name
@@ -292,6 +294,8 @@ def clear_session(free_memory: bool = True) -> None:
 class name_scope:
     """A context in which the paths of variables begin with ``name/``.
 
+    A scope of the same ``caller`` and name inside is the same scope, unless ``deduplicate`` is False;
+    ``override_parent`` is a path in the place of the scopes around.
     Raises ValueError for a name that is no string or contains "/".
 
     >>> import minitape as tf
@@ -301,18 +305,24 @@ class name_scope:
     'encoder/weight'
     """
 
-    def __init__(self, name: str, caller: Any = None, **kwargs: Any) -> None:
+    def __init__(
+        self, name: str, caller: Any = None, deduplicate: bool = True, override_parent: str | None = None
+    ) -> None:
         if not isinstance(name, str) or "/" in name:
             raise ValueError(
                 f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
             )
-        self.name, self.caller = name, caller
+        self.name, self.caller, self.deduplicate, self.override_parent = name, caller, deduplicate, override_parent
         self._entered: list[bool] = []
 
     def __enter__(self) -> name_scope:
         outer = current.scopes[-1] if current.scopes else None
         again = (
-            outer is not None and self.caller is not None and outer.caller is self.caller and outer.name == self.name
+            self.deduplicate
+            and outer is not None
+            and self.caller is not None
+            and outer.caller is self.caller
+            and outer.name == self.name
         )
         self._entered.append(not again)
         if not again:
@@ -328,7 +338,12 @@ class name_scope:
 
 def current_path() -> str:
     """The names of the open scopes, joined."""
-    return "/".join(scope.name for scope in current.scopes)
+    parts: list[str] = []
+    for scope in current.scopes:
+        if scope.override_parent is not None:
+            parts = [part for part in scope.override_parent.split("/") if part]
+        parts.append(scope.name)
+    return "/".join(parts)
 
 
 def is_keras_tensor(x: Any) -> bool:

@@ -188,3 +188,28 @@ def test_what_is_better_must_be_told_otherwise():
     with pytest.raises(ValueError, match="isn't able to automatically determine"):
         made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("lambda")])
     made.fit(X, X, verbose=0, callbacks=[K.callbacks.EarlyStopping("lambda", mode="min")])
+
+
+def test_name_scopes_of_one_caller_and_other_parents():
+    def path():
+        return tf.keras.Variable([1.0], name="w").path
+
+    caller = object()
+    with tf.keras.name_scope("a", caller=caller):
+        with tf.keras.name_scope("a", caller=caller):
+            assert path() == "a/w"
+        with tf.keras.name_scope("a", caller=caller, deduplicate=False):
+            assert path() == "a/a/w"
+        with tf.keras.name_scope("b", override_parent="x/y"):
+            assert path() == "x/y/b/w"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        tf.keras.name_scope("a", foo=1)
+
+
+def test_sorted_segments():
+    x = tf.constant([1.0, 2.0, 4.0])
+    assert tf.keras.ops.segment_sum(x, tf.constant([0, 0, 1]), sorted=True).numpy().tolist() == [3, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="segment ids are not increasing"):
+        tf.keras.ops.segment_sum(x, tf.constant([1, 0, 1]), sorted=True)
+    with pytest.raises(ValueError, match="`num_segments` cannot be set when sorted is True"):
+        tf.keras.ops.segment_sum(x, tf.constant([0, 0, 1]), num_segments=2, sorted=True)
