@@ -13,12 +13,13 @@ Names are loaded when they are first used; ``dir(minitape)`` lists them.
 from .api import NAMESPACES as _NAMESPACES
 from .api import ROOT as _ROOT
 from .namespace import lazy as _lazy
-from .primitives import elementwise as _elementwise  # noqa: F401 - fills the table of primitives
+from .operators import install as _install_operators
+from .primitives import choice as _choice  # noqa: F401 - fills the table of primitives
+from .primitives import elementwise as _elementwise  # noqa: F401
 from .primitives import linear as _linear  # noqa: F401
 from .primitives import reduce as _reduce  # noqa: F401
 from .primitives import scatter as _scatter  # noqa: F401
 from .primitives import shaping as _shaping  # noqa: F401
-from .tensor import _install_operators
 
 _install_operators()
 __version__ = "0.1.0"

@@ -14,9 +14,10 @@ from .joining import shown
 from .opdefs import accept
 from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
+from .primitives.choice import warn_discarded
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
-from .tensor import apply, warn_discarded, wrap
+from .tensor import apply, wrap
 
 newaxis = None
 

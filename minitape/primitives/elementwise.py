@@ -128,7 +128,7 @@ def scalar_table(real: type) -> list[Scalar]:
 
 def recorded_functions() -> dict[str, Any]:
     """The functions of formulas as recorded operations: the primitives themselves."""
-    from ..tensor import recorded_select, zeros_like_tensor
+    from .choice import recorded_select, zeros_like_tensor
 
     return {name: p for name, p in TABLE.items() if p.code} | {"select": recorded_select, "zero": zeros_like_tensor}
 

@@ -51,7 +51,7 @@ SELU_SCALE, SELU_SCALE_ALPHA = 1.0507009873554805, 1.7580993408473768
 
 
 def _select(condition: Any, x: Any, y: Any) -> Any:
-    from ..tensor import _select as select
+    from .choice import _select as select
 
     return select(condition, x, y)
 

@@ -1,0 +1,246 @@
+"""The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
+
+On scalar rows, and on rows of small arrays, an arithmetic operator only writes its row. Everything else goes through
+:func:`minitape.tensor.binary` and its checks.
+"""
+
+from __future__ import annotations
+
+from sys import _getframe
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .invalid import invalid
+from .primitives import TABLE, Primitive
+from .record import state
+from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
+
+
+def _number(x: Tensor, y: float) -> Any:
+    """A Python number as an operand of a float tensor; a recording meets the same number as the same tensor."""
+    dtype, record = x.dtype, state.record
+    if not dtype.differentiable:
+        return y
+    if record is None or y == 0:  # 0.0 and -0.0 are one key
+        return bare(dtype.as_numpy_dtype(y))
+    numbers, key = record.numbers, (y, dtype.name)
+    if key not in numbers:
+        numbers[key] = bare(dtype.as_numpy_dtype(y))
+    return numbers[key]
+
+
+def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
+    """The right operand of an operator as a tensor, or NotImplemented when its own class must decide."""
+    kind = type(y)
+    if kind is float or kind is int:
+        y = _number(x, y)
+    if isinstance(y, Tensor):
+        return y
+    if hasattr(y, "_read"):
+        return y._read()
+    if hasattr(y, "_composite"):
+        return NotImplemented
+    from .convert import convert_operand
+
+    return convert_operand(y, x.dtype, strict)
+
+
+def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
+    """Installs a binary operator and its reflection. On scalar rows they only write a row; the rest is ``slow``."""
+    code, new = primitive.code, object.__new__
+
+    def operator(a: EagerTensor, b: Any) -> Any:
+        lane = a._lane
+        if lane is not None:
+            if type(b) is EagerTensor:
+                if b._lane is not lane:
+                    return slow(a, b)
+                other = b._row
+            elif type(b) is float or type(b) is int:
+                other = lane.constants.get(b)
+                if other is None:
+                    if not lane.open or lane.home is not state.record:
+                        return slow(a, b)
+                    other = lane.constant(float(b))
+            else:
+                return slow(a, b)
+            frame = _getframe(1)
+            if frame is not lane.frame and not lane.move(frame):
+                return slow(a, b)
+            try:
+                row = lane.take()
+            except StopIteration:
+                lane.pack()
+                row = lane.take()
+            lane.put((code, a._row, other, frame.f_lasti))
+            made = new(EagerTensor)  # a third faster than calling the class
+            made._lane, made._row = lane, row
+            return made
+        return slow(a, b)
+
+    def reflected(a: EagerTensor, b: Any) -> Any:
+        lane = a._lane
+        if lane is not None and (type(b) is float or type(b) is int):
+            other = lane.constants.get(b)
+            if other is None:
+                if not lane.open or lane.home is not state.record:
+                    return slow_reversed(a, b)
+                other = lane.constant(float(b))
+            frame = _getframe(1)
+            if frame is not lane.frame and not lane.move(frame):
+                return slow_reversed(a, b)
+            return EagerTensor(lane, lane.append(code, other, a._row, frame.f_lasti))
+        return slow_reversed(a, b)
+
+    for function, label in ((operator, f"__{name}__"), (reflected, f"__r{name}__")):
+        function.__name__ = function.__qualname__ = label
+        function.__doc__ = f"{primitive.texts[0]}, elementwise." if label[2] != "r" or name == "rsub" else None
+        setattr(EagerTensor, label, function)
+
+
+def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
+    """An operand that is no tensor gets its turn before the error is raised: 3 * "ab" repeats, as in TensorFlow."""
+    if isinstance(b, (np.ndarray, np.generic)) or (name != "or" and not hasattr(b, f"__r{name}__")):
+        raise error
+    method = getattr(b, f"__r{name}__")  # "or" does not ask whether there is one
+    try:
+        out = method(a)
+    except TypeError:
+        out = NotImplemented
+    if out is NotImplemented:
+        raise error
+    return out
+
+
+def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
+    from .convert import convert_to_tensor
+
+    def slow(a: Any, b: Any) -> Any:
+        try:
+            b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
+        except (TypeError, ValueError) as error:
+            return _left_to_other(name, a, b, error)
+        if b is NotImplemented:
+            return b
+        return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
+
+    def slow_reversed(a: Any, b: Any) -> Any:
+        if hasattr(b, "_composite"):
+            return NotImplemented
+        if type(b) is float or type(b) is int:
+            b = _number(a, b)
+        if not isinstance(b, Tensor):
+            b = convert_to_tensor(b, a.dtype)
+        return binary(primitive, b, a) if prepare is None else prepare(primitive, b, a)
+
+    return slow, slow_reversed
+
+
+def float_quotient(a: Any, b: Any) -> tuple[Any, Any]:
+    """The operands of ``/``: integers are divided as floats (float32 for 8 and 16 bits, else float64).
+
+    Raises TypeError when the dtypes differ or are no numbers.
+    """
+    if a.dtype is not b.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {a.dtype!r} != {b.dtype!r}.")
+    if a.dtype.is_integer:
+        wide = dtypes.float32 if a.dtype.size <= 2 else dtypes.float64
+        cast = TABLE["cast"]
+        return cast(a, dtype=wide), cast(b, dtype=wide)
+    if a.dtype.kind in "bs":
+        names = ("uint8 int8 uint16 int16 uint32 int32 uint64 int64 bfloat16 float16 float32 float64 complex64 "
+                 "complex128").split()  # fmt: skip
+        raise TypeError(
+            f"Invalid dtype {a.dtype!r} in __truediv__. Expected one of {{{', '.join('tf.' + n for n in names)}}}."
+        )
+    return a, b
+
+
+def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
+    return binary(primitive, *float_quotient(a, b))
+
+
+def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
+    """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
+    if "b" not in (a.dtype.kind, b.dtype.kind):
+        return binary(primitive, a, b)
+    return binary(
+        TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b))
+    )
+
+
+def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
+    from .products import matmul
+
+    return matmul(a, b)
+
+
+def _abs_of(a: Any) -> Primitive:
+    if a.dtype.kind == "c":
+        from .primitives import special  # noqa: F401 - fills the table
+
+        return TABLE["complex_abs"]
+    return TABLE["abs"]
+
+
+def _logical(primitive: Primitive, a: Any, b: Any) -> Any:
+    """Bools are combined as truth values, integers bit by bit."""
+    if primitive.name == "logical_xor" and a.dtype.kind == "b":
+        check_same_dtype("LogicalOr", a, b)  # TensorFlow has no kernel for it: it says what it makes it of
+    return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
+
+
+def _comparison(name: str, primitive: Primitive) -> None:
+    def compare(a: Any, b: Any) -> Any:
+        b = _other(a, b)
+        return b if b is NotImplemented else binary(primitive, a, b)
+
+    setattr(Tensor, name, compare)
+
+
+def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
+    def compare(a: Any, b: Any) -> Any:
+        if b is None:
+            return unlike
+        b = _other(a, b)
+        if b is NotImplemented:
+            return b
+        try:
+            return binary(primitive, a, b)
+        except type(invalid("")) as error:
+            if "Incompatible shapes" in str(error):
+                return wrap(np.bool_(unlike))
+            raise
+
+    setattr(Tensor, name, compare)
+
+
+def install() -> None:
+    """Gives the classes of tensors their operators, once the table of primitives is filled."""
+    for name, primitive_name, prepare, strict in (
+        ("add", "add", None, False), ("sub", "subtract", None, True), ("mul", "multiply", _multiply, True),
+        ("truediv", "divide", _divide, False), ("pow", "pow", None, True), ("floordiv", "floordiv", None, True),
+        ("mod", "mod", None, True),
+    ):  # fmt: skip
+        primitive = TABLE[primitive_name]
+        slow, slow_reversed = _slow_pair(name, primitive, prepare, strict)
+        _fast_operator(name, primitive, slow, slow_reversed)
+        setattr(Tensor, f"__{name}__", slow)
+        setattr(Tensor, f"__r{name}__", slow_reversed)
+    for name, primitive_name, prepare in (
+        ("matmul", "matmul", _matmul), ("and", "logical_and", _logical), ("or", "logical_or", _logical),
+        ("xor", "logical_xor", _logical),
+    ):  # fmt: skip
+        slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
+        setattr(Tensor, f"__{name}__", slow)
+        setattr(Tensor, f"__r{name}__", slow_reversed)
+    Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]
+    Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})  # type: ignore[attr-defined]
+    Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})  # type: ignore[attr-defined]
+    for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
+        _comparison(f"__{name}__", TABLE[primitive_name])
+    _equality("__eq__", TABLE["equal"], False)
+    _equality("__ne__", TABLE["not_equal"], True)
+    Tensor.__hash__ = EagerTensor.__hash__  # type: ignore[method-assign]
