@@ -122,6 +122,10 @@ class Statement:
         targets, value = self.targets(), self.value()
         if value is None or not targets:
             return ast.unparse(targets[0]) if targets else ""
+        if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
+            for part in (*value.args, *(k.value for k in value.keywords)):
+                if isinstance(part, (ast.Subscript, ast.BinOp, ast.UnaryOp)) and _covers(part, line, column):
+                    return ast.unparse(part)
         parts = getattr(value, "elts", None) or getattr(value, "values", None) or []
         if not isinstance(value, (ast.Tuple, ast.List, ast.Dict)):
             parts = []

@@ -245,3 +245,11 @@ def test_a_long_tape() -> None:
     assert answers[3].code == "h = y * c"
     assert all(a.connected for a in tape.explain(h, [x, y, h]))
     assert tape.explain(h, c).cause == "not_watched"
+
+
+def test_a_source_that_is_made_in_the_call_is_called_by_its_expression() -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+    why = tape.explain(y, x[0])
+    assert why.cause == "wrong_object" and "x[0]" in why.message and "why" not in why.message
