@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .custom import CUSTOM
 from .dtypes import as_dtype
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
@@ -178,6 +179,8 @@ class Reader:
         meta = record.meta.get(row)
         if result["cut"] is None and meta is not None and meta[1].kind in "biu":
             result["cut"] = "integer"
+        if call.primitive is CUSTOM:
+            result["label"] = call.attrs["call"].name
         return result | {"scope": list(call.scope)}
 
     def _leaf(self, row: int) -> dict[str, Any]:

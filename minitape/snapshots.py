@@ -41,10 +41,13 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
 
     {"target": [7], "sources": [0, 1],
      "steps": [{"row": 7, "adjoint": VALUE,                    the complete adjoint that comes in
-                "edges": [{"input": 5, "local": VALUE | null,  local derivative where it is elementwise
+                "others": [{"row": 8, "adjoint": VALUE}],      those of the call's other outputs, where there are some
+                "edges": [{"input": 5, "port": 0,              to which input, and the how many-th it is
+                           "local": VALUE | null,              local derivative where it is elementwise
                            "product": VALUE,                   contribution, in the input's shape
                            "sum": VALUE}]}],                   the input's adjoint after it
-     "gradients": [VALUE | null, ...]}                         one for each row in "sources"
+     "gradients": [VALUE | null, ...],                         one for each row in "sources"
+     "rest": 0}                                                rows for which no steps were made: the sweep is long
 """
 
 from __future__ import annotations

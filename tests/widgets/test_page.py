@@ -41,7 +41,7 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any]) -> str:
         return ""
     if len(value["text"]) <= 18 and "\n" not in value["text"]:
         return value["text"]
-    return f"f32[{','.join(map(str, row['shape']))}]" if row["shape"] else value["text"][:17] + "…"
+    return f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]" if row["shape"] else value["text"][:17] + "…"
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -63,8 +63,17 @@ def test_every_step_shows_the_engines_numbers(name, show):
         press(page, "ArrowRight")
         assert position(page) == f"backward {k} / {len(steps)}"
         adjoints[step["row"]] = brief(step["adjoint"], rows[step["row"]])
+        for other in step.get("others", ()):
+            adjoints[other["row"]] = brief(other["adjoint"], rows[other["row"]])
         words = page.locator(".mt-step").inner_text()
-        assert step["adjoint"]["text"].split("\n")[0] in words
+        for one in (step, *step.get("others", ())):
+            assert one["adjoint"]["text"].split("\n")[0] in words
+        rules = [rows[step["row"]]["rule"][edge["port"] :][:1] for edge in step["edges"]]
+        own = page.locator(".mt-step .mt-eq").evaluate_all(
+            "all => all.map(eq => eq.querySelector('.mt-rule')?.textContent ?? '')"
+        )
+        own = own[-len(rules) :]  # before them stand the adjoints of several lines
+        assert [shown for shown, rule in zip(own, rules, strict=True) if any(rule)] == [r for (r,) in filter(any, rules)]
         for edge in step["edges"]:
             adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
             assert edge["product"]["text"].split("\n")[0] in words

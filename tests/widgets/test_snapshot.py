@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.sweep import unbroadcast
 
-from .conftest import PROGRAMS, broadcasting, gathering, nested, square, states
+from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 
 
 def rows_of(snapshot, **wanted):
@@ -17,7 +18,8 @@ def rows_of(snapshot, **wanted):
 
 
 def number(value):
-    return np.array(value["data"], dtype=np.float64)
+    data = np.array(value["data"])
+    return data.astype(np.complex128 if data.dtype.kind == "U" and "j" in str(data) else np.float64)
 
 
 def test_rows_are_in_order_and_json(program):
@@ -55,9 +57,53 @@ def test_each_step_adds_up(program):
         for edge in step["edges"]:
             sums[edge["input"]] = sums.get(edge["input"], 0) + number(edge["product"])
             np.testing.assert_allclose(number(edge["sum"]), sums[edge["input"]], rtol=1e-5)
-            if edge["local"] is not None and np.shape(edge["local"]["data"]) == np.shape(edge["product"]["data"]):
+            if edge["local"] is not None:
                 expected = number(edge["local"]) * number(step["adjoint"])
-                np.testing.assert_allclose(expected, number(edge["product"]), rtol=1e-5)
+                product = number(edge["product"])
+                np.testing.assert_allclose(unbroadcast(expected, product.shape), product, rtol=1e-5)
+
+
+def test_the_rule_of_each_edge_gives_its_product(program):
+    """The formula that stands beside an edge, computed with NumPy on the values that are shown, is its product."""
+    tape, target, sources = program
+    snapshot = tf.snapshot(tape, target, sources)
+    rows = snapshot["rows"]
+    functions = {name: getattr(np, name) for name in ("sin", "cos", "tanh", "where", "conj")}
+    for step in snapshot["sweep"]["steps"]:
+        row = rows[step["row"]]
+        for edge in step["edges"]:
+            assert row["inputs"][edge["port"]] == edge["input"]
+            rule = row["rule"][edge["port"]] if edge["port"] < len(row["rule"]) else ""
+            if not rule or row["dtype"] == "complex64":
+                continue
+            values = dict(zip("xy", (number(rows[i]["value"]) for i in row["inputs"]), strict=False))
+            values |= {"g": number(step["adjoint"]), "z": number(row["value"])}
+            product = number(edge["product"])
+            try:
+                found = eval(rule, {"__builtins__": {}}, functions | values)
+            except NameError:
+                continue
+            np.testing.assert_allclose(unbroadcast(found + 0 * values["z"], product.shape), product, rtol=1e-5)
+
+
+def test_a_gradient_of_ones_own_is_what_the_function_gives():
+    tape, y, x = custom()
+    rows, sweep = (tf.snapshot(tape, y, x)[name] for name in ("rows", "sweep"))
+    (own,) = (row for row in rows if row["op"] == "custom_gradient")
+    (step,) = (step for step in sweep["steps"] if step["row"] == own["row"])
+    assert own["label"] == "clipped" and step["adjoint"]["text"] == "5.0"
+    (edge,) = step["edges"]
+    assert (edge["local"], edge["product"]["text"], edge["sum"]["text"]) == (None, "1.0", "2.0")
+
+
+def test_all_outputs_of_a_call_hand_their_adjoints_on_at_once():
+    tape, y, sources = custom_pair()
+    rows, sweep = (tf.snapshot(tape, y, sources)[name] for name in ("rows", "sweep"))
+    first, second = (row["row"] for row in rows if row["op"] == "custom_gradient")
+    (step,) = (step for step in sweep["steps"] if step["row"] == first)
+    assert number(step["adjoint"]).tolist() == [0.0, 0.0]  # the target does not depend on it
+    assert [(other["row"], number(other["adjoint"]).tolist()) for other in step["others"]] == [(second, [2.0, -1.0])]
+    assert second not in [step["row"] for step in sweep["steps"]]
 
 
 def test_after_gradient_the_tapes_own_sweep_is_shown():

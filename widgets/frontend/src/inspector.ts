@@ -10,6 +10,9 @@ import { full, shapeText, title } from "./value";
 
 const LONG = 20000; // rows above which the kernel sends no sweep (minitape/stepping.py)
 
+// operations whose derivative is no formula of the engine: where it comes from
+const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
+
 export class Inspector {
   readonly el = h("div", { class: "mt-inspector" });
   private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
@@ -56,29 +59,32 @@ export class Inspector {
     const step = this.timeline.step;
     if (!step) return [];
     const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, `Backward, row ${row.row}`), ` · ${title(row)}`, this.rowLinks(row.inputs))];
-    lines.push(equation("incoming adjoint g = ", full(step.adjoint)));
+    const incoming = [{ row: row.row, adjoint: step.adjoint }, ...(step.others ?? [])];
+    for (const one of incoming) lines.push(equation(step.others ? `incoming adjoint of row ${one.row} = ` : "incoming adjoint g = ", full(one.adjoint)));
     const sums = new Map<number, boolean>();
-    for (const [k, edge] of step.edges.entries()) {
+    for (const edge of step.edges) {
       const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
-      lines.push(this.edgeLine(row, edge, k, step.adjoint, again));
+      lines.push(this.edgeLine(row, edge, step.adjoint, again));
       sums.set(edge.input, true);
     }
     if (!step.edges.length) lines.push(h("p", {}, row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs."));
     return lines;
   }
 
-  private edgeLine(row: Row, edge: SweepEdge, k: number, incoming: Value, again: boolean): HTMLElement {
+  private edgeLine(row: Row, edge: SweepEdge, incoming: Value, again: boolean): HTMLElement {
     const input = this.store.rows[edge.input];
-    const rule = row.rule[k];
+    const rule = row.rule[edge.port] || OWN[row.op];
+    const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
     const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if ([local, product].some((text) => text.includes("\n"))) {
       if (local) line.append(block("local derivative", local), block("× incoming g", full(incoming)));
-      line.append(block(local ? "= product" : "contributes", product, true));
+      line.append(block(local ? `= product${summed}` : "contributes", product, true));
       if (again) line.append(block("added up", sum, true));
       return line;
     }
-    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)} = ` : "contributes ", h("b", {}, product)));
+    const equals = summed ? ` =${summed.slice(1)} ` : " = ";
+    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)}${equals}` : "contributes ", h("b", {}, product)));
     if (again) line.append(h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, sum)));
     return line;
   }

@@ -266,7 +266,7 @@ export class Scene {
     const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
     step.edges.forEach((edge, k) => {
       const from = graph.nodeOf(edge.input);
-      const drawn = graph.edges[current.index].find((e) => e.port === k) ?? graph.edges[current.index].find((e) => e.from === from?.index);
+      const drawn = graph.edges[current.index].find((e) => e.port === edge.port) ?? graph.edges[current.index].find((e) => e.from === from?.index);
       if (!from || from === current || !drawn) return;
       const row = this.store.rows[edge.input];
       const lines: string[] = [];

@@ -59,6 +59,7 @@ export interface TapeEvent {
 
 export interface SweepEdge {
   input: number;
+  port: number; // the how many-th input of the operation it is
   local: Value | null;
   product: Value;
   sum: Value;
@@ -67,6 +68,7 @@ export interface SweepEdge {
 export interface SweepStep {
   row: number;
   adjoint: Value;
+  others?: { row: number; adjoint: Value }[]; // of the other outputs of the same call
   edges: SweepEdge[];
 }
 
@@ -75,6 +77,7 @@ export interface Sweep {
   sources: number[];
   steps: SweepStep[];
   gradients: (Value | null)[];
+  rest: number; // rows for which no steps were made
 }
 
 export interface Snapshot {

@@ -19,6 +19,7 @@ export class Timeline {
     this.store.sweep?.steps.forEach((step, k) => {
       this.stepOf.set(step.row, k + 1);
       this.note(step.row, k + 1, step.adjoint);
+      for (const other of step.others ?? []) this.note(other.row, k + 1, other.adjoint);
       for (const edge of step.edges) this.note(edge.input, k + 1, edge.sum);
     });
     this.position = Math.min(this.position, this.length);
