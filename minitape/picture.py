@@ -60,7 +60,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     reader = Reader(tape, spaces(sys._getframe(1)))
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
-    snapshot = reader.frame_of(rows, 0)
+    snapshot = reader.frame_of([row.full() for row in rows], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources)
     return Picture(snapshot)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, Record
 from .sweep import Sweep
 from .tape import _seed
+from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
 
@@ -34,16 +35,20 @@ def sweep_steps(
 
 
 def stepper_of(
-    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None
-) -> Stepper | None:
-    """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none."""
+    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None,
+    show: Callable[[Any], Any] = show_value,
+) -> Stepper | None:  # fmt: skip
+    """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
+
+    ``show`` makes the VALUEs of its steps.
+    """
     record: Record | None = tape._record
     seeds: list[Any] | None = None
     if target is None and tape.last is not None:
         target, sources, seeds = tape.last
     if record is None or target is None or sources is None:
         return None
-    stepper = Stepper(tape, nest.flatten(target), nest.flatten(sources), seeds, held or {})
+    stepper = Stepper(tape, nest.flatten(target), nest.flatten(sources), seeds, held or {}, show)
     return stepper if stepper.whole() else None
 
 
@@ -51,9 +56,9 @@ class Stepper:
     """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
     def __init__(self, tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any] | None,
-                 held: dict[int, Any]) -> None:  # fmt: skip
+                 held: dict[int, Any], show: Callable[[Any], Any]) -> None:  # fmt: skip
         self.record: Record = tape._record
-        self.held = held
+        self.held, self.show = held, show
         starts: dict[int, Any] = {}
         for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
@@ -116,15 +121,13 @@ class Stepper:
         self.rest = 0
         return steps
 
-    def gradients(self) -> list[dict[str, Any] | None]:
+    def gradients(self) -> list[Any]:
         """What has arrived at the sources."""
-        from .snapshots import show_value
-
-        found: list[dict[str, Any] | None] = []
+        found: list[Any] = []
         for rows in self.sources:
             parts = [] if self._sweep is None else [self._sweep.adjoint(r) for r in rows]
             parts = [_dense(part) for part in parts if part is not None]
-            found.append(show_value(sum(parts[1:], parts[0])) if parts else None)
+            found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
         return found
 
     @contextmanager
@@ -141,14 +144,12 @@ class Stepper:
 
     def _step(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
-        from .snapshots import show_value
-
         if sweep.row != row or all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         local = _locals(self.record, row)
         edges = [
-            {"input": source, "port": port, "local": show_value(local.get(port)),
-             "product": show_value(_dense(share)), "sum": show_value(_dense(total))}
+            {"input": source, "port": port, "local": self.show(local.get(port)),
+             "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
             for port, (source, share, total) in zip(_ports(self.record, row, sweep.edges), sweep.edges, strict=True)
             if source not in self._unwatched
         ]  # fmt: skip
@@ -159,15 +160,13 @@ class Stepper:
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
         return step
 
-    def _incoming(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
+    def _incoming(self, sweep: Sweep, row: int) -> Any:
         """The adjoint that came in; zeros for one of several outputs that the target does not depend on."""
-        from .snapshots import show_value
-
         adjoint = sweep.adjoint(row)
         if adjoint is None:
             shape, dtype = self.record.meta.get(row, ((), self.record.real))
             adjoint = np.zeros(shape, dtype)[()]
-        return show_value(_dense(adjoint))
+        return self.show(_dense(adjoint))
 
 
 def _dense(value: Any) -> Any:

@@ -115,7 +115,7 @@ def custom_pair() -> tuple[Any, Any, Any]:
 
     x = tf.Variable([2.0, -1.0], name="x")
     with tf.GradientTape() as tape:
-        p, q = pair(x, x * 0.5)
+        _, q = pair(x, x * 0.5)
         y = tf.reduce_sum(q * q) + w
     return tape, y, [x, w]
 

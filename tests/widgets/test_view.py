@@ -26,7 +26,7 @@ SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 def sent(monkeypatch):
     """The snapshots that views send, decoded; no thread runs."""
     found = []
-    monkeypatch.setattr(live, "_wake", lambda: None)
+    monkeypatch.setattr(live, "wake", lambda: None)
     monkeypatch.setattr(TapeView, "send", lambda self, content, buffers=None: found.append((content, buffers)))
     return found
 
@@ -67,7 +67,12 @@ def test_something_else_is_refused():
 
 def test_packing_keeps_every_field(program):
     snapshot = tf.snapshot(*program)
-    again = wire.decode(wire.encode(snapshot))
+    view = TapeView(*program)
+    again = wire.decode(view._wire)
+    again["sweep"].pop("id")
+    assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
+    again = view._snapshot()
+    again["sweep"].pop("id")
     assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
 
 
@@ -170,7 +175,7 @@ def test_the_thread_ends_by_itself_and_starts_again(monkeypatch):
     tape.gradient(y, x)
     for thread in list(live._thread):
         thread.join(10)
-    assert view._sweep is not None
+    assert view._sweeps.sweep is not None
 
 
 def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):

@@ -8,8 +8,6 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { full, shapeText, title } from "./value";
 
-const LONG = 20000; // rows above which the kernel sends no sweep (minitape/stepping.py)
-
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
 
@@ -37,12 +35,25 @@ export class Inspector {
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
     if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
-    if (store.rows.length > LONG && !store.sweep && timeline.position === timeline.forward) {
-      return [...this.forwardLines(store.rows[timeline.current]), h("p", { class: "mt-note" }, "The backward sweep of a tape this long is not shown step by step.")];
-    }
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
     const row = store.rows[timeline.current];
-    return timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+    const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+    if (timeline.position === timeline.length) lines.push(...this.sweepNote());
+    return lines;
+  }
+
+  /** asked for the steps of a long sweep? */
+  asked: "no" | "yes" | "in vain" = "no";
+
+  /** What there is to say where the steps end before the sweep does. */
+  private sweepNote(): HTMLElement[] {
+    const { sweep, rows, total } = this.store;
+    const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
+    if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
+    if (!sweep?.rest) return [];
+    if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps can not be computed: run the notebook.`);
+    if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);
+    return say(`Computing the backward sweep: ${count(sweep.steps.length)} steps so far, ${count(sweep.rest)} rows to go.`);
   }
 
   private forwardLines(row: Row): HTMLElement[] {
@@ -129,6 +140,10 @@ export class Inspector {
     const unfold = h("button", { type: "button", class: "mt-button mt-small", onclick: () => this.actions.unfold(node) }, "unfold");
     return [h("p", { class: "mt-what" }, h("b", {}, groupTitle(group)), ` · rows ${group.start} to ${group.end - 1}`), h("p", { class: "mt-acts" }, unfold)];
   }
+}
+
+function count(n: number): string {
+  return n.toLocaleString("en");
 }
 
 function block(text: string, value: string, strong = false): HTMLElement {

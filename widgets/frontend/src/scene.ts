@@ -96,7 +96,7 @@ export class Scene {
         if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
         seen.add(node.index);
         if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
-        if (!this.edges.has(node.index) && graph.edges[node.index].length) newEdges.append(this.edgeGroup(node));
+        if (!this.edges.has(node.index) && graph.edges(node.index).length) newEdges.append(this.edgeGroup(node));
       }
     }
     this.layers.nodes.append(newNodes);
@@ -115,7 +115,7 @@ export class Scene {
   /** Does one of the node's incoming edges cross the pane? */
   private reaches(node: Node, left: number, right: number, top: number, bottom: number): boolean {
     const graph = this.graph as Graph;
-    return graph.edges[node.index].some((edge) => {
+    return graph.edges(node.index).some((edge) => {
       if (edge.far) return false;
       const from = graph.nodes[edge.from];
       return from.column <= right && node.column >= left && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
@@ -206,7 +206,7 @@ export class Scene {
   private edgeGroup(node: Node): SVGGElement {
     const graph = this.graph as Graph;
     const el = s("g", { "aria-hidden": "true" });
-    const edges = graph.edges[node.index];
+    const edges = graph.edges(node.index);
     for (const edge of edges) {
       if (edge.far) continue;
       el.append(s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from }));
@@ -266,7 +266,7 @@ export class Scene {
     const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
     step.edges.forEach((edge, k) => {
       const from = graph.nodeOf(edge.input);
-      const drawn = graph.edges[current.index].find((e) => e.port === edge.port) ?? graph.edges[current.index].find((e) => e.from === from?.index);
+      const drawn = graph.edges(current.index).find((e) => e.port === edge.port) ?? graph.edges(current.index).find((e) => e.from === from?.index);
       if (!from || from === current || !drawn) return;
       const row = this.store.rows[edge.input];
       const lines: string[] = [];
