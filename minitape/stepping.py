@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -146,15 +146,16 @@ class Stepper:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if sweep.row != row or all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
-        local = _locals(self.record, row)
+        op, number, _, _ = cell = self.record.cell(row)
+        inputs, rules = _inputs(self.record, cell)
+        local = _locals(self.record, row, op, inputs, rules) if _is_elementwise(self.record, cell) else {}
         edges = [
             {"input": source, "port": port, "local": self.show(local.get(port)),
              "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
-            for port, (source, share, total) in zip(_ports(self.record, row, sweep.edges), sweep.edges, strict=True)
+            for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
             if source not in self._unwatched
         ]  # fmt: skip
         step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
-        op, number, _, _ = self.record.cell(row)
         if op == CALL and self.record.calls[number].outputs > 1:
             others = range(row + 1, row + self.record.calls[number].outputs)
             step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
@@ -173,21 +174,26 @@ def _dense(value: Any) -> Any:
     return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
 
 
-def _inputs(record: Record, row: int) -> tuple[list[int], Any]:
+def _inputs(record: Record, cell: tuple[int, int, int, int]) -> tuple[Sequence[int], Any]:
     """The input rows of an operation and its rules: a list with one for each input, or one function for all."""
-    op, a, b, _ = record.cell(row)
+    op, a, b, _ = cell
     if op == CALL:
         call = record.calls[a]
-        return list(call.inputs), call.primitive.rules
-    if op < FIRST_CODE:
-        return [], []
+        return call.inputs, call.primitive.rules
     rules = BY_CODE[op - FIRST_CODE].rules
-    return [a, b][: len(rules)], rules
+    return (a, b)[: len(rules)], rules
 
 
-def _ports(record: Record, row: int, edges: list[tuple[int, Any, Any]]) -> list[int]:
+def _is_elementwise(record: Record, cell: tuple[int, int, int, int]) -> bool:
+    op, number, _, _ = cell
+    if op != CALL:
+        return True
+    primitive = record.calls[number].primitive
+    return bool(primitive.code and primitive.rules) and not callable(primitive.rules)
+
+
+def _ports(inputs: Sequence[int], rules: Any, edges: list[tuple[int, Any, Any]]) -> list[int]:
     """Which input of the operation each edge of a step belongs to: they come in the order of the inputs."""
-    inputs, rules = _inputs(record, row)
     free = [k for k in range(len(inputs)) if callable(rules) or rules[k] is not None]
     ports = []
     for source, _, _ in edges:
@@ -197,15 +203,11 @@ def _ports(record: Record, row: int, edges: list[tuple[int, Any, Any]]) -> list[
     return ports
 
 
-def _locals(record: Record, row: int) -> dict[int, Any]:
+def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Any) -> dict[int, Any]:
     """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
 
     They have the shape of the result, also for an input that was broadcast.
     """
-    inputs, rules = _inputs(record, row)
-    op, number, _, _ = record.cell(row)
-    if callable(rules) or not rules or (op == CALL and not record.calls[number].primitive.code):
-        return {}
     out, values = record.value(row), [record.value(r) for r in inputs]
     if out is None or any(v is None for v in values):
         return {}

@@ -193,6 +193,59 @@ def test_a_loop_is_folded_and_opens_on_enter(show):
     assert position(page) == "forward 1 / 603"
 
 
+def bush(n: int) -> dict[str, Any]:
+    """No two lines alike, so that nothing folds: each row reads a row before and an older one."""
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        values = [x * 1.0, x + 1.0]
+        for k in range(n):
+            values.append((tf.sin, tf.cos, tf.tanh)[k * k % 3](values[-1]) * values[k * 7 % (k + 1)])
+    return tf.snapshot(tape, values[-1], x)
+
+
+FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'\">"
+
+
+@pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
+def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, page):
+    from minitape_widgets.page import page as page_text
+
+    text = page_text(bush(1500))
+    page.set_content(text.replace("<title>", f"{FORBID}<title>") if forbidden else text)
+    page.wait_for_selector(".mt-node")
+    assert len(page.workers) == (0 if forbidden else 1)
+    page.get_by_label("Folding").select_option("none")
+    page.wait_for_function("document.querySelector('.mt-toolbar button').hidden")
+    page.locator(".mt-view").focus()
+    press(page, "0")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
+
+
+def test_placing_can_be_stopped(show):
+    page = show(bush(1500))
+    before = page.locator(".mt-node").count()
+    page.evaluate("Worker.prototype.postMessage = () => undefined")  # a worker that never answers
+    page.get_by_label("Folding").select_option("none")
+    stop = page.get_by_role("button", name="placing… stop")
+    stop.click()
+    stop.wait_for(state="hidden")
+    assert page.get_by_label("Folding").input_value() == "auto"
+    page.get_by_label("Folding").select_option("all")
+    stop.wait_for()
+    page.locator(".mt-view").focus()
+    press(page, "Escape")
+    stop.wait_for(state="hidden")
+    assert page.locator(".mt-node").count() == before
+
+
+def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
+    monkeypatch.setattr("minitape.stepping.MOST", 10)
+    page = show(chain(10))
+    press(page, "End", "ArrowRight")
+    assert position(page) == "forward 23 / 23"
+    assert "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
+
+
 def test_search_focus_and_paths(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))

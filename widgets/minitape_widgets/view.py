@@ -135,9 +135,7 @@ class TapeView(anywidget.AnyWidget):
         self._step_sweep()
         return self._part(self._rows, 0, [])
 
-    def _part(
-        self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True
-    ) -> dict[str, Any]:
+    def _part(self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True) -> dict[str, Any]:
         part = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
         return part | {"sweep": self._sweeps.sweep} if sweep else part

@@ -212,6 +212,11 @@ export class View {
     this.schedule("all");
   }
 
+  /** The nodes are being placed; what is drawn is older. */
+  get placing(): boolean {
+    return this.planner.busy;
+  }
+
   /** Stops placing: what was drawn stays. */
   private stopPlacing(): void {
     this.planner.cancel();
