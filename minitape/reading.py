@@ -132,7 +132,7 @@ class Reader:
                 values.append(value if row not in meta else None)
                 rows.append(self._row(row, cell, value, around))  # type: ignore[arg-type]
                 continue
-            value = known[row] if row < done else table[op].forward(values[a], values[b])
+            value = known[row] if row < done else table[op].forward(None, None, values[a], values[b])
             values.append(value)
             tapes = (on[a] | on[b]) & within
             on.append(tapes)

@@ -144,7 +144,7 @@ class Stepper:
 
     def _step(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
-        if sweep.row != row or all(source in self._unwatched for source, _, _ in sweep.edges):
+        if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
         op, number, _, _ = cell = self.record.cell(row)
         inputs, rules = _inputs(self.record, cell)
