@@ -7,6 +7,7 @@ values of scalar rows for itself and changes nothing of the recording.
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -26,6 +27,7 @@ from .values import pack_value, unpack_value
 MANY_ARRAYS = 2000
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
+_NAMELESS = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
 _MISSING = object()
 _FAR = 1 << 62  # behind every row
 
@@ -285,8 +287,9 @@ class Reader:
         if leaf is None:
             return result | {"kind": "constant", "label": "const"}
         if leaf.variable is not None:
-            name = leaf.variable.name
-            return result | {"kind": "variable", "label": name, "name": name, "version": leaf.version}
+            label = leaf.variable.name
+            name = None if _NAMELESS(label) else label
+            return result | {"kind": "variable", "label": label, "name": name, "version": leaf.version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
         return result | {
@@ -382,17 +385,22 @@ class Reader:
         return changed
 
     def names(self) -> dict[int, str]:
-        """Python names of rows, as far as the namespaces hold their tensors."""
+        """Python names of rows, as far as the namespaces hold their tensors or variables."""
         found: dict[int, str] = {}
         record = self.record
         if record is None:
             return found
+        states = {key: rows for key, (_, rows) in list(record.variables.items())}
         for space in self.namespaces:
             for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_") and hasattr(type(value), "_lane"):
+                if not isinstance(name, str) or name.startswith("_"):
+                    continue
+                if hasattr(type(value), "_lane"):
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)
+                for row in states.get(id(value), ()):
+                    found.setdefault(row, name)
         return found
 
     def name_rows(self, rows: list[Row]) -> None:

@@ -148,12 +148,21 @@ function runAt(tokens: Token[], at: number): [number, number] | null {
 function repeatGroup(builder: Builder, tokens: Token[], period: number, parent: Group | null): void {
   const count = Math.ceil(tokens.length / period);
   const first = tokens.slice(0, period);
-  const label = first.length === 1 && typeof first[0].part !== "number" ? (first[0].part as Group).label : "";
+  const label = first.length === 1 && typeof first[0].part !== "number" ? stem(first[0].part.label) : "";
   const group = makeGroup(builder, "repeat", label, tokens[0].start, tokens[tokens.length - 1].end, count);
   hang(builder, group, parent);
   const iterations: Token[][] = [];
   for (let i = 0; i < tokens.length; i += period) iterations.push(tokens.slice(i, i + period));
   pages(builder, iterations, 0, group);
+}
+
+function root(group: Group): Group {
+  return group.kind === "page" && group.parent ? root(group.parent) : group;
+}
+
+/** A scope's name without the number that makes it another one. */
+function stem(label: string): string {
+  return label.replace(/_?\d+$/, "") || label;
 }
 
 function pages(builder: Builder, iterations: Token[][], first: number, parent: Group): void {
@@ -163,7 +172,7 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
     for (let i = 0; i < iterations.length; i += size) {
       const part = iterations.slice(i, i + size);
       const last = part[part.length - 1];
-      const label = `${first + i + 1} to ${first + i + part.length}`;
+      const label = `${root(parent).label || "loop"} ${first + i + 1}–${first + i + part.length}`;
       const page = makeGroup(builder, "page", label, part[0][0].start, last[last.length - 1].end, part.length);
       hang(builder, page, parent);
       pages(builder, part, first + i, page);

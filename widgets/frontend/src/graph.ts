@@ -5,9 +5,9 @@ import type { Edge } from "./place";
 import type { Row, Tape } from "./schema";
 import type { Store } from "./store";
 
-export const NODE_W = 112;
+export const NODE_W = 124;
 export const NODE_H = 52;
-export const COLUMN = 190;
+export const COLUMN = 214;
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
 

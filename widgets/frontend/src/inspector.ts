@@ -11,6 +11,8 @@ import { full, shapeText, title } from "./value";
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
 
+const LONG = 30; // characters of a value that still fits into an equation
+
 export class Inspector {
   readonly el = h("div", { class: "mt-inspector" });
   private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
@@ -24,10 +26,17 @@ export class Inspector {
     this.el.append(this.step, this.chosen);
   }
 
+  private shown = ""; // position and selection as they were drawn
+
   draw(selected: Node | null): void {
     this.step.replaceChildren(...this.stepLines());
     this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
     this.chosen.hidden = !selected;
+    const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
+    const [before, chosen] = this.shown.split(" ");
+    if (id && id !== chosen) this.el.scrollTop += this.chosen.getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
+    else if (position !== before) this.el.scrollTop = 0;
+    this.shown = `${position} ${id}`;
   }
 
   // --- the step ------------------------------------------------------------------------------------------------------
@@ -84,11 +93,13 @@ export class Inspector {
 
   private edgeLine(row: Row, edge: SweepEdge, incoming: Value, again: boolean): HTMLElement {
     const input = this.store.rows[edge.input];
-    const rule = row.rule[edge.port] || OWN[row.op];
+    const rule = row.rule[edge.port];
+    const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : own ? h("span", { class: "mt-own" }, own) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
-    if ([local, product].some((text) => text.includes("\n"))) {
+    if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
+      line.append(h("div", { class: "mt-break" }));
       if (local) line.append(block("local derivative", local), block("× incoming g", full(incoming)));
       line.append(block(local ? `= product${summed}` : "contributes", product, true));
       if (again) line.append(block("added up", sum, true));
@@ -126,7 +137,7 @@ export class Inspector {
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
       h("p", { class: "mt-facts" }, [shapeText(row), row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      h("pre", { class: "mt-pre" }, row.released && !row.value ? "released" : full(row.value)),
+      pre(row.released && !row.value ? "released" : full(row.value)),
     ];
     if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
     if (picture) lines.push(picture);
@@ -146,12 +157,16 @@ function count(n: number): string {
   return n.toLocaleString("en");
 }
 
+function pre(value: string, strong = false): HTMLElement {
+  return h("pre", { class: `mt-pre${strong ? " mt-strong" : ""}${value.includes("\n") ? "" : " mt-wrap"}` }, value);
+}
+
 function block(text: string, value: string, strong = false): HTMLElement {
-  return h("div", { class: "mt-block" }, h("span", {}, text), h("pre", { class: strong ? "mt-pre mt-strong" : "mt-pre" }, value));
+  return h("div", { class: "mt-block" }, h("span", {}, text), pre(value, strong));
 }
 
 function equation(text: string, value: string): HTMLElement {
-  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), h("pre", { class: "mt-pre" }, value));
+  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), pre(value));
   return h("p", { class: "mt-num" }, text, h("b", {}, value));
 }
 

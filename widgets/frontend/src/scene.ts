@@ -9,6 +9,8 @@ import { brief, describe, elide } from "./value";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 
+const PRODUCT = 10; // characters of a number on an edge
+
 export interface Marks {
   hover: number; // row, or -1
   selected: number;
@@ -45,6 +47,7 @@ export class Scene {
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
   private edges = new Map<number, DrawnEdges>();
+  private captions: [SVGElement, Frame, number][] = []; // they stay in view while a part of their frame is
   private plain = false;
 
   constructor(
@@ -61,6 +64,7 @@ export class Scene {
   setGraph(graph: Graph): void {
     this.graph = graph;
     this.clear();
+    this.captions = [];
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
     for (const link of graph.links) this.layers.frames.append(s("path", { class: "mt-assign", d: linkPath(link.from, link.to) }, s("title", {}, `${link.name} assigned`)));
     this.draw();
@@ -79,6 +83,7 @@ export class Scene {
     if (!graph || !this.camera.width) return;
     const { x, y, scale, width, height } = this.camera;
     this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    for (const [caption, frame, room] of this.captions) caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - room))));
     const plain = scale < TEXT_SCALE;
     if (plain !== this.plain) {
       this.plain = plain;
@@ -270,10 +275,10 @@ export class Scene {
       if (!from || from === current || !drawn) return;
       const row = this.store.rows[edge.input];
       const lines: string[] = [];
-      if (edge.local) lines.push(brief(edge.local, row, 10), `× ${brief(step.adjoint, this.store.rows[step.row], 8)}`);
-      lines.push(`= ${brief(edge.product, row, 8)}`);
+      if (edge.local) lines.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
+      lines.push(`= ${brief(edge.product, row, PRODUCT)}`);
       const before = this.sumBefore(step.edges, k);
-      if (before) lines.push(`Σ ${brief(edge.sum, row, 8)}`);
+      if (before) lines.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
       const h = 6 + 12 * lines.length;
       const gap = (COLUMN - NODE_W) / 2;
       const at = drawn.far ? { x: current.x - gap, y: current.y + NODE_H + h / 2 + 3 } : { x: from.x + NODE_W + gap, y: from.y + NODE_H / 2 };
@@ -300,6 +305,7 @@ export class Scene {
     el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
     const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.kind === "group" ? `− ${text}` : text);
     el.append(caption);
+    this.captions.push([caption, frame, 12 + 7 * text.length]);
     if (frame.kind === "group") {
       caption.setAttribute("role", "button");
       caption.setAttribute("aria-label", `fold ${frame.label}`);

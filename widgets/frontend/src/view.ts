@@ -17,7 +17,21 @@ import { Toolbar, type FoldMode } from "./toolbar";
 import { title } from "./value";
 
 const FOLD_FROM = 150; // rows from which "auto" folds
-const KEYS = "left/right: step · home/end: first/last · space: play · page up/down: ten steps · enter: run to selected, or unfold · b: run back to selected · up/down: select · +/-/0: zoom and fit · /: search · n: neighbourhood · p: paths · u: fold · esc: clear";
+const KEYS: [string, string][] = [
+  ["← →", "one step"],
+  ["Home End", "first, last"],
+  ["PgUp PgDn", "ten steps"],
+  ["Space", "play, pause"],
+  ["↑ ↓", "select a row"],
+  ["Enter", "run to the selected row, or unfold"],
+  ["b", "run back to the selected row"],
+  ["u", "unfold or fold"],
+  ["n", "neighbourhood"],
+  ["p", "paths"],
+  ["/", "search"],
+  ["+ − 0", "zoom, fit"],
+  ["Esc", "clear"],
+];
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
@@ -46,7 +60,7 @@ export class View {
   private toolbar: Toolbar;
   private minimap: Minimap;
   private paths: PathsPanel;
-  private help = h("div", { class: "mt-help", role: "note" }, KEYS);
+  private help = h("div", { class: "mt-help", role: "note" }, ...keyList());
   private pane: HTMLElement;
   private below: HTMLElement;
   private pending = new Set<string>();
@@ -122,7 +136,7 @@ export class View {
     if (!this.graph || !this.store.rows.length) return;
     const clamp = (x: number, low: number, high: number): number => Math.round(Math.max(low, Math.min(high, x)));
     this.pane.style.height = `${clamp(this.graph.bottom - this.graph.top + 130, 200, 310)}px`;
-    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 232, 250)}px`;
+    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 260, 310)}px`;
   }
 
   destroy(): void {
@@ -367,8 +381,10 @@ export class View {
 
   private resized(): void {
     const before = this.camera.width;
+    this.table.resized();
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
+    if (!before) this.table.reveal(this.timeline.current);
     if (!this.fitted || (before !== this.camera.width && !this.camera.touched)) this.firstFit();
     this.schedule("all");
   }
@@ -485,7 +501,7 @@ export class View {
 
   private async save(kind: string): Promise<void> {
     this.stepbar.stop();
-    const note = (text: string): void => setText(this.help, text || KEYS);
+    const note = (text: string): void => (text ? setText(this.help, text) : this.help.replaceChildren(...keyList()));
     try {
       this.el.classList.add("mt-show-help");
       await exportAs(kind, this, this.options.bundle, note);
@@ -494,4 +510,8 @@ export class View {
       note("");
     }
   }
+}
+
+function keyList(): HTMLElement[] {
+  return KEYS.map(([keys, text]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${text}`));
 }
