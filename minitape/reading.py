@@ -97,6 +97,7 @@ class Reader:
         self._operations: dict[Any, dict[str, Any]] = {}
         self._places: dict[Any, tuple[str, int]] = {}
         self._forms: dict[Any, dict[Any, dict[str, Any]]] = {}
+        self._versions: dict[int, int] = {}  # the first one of each variable
         self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
@@ -168,7 +169,7 @@ class Reader:
         if record is not self.record:
             self.record, self.values, self.on, self.tapes = record, [], [], []
             self.name = f"r{next(_numbers)}"
-            self._shown, self.computed, self._forms = {}, {}, {}
+            self._shown, self.computed, self._forms, self._versions = {}, {}, {}, {}
         return True
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
@@ -289,7 +290,8 @@ class Reader:
         if leaf.variable is not None:
             label = leaf.variable.name
             name = None if _NAMELESS(label) else label
-            return result | {"kind": "variable", "label": label, "name": name, "version": leaf.version}
+            version = leaf.version - self._versions.setdefault(id(leaf.variable), leaf.version)
+            return result | {"kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
         return result | {

@@ -23,7 +23,7 @@ A ROW::
      "rule": ["g * y", "g * x"],         derivative rule of each input ("" or missing: no formula)
      "kind": "source|variable|constant|operation",
      "name": "w:0" | null,               a variable's name, or the Python name of a tensor where it is known
-     "version": 0,                       number of a variable's state
+     "version": 0,                       which of a variable's states in this recording, from 0 on
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
      "line": 3, "file": "<file>", "cell": 4 | null,

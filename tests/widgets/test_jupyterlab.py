@@ -275,7 +275,9 @@ def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
     book.page.keyboard.press("End")  # to the end of the rows; the steps behind it are computed now
     book.until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
     gradient = book.page.locator(".jp-OutputArea-output").first.inner_text()
-    book.until(f"document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent === '{gradient.strip()}'")
+    book.until(
+        f"document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent === '{gradient.strip()}'"
+    )
     book.page.keyboard.press("ArrowLeft")
     assert book.count() == "backward 30000 / 30001"
 

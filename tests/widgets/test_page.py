@@ -41,7 +41,11 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any]) -> str:
         return ""
     if len(value["text"]) <= 18 and "\n" not in value["text"]:
         return value["text"]
-    return f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]" if row["shape"] else value["text"][:17] + "…"
+    return (
+        f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]"
+        if row["shape"]
+        else value["text"][:17] + "…"
+    )
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -73,7 +77,9 @@ def test_every_step_shows_the_engines_numbers(name, show):
             "all => all.map(eq => eq.querySelector('.mt-rule')?.textContent ?? '')"
         )
         own = own[-len(rules) :]  # before them stand the adjoints of several lines
-        assert [shown for shown, rule in zip(own, rules, strict=True) if any(rule)] == [r for (r,) in filter(any, rules)]
+        assert [shown for shown, rule in zip(own, rules, strict=True) if any(rule)] == [
+            r for (r,) in filter(any, rules)
+        ]
         for edge in step["edges"]:
             adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
             assert edge["product"]["text"].split("\n")[0] in words
@@ -243,7 +249,9 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     page = show(chain(10))
     press(page, "End", "ArrowRight")
     assert position(page) == "forward 23 / 23"
-    assert "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
+    assert (
+        "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
+    )
 
 
 def test_search_focus_and_paths(show):

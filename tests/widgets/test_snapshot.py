@@ -164,6 +164,58 @@ def test_each_state_of_a_variable_is_a_row():
     assert [(event["from"], event["to"]) for event in assigns] == [(rows[0]["row"], rows[1]["row"])]
 
 
+def test_states_are_counted_from_the_first_one_of_the_recording():
+    v = tf.Variable(1.0, name="v")
+    for _ in range(5):
+        v.assign_add(1.0)
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+        v.assign_add(1.0)
+        z = y * v
+    assert [row["version"] for row in rows_of(tf.snapshot(tape, z, v), kind="variable")] == [0, 1]
+
+
+def test_a_variable_without_a_name_goes_by_its_python_name():
+    weight = tf.Variable(2.0)
+    others = [tf.Variable(1.0, name="given"), tf.Variable(3.0)]
+    with tf.GradientTape() as tape:
+        y = weight * others[0] * others[1]
+    rows = rows_of(tf.snapshot(tape, y, weight), kind="variable")
+    assert [(row["name"], row["label"]) for row in rows] == [
+        ("weight", "Variable:0"), ("given:0", "given:0"), (None, "Variable:0"),
+    ]  # fmt: skip
+
+
+def test_rows_know_their_name_scope():
+    x = tf.Variable(2.0)
+    with tf.name_scope("outer"), tf.GradientTape() as tape:
+        y = x * 2.0
+        with tf.name_scope("inner"):
+            z = tf.sin(y) + tf.reduce_sum([y, y])
+        z = z * 3.0
+    rows = rows_of(tf.snapshot(tape, z, x), kind="operation")
+    found = {row["op"]: row["scope"] for row in rows if row["op"] != "multiply"}
+    assert found == {key: ["outer", "inner"] for key in found} and "sin" in found and "reduce_sum" in found
+    assert [row["scope"] for row in rows if row["op"] == "multiply"] == [["outer"], ["outer"]]
+
+
+def test_rows_of_a_tape_that_is_gone_stay_its_rows():
+    x = tf.constant(3.0)
+
+    def slope(t):
+        with tf.GradientTape() as inner:
+            inner.watch(t)
+            y = t * t
+        return inner.gradient(y, t)
+
+    with tf.GradientTape(persistent=True) as tape:
+        g = slope(x)
+    snapshot = tf.snapshot(tape)
+    assert g.numpy() == 6.0
+    assert next(row["tapes"] for row in rows_of(snapshot, op="multiply")) == [1]
+    assert [tape["state"] for tape in snapshot["tapes"]] == ["closed", "released"]
+
+
 def test_rows_that_an_inner_gradient_wrote_are_its_work():
     outer, g, x = nested()
     snapshot = tf.snapshot(outer, g, x)

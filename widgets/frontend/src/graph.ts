@@ -1,8 +1,8 @@
 // The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames around sections.
 import { groupTitle } from "./fold";
 import { edgesAt, reachOfEdges, type Layout, type SeenGroup } from "./layout";
-import type { Edge } from "./place";
-import type { Row, Tape } from "./schema";
+import { FAR, type Edge } from "./place";
+import type { Row, SweepStep, Tape } from "./schema";
 import type { Store } from "./store";
 
 export const NODE_W = 124;
@@ -53,6 +53,8 @@ export interface Graph {
   nodeOf(row: number): Node | null;
   byColumn: Node[][];
   columns: number;
+  left: number;
+  right: number;
   top: number;
   bottom: number;
 }
@@ -84,9 +86,11 @@ export function buildGraph(store: Store, layout: Layout): Graph {
     if (!found) known.set(index, (found = edgesAt(layout, index)));
     return found;
   };
-  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, top, bottom };
+  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, left: 0, right: (byColumn.length - 1) * COLUMN + NODE_W, top, bottom };
   graph.frames = frames(store, graph);
   for (const frame of graph.frames) {
+    graph.left = Math.min(graph.left, frame.x);
+    graph.right = Math.max(graph.right, frame.x + frame.w);
     graph.top = Math.min(graph.top, frame.y);
     graph.bottom = Math.max(graph.bottom, frame.y + frame.h);
   }
@@ -202,4 +206,19 @@ function nest(found: Frame[]): Frame[] {
     }
   }
   return sorted.reverse();
+}
+
+/** The room of the node of a row; on the way back with that of the products on its edges, as far as `width` goes. */
+export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number): { x: number; y: number; w: number; h: number } | null {
+  const node = graph.nodeOf(row);
+  if (!node) return null;
+  let [left, top, bottom] = [node.x, node.y, node.y + NODE_H];
+  for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
+    const from = graph.nodeOf(edge.input);
+    if (!from || node.column - from.column > FAR || node.x + NODE_W - from.x > width) continue;
+    left = Math.min(left, from.x);
+    top = Math.min(top, from.y);
+    bottom = Math.max(bottom, from.y + NODE_H);
+  }
+  return { x: left, y: top, w: node.x + NODE_W - left, h: bottom - top };
 }

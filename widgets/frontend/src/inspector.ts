@@ -136,7 +136,7 @@ export class Inspector {
     const picture = heatmap(row.value);
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
-      h("p", { class: "mt-facts" }, [shapeText(row), row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
+      h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
       pre(row.released && !row.value ? "released" : full(row.value)),
     ];
     if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));

@@ -2,7 +2,7 @@
 import { Camera } from "./camera";
 import { h, setText } from "./dom";
 import { exportAs } from "./export";
-import { borders, buildGraph, COLUMN, NODE_H, NODE_W, PAD, type Graph, type Group, type Node } from "./graph";
+import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
 import { Inspector } from "./inspector";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
@@ -295,9 +295,9 @@ export class View {
     if (row) this.goRow(row.row);
   }
 
-  private revealRow(row: number): void {
-    const node = this.graph?.nodeOf(row);
-    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H });
+  private revealRow(row: number, smooth = true): void {
+    const box = this.graph && stage(this.graph, this.timeline, row, this.camera.width / this.camera.scale - 2 * PAD);
+    if (box) this.camera.reveal(box, smooth);
   }
 
   private select(row: number, reveal = true): void {
@@ -391,7 +391,8 @@ export class View {
 
   private box() {
     const graph = this.graph as Graph;
-    return { x: -PAD - 8, y: graph.top - PAD, w: (graph.columns - 1) * COLUMN + NODE_W + 2 * PAD + 16, h: graph.bottom - graph.top + 2 * PAD };
+    const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own
+    return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
   }
 
   /** At first everything is shown if it stays readable, else the part around the current row. */
@@ -399,8 +400,7 @@ export class View {
     if (!this.graph || !this.graph.nodes.length || !this.camera.width) return; // no size yet: resized() comes back
     this.fitted = true;
     this.camera.fit(this.box(), 0.75);
-    const node = this.graph.nodeOf(this.timeline.current);
-    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
+    this.revealRow(this.timeline.current, false);
   }
 
   fit(): void {
