@@ -154,7 +154,8 @@ def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book.run(1)
     book.shows("26 rows")
     book.until("document.querySelector('.mt-slider').max > 26")
-    book.page.keyboard.press("Control+s")
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("Control+s")  # the view takes the keys, but not this one
     book.page.wait_for_timeout(800)
     book.open()
     book.shows("26 rows")

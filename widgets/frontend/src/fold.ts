@@ -172,7 +172,7 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
     for (let i = 0; i < iterations.length; i += size) {
       const part = iterations.slice(i, i + size);
       const last = part[part.length - 1];
-      const label = `${root(parent).label || "loop"} ${first + i + 1}–${first + i + part.length}`;
+      const label = `${root(parent).label} ${first + i + 1}–${first + i + part.length}`.trim();
       const page = makeGroup(builder, "page", label, part[0][0].start, last[last.length - 1].end, part.length);
       hang(builder, page, parent);
       pages(builder, part, first + i, page);

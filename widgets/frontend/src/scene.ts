@@ -9,7 +9,7 @@ import { brief, describe, elide } from "./value";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 
-const PRODUCT = 10; // characters of a number on an edge
+const PRODUCT = 11; // characters of a number on an edge
 
 export interface Marks {
   hover: number; // row, or -1

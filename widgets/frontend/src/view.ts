@@ -17,6 +17,7 @@ import { Toolbar, type FoldMode } from "./toolbar";
 import { title } from "./value";
 
 const FOLD_FROM = 150; // rows from which "auto" folds
+const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 const KEYS: [string, string][] = [
   ["← →", "one step"],
   ["Home End", "first, last"],
@@ -112,7 +113,7 @@ export class View {
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
-      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", "data-lm-suppress-shortcuts": "true" },
+      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", [SUPPRESS]: "true" },
       this.toolbar.el,
       this.help,
       this.paths.el,
@@ -123,6 +124,8 @@ export class View {
     );
     this.listenToPointer();
     this.el.addEventListener("keydown", (event) => this.key(event));
+    this.el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
+    this.el.addEventListener("focusout", () => window.removeEventListener("keydown", this.shortcuts, true));
     this.stopListening = store.listen((change) => this.changed(change));
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
@@ -140,6 +143,7 @@ export class View {
   }
 
   destroy(): void {
+    window.removeEventListener("keydown", this.shortcuts, true);
     this.planner.destroy();
     this.stepbar.stop();
     this.camera.stop();
@@ -436,6 +440,13 @@ export class View {
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
+
+  /** Before JupyterLab sees a key: the view's keys are not for it, but saving is. */
+  private shortcuts = (event: KeyboardEvent): void => {
+    const saves = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    if (saves) this.el.removeAttribute(SUPPRESS);
+    else this.el.setAttribute(SUPPRESS, "true");
+  };
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
