@@ -238,8 +238,9 @@ class _Drawing:
         for column, slot in zip(columns, slots, strict=True):
             found = extent.setdefault(column // PER_LINE, [slot, slot + 2])
             found[0], found[1] = min(found[0], slot), max(found[1], slot + 2)
-        for points in self.placement.via.values():
-            for column, slot in points:
+        for (start, end), points in self.placement.via.items():
+            drawn = columns[start] // PER_LINE == columns[end] // PER_LINE  # else a reference stands for the edge
+            for column, slot in points if drawn else ():
                 found = extent.setdefault(column // PER_LINE, [slot, slot + 1])
                 found[0], found[1] = min(found[0], slot), max(found[1], slot + 1)
         self.tops: dict[int, float] = {}
