@@ -22,7 +22,8 @@ from .dtypes import as_dtype
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
-from .values import pack_value, unpack_value
+from .rows import Around, Row, cells_of, fields_of, first_of, last_of
+from .values import pack_value
 
 MANY_ARRAYS = 2000
 EMPTY = "r0"  # the name of a recording that has not begun
@@ -46,39 +47,6 @@ def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
     found = [] if frame is None else [frame.f_locals, frame.f_globals]
     main = sys.modules.get("__main__")
     return found if main is None else [*found, vars(main)]
-
-
-class Row:
-    """One row as it was read. ``form`` is what it has in common with other rows of its kind and place."""
-
-    __slots__ = ("row", "form", "inputs", "value", "own")
-
-    def __init__(self, row: int, form: dict[str, Any], inputs: Any, value: Any, own: dict[str, Any] | None) -> None:
-        self.row, self.form, self.inputs, self.value, self.own = row, form, inputs, value, own
-
-    def full(self) -> dict[str, Any]:
-        """The ROW of a snapshot."""
-        common = {"row": self.row, "call": self.row, **self.form}
-        return common | {"inputs": list(self.inputs), "value": unpack_value(self.value)} | (self.own or {})
-
-    def get(self, field: str) -> Any:
-        """One field."""
-        return self.own[field] if self.own is not None and field in self.own else self.form[field]
-
-    def change(self, part: dict[str, Any]) -> None:
-        """Gives fields other values."""
-        self.own = {**(self.own or {}), **part}
-
-
-class _Around:
-    """What holds for a stretch of rows, up to (not including) ``end``."""
-
-    __slots__ = ("end", "place", "by", "scope", "within", "outside", "forms")
-
-    def __init__(self, end: int, place: tuple[CodeType, int | None] | None, by: int | None, scope: tuple[str, ...],
-                 within: int, outside: bool, forms: dict[Any, dict[str, Any]]) -> None:  # fmt: skip
-        self.end, self.place, self.by, self.scope = end, place, by, scope
-        self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
 
 
 class Reader:
@@ -111,7 +79,7 @@ class Reader:
             return []
         record: Record = self.record  # type: ignore[assignment]
         first = len(self.values)
-        cells = _cells(record, first, limit)
+        cells = cells_of(record, first, limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
         with np.errstate(all="ignore"):
             return self._read(record, cells, first)
@@ -158,7 +126,7 @@ class Reader:
             if tape._record is record:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
         first = len(record) - most // 2
-        for row, cell in enumerate(_cells(record, first, None), first):
+        for row, cell in enumerate(cells_of(record, first, None), first):
             rows.append(self._row(row, cell, record.value(row), self._around(row), self.on[row]))
         return rows
 
@@ -204,7 +172,7 @@ class Reader:
         self.computed[row] = primitive.forward(*inputs)
         return self.computed[row]
 
-    def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: _Around,
+    def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
              tapes: int | None = None) -> Row:  # fmt: skip
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
         record: Record = self.record  # type: ignore[assignment]
@@ -236,7 +204,7 @@ class Reader:
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
         return Row(row, found, inputs, shown, own)
 
-    def _form(self, row: int, cell: tuple[int, int, int, int], around: _Around, tapes: int) -> dict[str, Any]:
+    def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
         record: Record = self.record  # type: ignore[assignment]
         op, a, _, site = cell
@@ -265,7 +233,7 @@ class Reader:
         """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
         found = self._operations.get(primitive)
         if found is None:
-            found = self._operations[primitive] = _operation(primitive)
+            found = self._operations[primitive] = fields_of(primitive)
         return found
 
     def _call(self, row: int, number: int) -> dict[str, Any]:
@@ -322,11 +290,11 @@ class Reader:
         self._watches = sorted(watches, reverse=True)
         self._borders = sorted(borders.union(since for since, _, _ in watches))
 
-    def _around(self, row: int) -> _Around:
+    def _around(self, row: int) -> Around:
         """What holds at a row; and from now on the rows that are watched by then count as watched."""
         record: Record = self.record  # type: ignore[assignment]
         segments = record.segments
-        at = bisect_right(segments, row, key=_first)
+        at = bisect_right(segments, row, key=first_of)
         next_segment = segments[at][0] if at < len(segments) else _FAR
         border = bisect_right(self._borders, row)
         end = min(next_segment, self._borders[border] if border < len(self._borders) else _FAR)
@@ -339,10 +307,10 @@ class Reader:
             _, seen, bits = self._watches.pop()
             self.on[seen] |= bits
         place = segments[at - 1][1:] if at else None
-        by, scope = _last(record.by_marks, row, None), _last(record.scopes, row, ())
+        by, scope = last_of(record.by_marks, row, None), last_of(record.scopes, row, ())
         outside = begun and not within
         forms = self._forms.setdefault((place, by, scope, within, outside), {})
-        return _Around(end, place, by, scope, within, outside, forms)
+        return Around(end, place, by, scope, within, outside, forms)
 
     def _watched(self, row: int) -> bool:
         return any(row in tape.watched for tape in self.tapes)
@@ -478,56 +446,7 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _operation(primitive: Any) -> dict[str, Any]:
-    """What a row of this primitive says about it."""
-    texts = primitive.texts
-    cut = None
-    if primitive.name == "stop_gradient":
-        cut = "stop_gradient"
-    elif primitive.rules is None:
-        cut = "no_gradient_registered" if primitive.missing == "unregistered" else "nondifferentiable"
-    elif not callable(primitive.rules) and all(rule is None for rule in primitive.rules):
-        cut = "nondifferentiable"
-    return {
-        "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",
-        "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
-    }  # fmt: skip
-
-
 def _carries(record: Record, row: int) -> bool:
     """True when gradients flow through values of this row's dtype."""
     meta = record.meta.get(row)
     return meta is None or meta[1].kind in "fcV"
-
-
-def _cells(record: Record, start: int, limit: int | None) -> list[tuple[int, int, int, int]]:
-    """(op, a, b, site) of the rows from ``start`` on; right also while another thread appends."""
-    while True:
-        base = record.base
-        blocks = list(record.blocks)
-        pending = record.pending[: (len(record.pending) >> 2) << 2]
-        if record.base == base:
-            break
-    cells: list[tuple[int, int, int, int]] = []
-    stop = base + (len(pending) >> 2)
-    if limit is not None:
-        stop = min(stop, start + limit)
-    for first, block in blocks:
-        low, high = max(first, start), min(first + len(block), stop, base)
-        if low < high:
-            cells.extend(map(tuple, block[low - first : high - first].tolist()))
-    low = max(start, base)
-    if low < stop:
-        flat = pending[(low - base) << 2 : (stop - base) << 2]
-        cells.extend(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
-    return cells
-
-
-def _first(mark: tuple[Any, ...]) -> int:
-    return mark[0]
-
-
-def _last(marks: list[tuple[int, Any]], row: int, default: Any) -> Any:
-    """The subject of the last of these marks that is not behind ``row``."""
-    at = bisect_right(marks, row, key=_first)
-    return marks[at - 1][1] if at else default

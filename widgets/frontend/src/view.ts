@@ -1,12 +1,15 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
-import { h, setText } from "./dom";
+import { h } from "./dom";
 import { exportAs } from "./export";
+import { matching, neighbourhood } from "./find";
 import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
+import { panAndZoom } from "./pointer";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
 import { StepBar } from "./stepbar";
@@ -14,25 +17,11 @@ import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Toolbar, type FoldMode } from "./toolbar";
-import { title } from "./value";
 
+const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
 const FOLD_FROM = 150; // rows from which "auto" folds
+
 const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
-const KEYS: [string, string][] = [
-  ["← →", "one step"],
-  ["Home End", "first, last"],
-  ["PgUp PgDn", "ten steps"],
-  ["Space", "play, pause"],
-  ["↑ ↓", "select a row"],
-  ["Enter", "run to the selected row, or unfold"],
-  ["b", "run back to the selected row"],
-  ["u", "unfold or fold"],
-  ["n", "neighbourhood"],
-  ["p", "paths"],
-  ["/", "search"],
-  ["+ − 0", "zoom, fit"],
-  ["Esc", "clear"],
-];
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
@@ -61,7 +50,7 @@ export class View {
   private toolbar: Toolbar;
   private minimap: Minimap;
   private paths: PathsPanel;
-  private help = h("div", { class: "mt-help", role: "note" }, ...keyList());
+  private help = new Help();
   private pane: HTMLElement;
   private below: HTMLElement;
   private pending = new Set<string>();
@@ -70,6 +59,7 @@ export class View {
   private following = true; // the position follows the recording as it grows
   private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
   private asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
+  private patience = 0;
   private stopListening: () => void;
   private observer: ResizeObserver;
 
@@ -115,14 +105,14 @@ export class View {
       "div",
       { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", [SUPPRESS]: "true" },
       this.toolbar.el,
-      this.help,
+      this.help.el,
       this.paths.el,
       options.sliders,
       this.pane,
       this.stepbar.el,
       this.below,
     );
-    this.listenToPointer();
+    panAndZoom(this.pane, this.camera);
     this.el.addEventListener("keydown", (event) => this.key(event));
     this.el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
     this.el.addEventListener("focusout", () => window.removeEventListener("keydown", this.shortcuts, true));
@@ -144,6 +134,7 @@ export class View {
 
   destroy(): void {
     window.removeEventListener("keydown", this.shortcuts, true);
+    window.clearTimeout(this.patience);
     this.planner.destroy();
     this.stepbar.stop();
     this.camera.stop();
@@ -179,6 +170,7 @@ export class View {
   /** More steps of a long sweep: perhaps the one that the reader wants to go to. */
   private stepsCame(): void {
     this.timeline.more();
+    this.asked = "yes";
     const wanted = this.goal?.() ?? null;
     if (wanted !== null) this.go(wanted);
     if (wanted !== null || !this.timeline.unfinished) this.goal = null;
@@ -191,7 +183,17 @@ export class View {
     if (now !== null) return this.go(now);
     if (!this.timeline.unfinished) return;
     this.goal = goal;
-    if (this.asked !== "yes") this.asked = this.options.sweep?.() ? "yes" : "in vain";
+    if (this.asked !== "yes") {
+      this.asked = this.options.sweep?.() ? "yes" : "in vain";
+      this.patience = window.setTimeout(() => this.unanswered(), PATIENCE);
+    }
+    this.drawState();
+  }
+
+  /** The kernel does not say anything: there may be none. */
+  private unanswered(): void {
+    if (this.asked !== "yes" || this.store.sweep?.steps.length) return;
+    this.asked = "in vain";
     this.drawState();
   }
 
@@ -352,25 +354,13 @@ export class View {
   }
 
   private focus(on: boolean): void {
-    if (!on) this.marks.near = null;
-    else {
-      const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
-      const near = new Set<number>([from]);
-      for (let ring = 0; ring < 2; ring++)
-        for (const row of [...near]) for (const other of [...(this.store.rows[row]?.inputs ?? []), ...(this.store.consumers[row] ?? []).slice(0, 40)]) near.add(other);
-      this.marks.near = near;
-    }
+    const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
+    this.marks.near = on ? neighbourhood(this.store, from) : null;
     this.schedule("scene", "toolbar");
   }
 
   private search(text: string): number {
-    const wanted = text.trim().toLowerCase();
-    this.marks.found = new Set();
-    if (wanted)
-      for (const row of this.store.rows) {
-        const words = `${row.op} ${title(row)} ${row.dtype} ${row.scope.join("/")} line:${row.line} row:${row.row} ${row.cut ?? ""}`.toLowerCase();
-        if (words.includes(wanted)) this.marks.found.add(row.row);
-      }
+    this.marks.found = matching(this.store, text);
     this.schedule("all");
     return this.marks.found.size;
   }
@@ -409,34 +399,6 @@ export class View {
 
   fit(): void {
     if (this.graph?.nodes.length) this.camera.fit(this.box());
-  }
-
-  private listenToPointer(): void {
-    let last: [number, number] | null = null;
-    this.pane.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
-      last = [event.clientX, event.clientY];
-      this.pane.setPointerCapture(event.pointerId);
-    });
-    this.pane.addEventListener("pointermove", (event) => {
-      if (!last) return;
-      this.camera.pan(event.clientX - last[0], event.clientY - last[1]);
-      last = [event.clientX, event.clientY];
-    });
-    const stop = (): void => void (last = null);
-    this.pane.addEventListener("pointerup", stop);
-    this.pane.addEventListener("pointercancel", stop);
-    this.pane.addEventListener(
-      "wheel",
-      (event) => {
-        const box = this.pane.getBoundingClientRect();
-        if (event.ctrlKey || event.metaKey) this.camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
-        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.camera.pan(-(event.deltaX || event.deltaY), 0);
-        else return;
-        event.preventDefault();
-      },
-      { passive: false },
-    );
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
@@ -512,7 +474,7 @@ export class View {
 
   private async save(kind: string): Promise<void> {
     this.stepbar.stop();
-    const note = (text: string): void => (text ? setText(this.help, text) : this.help.replaceChildren(...keyList()));
+    const note = (text: string): void => this.help.say(text);
     try {
       this.el.classList.add("mt-show-help");
       await exportAs(kind, this, this.options.bundle, note);
@@ -521,8 +483,4 @@ export class View {
       note("");
     }
   }
-}
-
-function keyList(): HTMLElement[] {
-  return KEYS.map(([keys, text]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${text}`));
 }
