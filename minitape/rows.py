@@ -6,7 +6,7 @@ from bisect import bisect_right
 from types import CodeType
 from typing import Any
 
-from .record import Record
+from .record import ARRAY_ROW, Record
 from .values import unpack_value
 
 
@@ -74,7 +74,9 @@ def cells_of(record: Record, start: int, limit: int | None) -> list[tuple[int, i
     for first, block in blocks:
         low, high = max(first, start), min(first + len(block), stop, base)
         if low < high:
-            cells.extend(map(tuple, block[low - first : high - first].tolist()))
+            part = block[low - first : high - first].copy()
+            part[:, 0] &= ARRAY_ROW - 1  # a mark for kernels
+            cells.extend(map(tuple, part.tolist()))
     low = max(start, base)
     if low < stop:
         flat = pending[(low - base) << 2 : (stop - base) << 2]

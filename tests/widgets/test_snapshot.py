@@ -231,6 +231,16 @@ def test_source_lines_are_those_of_the_program():
     assert "tf.tanh" in text
 
 
+def test_a_long_recording_of_small_arrays_is_read():
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        y = x * 1.0
+        for _ in range(8200):  # more rows than the recording keeps unpacked
+            y = tf.sin(y) * x
+    last = tf.snapshot(tape)["rows"][-1]
+    assert (last["op"], last["value"]["text"]) == ("multiply", str(y.numpy()))
+
+
 def test_large_arrays_travel_as_statistics():
     w = tf.Variable(np.arange(3000, dtype=np.float32).reshape(60, 50))
     with tf.GradientTape() as tape:
