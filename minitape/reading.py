@@ -26,6 +26,7 @@ from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 
 MANY_ARRAYS = 2000
+ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
 _NAMELESS = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
@@ -361,6 +362,7 @@ class Reader:
         if record is None:
             return found
         states = {key: rows for key, (_, rows) in list(record.variables.items())}
+        inside: list[tuple[str, Any]] = []
         for space in self.namespaces:
             for name, value in list(space.items()):
                 if not isinstance(name, str) or name.startswith("_"):
@@ -369,8 +371,14 @@ class Reader:
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)
-                for row in states.get(id(value), ()):
-                    found.setdefault(row, name)
+                elif id(value) in states:
+                    for row in states[id(value)]:
+                        found.setdefault(row, name)
+                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
+                    inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
+        for name, value in inside:
+            for row in states.get(id(value), ()):
+                found.setdefault(row, name)
         return found
 
     def name_rows(self, rows: list[Row]) -> None:

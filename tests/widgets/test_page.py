@@ -35,17 +35,31 @@ def table(page: Any) -> dict[int, dict[str, str]]:
     return {line[0]: dict(zip(names, line[1:], strict=True)) for line in lines}
 
 
-def brief(value: dict[str, Any] | None, row: dict[str, Any]) -> str:
+def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
     """What a cell of the table shows of a value."""
     if value is None:
         return ""
-    if len(value["text"]) <= 18 and "\n" not in value["text"]:
+    if len(value["text"]) <= room and "\n" not in value["text"]:
         return value["text"]
     return (
         f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]"
         if row["shape"]
-        else value["text"][:17] + "…"
+        else value["text"][: room - 1] + "…"
     )
+
+
+def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int, str]) -> list[list[str]]:
+    """The lines that stand on the edges of a step; ``before`` are the adjoints up to it."""
+    found, seen = [], set(before)
+    for edge in step["edges"]:
+        here, there = rows[step["row"]], rows[edge["input"]]
+        lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if edge["local"] else []
+        lines.append(f"= {brief(edge['product'], there, 11)}")
+        if edge["input"] in seen:
+            lines.append(f"Σ {brief(edge['sum'], there, 11)}")
+        seen.add(edge["input"])
+        found.append(lines)
+    return found
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -80,6 +94,10 @@ def test_every_step_shows_the_engines_numbers(name, show):
         assert [shown for shown, rule in zip(own, rules, strict=True) if any(rule)] == [
             r for (r,) in filter(any, rules)
         ]
+        labels = page.locator(".mt-product").evaluate_all(
+            "all => all.map(e => [...e.querySelectorAll('text')].map(t => t.textContent))"
+        )
+        assert sorted(labels) == sorted(on_edges(step, rows, adjoints))
         for edge in step["edges"]:
             adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
             assert edge["product"]["text"].split("\n")[0] in words

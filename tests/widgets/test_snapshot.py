@@ -182,7 +182,7 @@ def test_a_variable_without_a_name_goes_by_its_python_name():
         y = weight * others[0] * others[1]
     rows = rows_of(tf.snapshot(tape, y, weight), kind="variable")
     assert [(row["name"], row["label"]) for row in rows] == [
-        ("weight", "Variable:0"), ("given:0", "given:0"), (None, "Variable:0"),
+        ("weight", "Variable:0"), ("given:0", "given:0"), ("others[1]", "Variable:0"),
     ]  # fmt: skip
 
 
