@@ -13,7 +13,8 @@
      "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
                 "spans": [[0, 9]],                 row ranges during which it recorded
                 "bytes": 1234}],                   what it still holds
-     "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from
+     "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from;
+                                  not in a live delta without new ones
      "sweep": null | SWEEP}       not in a live delta in which it is the same as before
 
 A ROW::

@@ -56,6 +56,7 @@ class TapeView(anywidget.AnyWidget):
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
+        self._files = 0  # of which the browser has the text
         self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
         self._pull()
@@ -222,7 +223,11 @@ class TapeView(anywidget.AnyWidget):
             state = (self._tape._used, recording)
             if rows or changed or swept or state != self._state:
                 self._state = state
-                self._post(self._part(rows, len(self._rows) - len(rows), changed, swept))
+                part = self._part(rows, len(self._rows) - len(rows), changed, swept)
+                if len(self._reader.files) == self._files:
+                    part.pop("sources_text")
+                self._files = len(self._reader.files)
+                self._post(part)
                 return True
             page = None if recording else self._sweeps.page()
             if page is not None:

@@ -90,7 +90,7 @@ export interface Snapshot {
   changed?: (Partial<Row> & { row: number })[]; // parts of earlier rows that are different now
   events: TapeEvent[];
   tapes: Tape[];
-  sources_text: Record<string, string>;
+  sources_text?: Record<string, string>; // not there in a delta without new ones
   sweep?: Sweep | null; // not there in a delta: the same as before
 }
 

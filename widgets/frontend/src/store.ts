@@ -97,7 +97,6 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     this.sweep = null;
-    this.sources = {};
   }
 
   private append(row: Row): void {
