@@ -236,7 +236,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def inner(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
-        def once(*arguments: Any) -> Any:
+        def recomputed(*arguments: Any) -> Any:
             result = f(*arguments, **kwargs)
 
             def grad(*upstream: Any, variables: Any = None) -> Any:
@@ -254,7 +254,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
             return result, grad
 
-        return once(*args)
+        return recomputed(*args)
 
     return inner
 

@@ -19,7 +19,7 @@ from .placement import FAR, Placement
 from .reading import Reader, spaces
 from .stepping import sweep_steps
 
-WIDTH, HEIGHT, COLUMN, HALF = 112, 52, 174, 35  # of a node; distance of columns and of half-slots
+WIDTH, HEIGHT, COLUMN, HALF = 120, 52, 182, 35  # of a node; distance of columns and of half-slots
 MARGIN, GAP = 16, 26
 ROOM = 15  # characters of a value in a node
 PER_LINE = 6  # columns in a line
@@ -60,7 +60,7 @@ def draw(tape: Any, target: Any = None, sources: Any = None) -> Picture:
     reader = Reader(tape, spaces(sys._getframe(1)))
     rows = reader.read_ends(WHOLE)
     reader.name_rows(rows)
-    snapshot = reader.frame_of(rows, 0)
+    snapshot = reader.frame_of([row.full() for row in rows], 0)
     snapshot["sweep"] = sweep_steps(tape, target, sources)
     return Picture(snapshot)
 
@@ -143,6 +143,8 @@ def _title(row: dict[str, Any]) -> str:
     if row["kind"] == "operation":
         return row["label"] or row["op"]
     name = row["name"] or ("const" if row["kind"] == "constant" else row["label"])
+    if row["kind"] == "variable":
+        name = name.removesuffix(":0")
     return f"{name} v{row['version']}" if row["version"] else name
 
 
@@ -156,12 +158,30 @@ def _brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = ROOM) 
         return ""
     text = value["text"]
     if "\n" in text or len(text) > room:
-        text = _shape(row) if row["shape"] else text[: room - 1] + "…"
-    return _elide(text, room)
+        text = _shape(row) if row["shape"] else text
+    digits, e, exponent = text.partition("e") if not row["shape"] and text[-1:].isdigit() else (text, "", "")
+    return _elide(digits, room - len(e + exponent)) + e + exponent
 
 
 def _elide(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def short_name(name: str, room: int) -> str:
+    """A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning.
+
+    >>> [short_name(name, 12) for name in ("w", "sequential/dense/kernel", "velocity_of_the_ball")]
+    ['w', '…/kernel', 'veloci…_ball']
+    """
+    if len(name) <= room:
+        return name
+    parts = name.split("/")
+    tails = ["…/" + "/".join(parts[k:]) for k in range(1, len(parts))]
+    for tail in [*tails, parts[-1]]:
+        if len(tail) <= room:
+            return tail
+    end = (room - 1) // 2
+    return f"{parts[-1][: room - 1 - end]}…{parts[-1][-end:]}"
 
 
 @dataclass
@@ -218,8 +238,9 @@ class _Drawing:
         for column, slot in zip(columns, slots, strict=True):
             found = extent.setdefault(column // PER_LINE, [slot, slot + 2])
             found[0], found[1] = min(found[0], slot), max(found[1], slot + 2)
-        for points in self.placement.via.values():
-            for column, slot in points:
+        for (start, end), points in self.placement.via.items():
+            drawn = columns[start] // PER_LINE == columns[end] // PER_LINE  # else a reference stands for the edge
+            for column, slot in points if drawn else ():
                 found = extent.setdefault(column // PER_LINE, [slot, slot + 1])
                 found[0], found[1] = min(found[0], slot), max(found[1], slot + 1)
         self.tops: dict[int, float] = {}
@@ -283,7 +304,7 @@ class _Drawing:
                 f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
             )
         pad = 16 if kind == "source" else 10
-        parts.append(_text(x + pad, y + 17, _elide(node.title, 11), 'font-size="13" font-weight="600"'))
+        parts.append(_text(x + pad, y + 17, short_name(node.title, 10 if kind == "source" else 12), 'font-size="13" font-weight="600"'))
         if row:
             parts.append(
                 _text(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'font-size="9.5" text-anchor="end" fill="{MUTED}"')
@@ -329,7 +350,7 @@ class _Drawing:
             return "…"
         if node.row["kind"] == "operation":
             return f"row {node.row['row']}"
-        return _elide(node.title if node.title != "const" else _brief(node.row["value"], node.row, 9), 9)
+        return short_name(node.title if node.title != "const" else _brief(node.row["value"], node.row, 9), 10)
 
     def _is_far(self, source: int, index: int) -> bool:
         span = self.placement.column[index] - self.placement.column[source]

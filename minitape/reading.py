@@ -7,7 +7,9 @@ values of scalar rows for itself and changes nothing of the recording.
 from __future__ import annotations
 
 import linecache
+import re
 import sys
+from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import count
 from types import CodeType, FrameType
@@ -15,15 +17,21 @@ from typing import Any
 
 import numpy as np
 
+from .custom import CUSTOM
 from .dtypes import as_dtype
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record, place_of
+from .rows import Around, Row, cells_of, fields_of, first_of, last_of
+from .values import pack_value
 
 MANY_ARRAYS = 2000
+ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
 _numbers = count(1)
+_NAMELESS = re.compile(r"(.*/)?Variable(_\d+)?:0").fullmatch  # the name of a variable that was given none
 _MISSING = object()
+_FAR = 1 << 62  # behind every row
 
 
 class _Gone:
@@ -31,8 +39,8 @@ class _Gone:
 
     _recording, _used, _persistent, _watch_accessed_variables, _start, _record = False, True, False, True, 0, None
 
-    def __init__(self, spans: list[tuple[int, int]]) -> None:
-        self.spans, self.watched = spans, dict[int, int]()
+    def __init__(self, spans: list[tuple[int, int]], watched: dict[int, int]) -> None:
+        self.spans, self.watched = spans, watched
 
 
 def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
@@ -52,34 +60,61 @@ class Reader:
         self.name = ""
         self.values: list[Any] = []  # of the rows read, None where they are no scalars
         self.computed: dict[int, Any] = {}  # small arrays that the recording has not computed yet
-        self.on: list[bytearray] = []  # for each tape, which rows are on it
+        self.on: list[int] = []  # of the rows read: bits of the tapes to which a row that reads it belongs
         self.tapes: list[Any] = []
         self.files: set[str] = set()
         self._operations: dict[Any, dict[str, Any]] = {}
         self._places: dict[Any, tuple[str, int]] = {}
+        self._forms: dict[Any, dict[Any, dict[str, Any]]] = {}
+        self._versions: dict[int, int] = {}  # the first one of each variable
+        self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
+        self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
+        self._borders: list[int] = []
         self._shown: dict[int, tuple[Any, ...]] = {}  # what may still change of rows that were read
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def read(self, limit: int | None = None) -> list[dict[str, Any]]:
+    def read(self, limit: int | None = None) -> list[Row]:
         """The rows that were written since the last call, at most ``limit`` of them."""
         if not self._start():
             return []
         record: Record = self.record  # type: ignore[assignment]
-        self._find_tapes()
-        rows: list[dict[str, Any]] = []
         first = len(self.values)
-        cells = _cells(record, first, limit)
+        cells = cells_of(record, first, limit)
+        self._look_around()  # after the rows were taken: what holds for them is known by then
         with np.errstate(all="ignore"):
-            for row, cell in enumerate(cells, first):
+            return self._read(record, cells, first)
+
+    def _read(self, record: Record, cells: list[tuple[int, int, int, int]], first: int) -> list[Row]:
+        rows: list[Row] = []
+        values, on, meta, watched = self.values, self.on, record.meta, self._watched_at
+        table = scalar_table(record.real or np.float32)
+        done = record.done
+        known = record.values  # in this order: it is at least as long as `done` says
+        around, end = None, first
+        for row, cell in enumerate(cells, first):
+            if row >= end:
+                around = self._around(row)
+                end, forms, within = around.end, around.forms, around.within
+            op, a, b, site = cell
+            if op < FIRST_CODE or row in meta or row in watched:
                 value = self._value(row, cell)
                 if value is _MISSING:
                     break
-                self.values.append(value if row not in record.meta else None)
-                rows.append(self._row(row, cell, value))
+                values.append(value if row not in meta else None)
+                rows.append(self._row(row, cell, value, around))  # type: ignore[arg-type]
+                continue
+            value = known[row] if row < done else table[op].forward(None, None, values[a], values[b])
+            values.append(value)
+            tapes = (on[a] | on[b]) & within
+            on.append(tapes)
+            form = forms.get((op, site, tapes))
+            if form is None:
+                form = forms[op, site, tapes] = self._form(row, cell, around, tapes)  # type: ignore[arg-type]
+            rows.append(Row(row, form, (a, b) if len(form["rule"]) > 1 else (a,), pack_value(value), None))
         return rows
 
-    def read_ends(self, most: int) -> list[dict[str, Any]]:
+    def read_ends(self, most: int) -> list[Row]:
         """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
         if not self._start():
             return []
@@ -87,11 +122,14 @@ class Reader:
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
-        for tape, on in zip(self.tapes, self.on, strict=True):
-            on[:] = on_tape(tape) if tape._record is record else bytearray(len(record))
+        self.on = [0] * len(record)
+        for bit, tape in enumerate(self.tapes):
+            if tape._record is record:
+                self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
         first = len(record) - most // 2
-        tail = enumerate(_cells(record, first, None), first)
-        return rows + [self._row(row, cell, record.value(row)) for row, cell in tail]
+        for row, cell in enumerate(cells_of(record, first, None), first):
+            rows.append(self._row(row, cell, record.value(row), self._around(row), self.on[row]))
+        return rows
 
     def _start(self) -> bool:
         record = self.tape._record
@@ -100,7 +138,7 @@ class Reader:
         if record is not self.record:
             self.record, self.values, self.on, self.tapes = record, [], [], []
             self.name = f"r{next(_numbers)}"
-            self._shown, self.computed = {}, {}
+            self._shown, self.computed, self._forms, self._versions = {}, {}, {}, {}
         return True
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
@@ -135,60 +173,94 @@ class Reader:
         self.computed[row] = primitive.forward(*inputs)
         return self.computed[row]
 
-    def _row(self, row: int, cell: tuple[int, int, int, int], value: Any) -> dict[str, Any]:
-        from .snapshots import show_value
-
+    def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
+             tapes: int | None = None) -> Row:  # fmt: skip
+        """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
         record: Record = self.record  # type: ignore[assignment]
-        op, a, b, site = cell
-        file, line = self._place(row, site)
-        meta = record.meta.get(row)
-        shown = show_value(value)
-        result: dict[str, Any] = {"row": row, "value": shown, "line": line, "file": file}
-        if meta is None:
-            result["dtype"], result["shape"] = (record.real or np.float32).__name__, []
-        else:
-            result["dtype"], result["shape"] = as_dtype(meta[1]).name, list(meta[0])
-        result["released"] = shown is None
+        op, a, b, _ = cell
+        own: dict[str, Any] | None = None
+        inputs: tuple[int, ...] = ()
+        if op == CALL:
+            call = record.calls[a] if a < len(record.calls) else None  # released with its tape
+            inputs = () if call is None else call.inputs
+            if b or (call is not None and call.outputs > 1):
+                own = {"call": row - b, "output": b}
+        elif op != LEAF:
+            inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
+        if tapes is None:
+            spread = 0
+            for i in inputs:
+                spread |= self.on[i] if i < row else 0
+            tapes = (spread & around.within) | self._watched_at.get(row, 0)
+            self.on.append(tapes if _carries(record, row) else 0)
+        shown = pack_value(value)
         if op == LEAF:
-            result |= self._leaf(row)
+            form = self._form(row, cell, around, tapes) | {"released": shown is None}
+            self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
+            return Row(row, form, inputs, shown, own)
+        what = op if op != CALL else None if call is None else call.primitive
+        key = (what, cell[3], tapes, record.meta.get(row), shown is None, row in self._watched_at)
+        found = around.forms.get(key)
+        if found is None or what is CUSTOM:  # its label is the function's name
+            found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
+        return Row(row, found, inputs, shown, own)
+
+    def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
+        """What a row has in common with those of the same operation at the same place on the same tapes."""
+        record: Record = self.record  # type: ignore[assignment]
+        op, a, _, site = cell
+        file, line = self._place(around.place, site)
+        meta = record.meta.get(row)
+        shape = [] if meta is None else list(meta[0])
+        dtype = (record.real or np.float32).__name__ if meta is None else as_dtype(meta[1]).name
+        form: dict[str, Any] = {"line": line, "file": file, "cell": None, "dtype": dtype, "shape": shape, "output": 0}
+        if op == LEAF:
+            form |= self._leaf(row)
         elif op == CALL:
-            result |= self._call(row, a, b)
+            form |= self._call(row, a)
         else:
-            primitive = BY_CODE[op - FIRST_CODE]
-            inputs = [a, b] if len(primitive.texts) > 2 else [a]
-            result |= self._operation(primitive) | {"inputs": inputs, "output": 0, "call": row, "scope": []}
-        self._mark(row, result)
-        return result
+            form |= self._operation(BY_CODE[op - FIRST_CODE])
+        operation = form["kind"] == "operation"
+        ghost = operation and not tapes
+        if ghost and around.outside and record.open:
+            form["cut"] = "paused"
+        return form | {
+            "released": False, "scope": list(around.scope) if operation else [], "by": around.by,
+            "tapes": [k for k in range(len(self.tapes)) if tapes >> k & 1],
+            "watched": self._why_watched(row, form), "status": "ghost" if ghost else "recorded",
+        }  # fmt: skip
 
     def _operation(self, primitive: Any) -> dict[str, Any]:
         """What the rows of a primitive have in common; the caller makes a new dictionary of it."""
         found = self._operations.get(primitive)
         if found is None:
-            found = self._operations[primitive] = _operation(primitive)
+            found = self._operations[primitive] = fields_of(primitive)
         return found
 
-    def _call(self, row: int, number: int, output: int) -> dict[str, Any]:
+    def _call(self, row: int, number: int) -> dict[str, Any]:
         record: Record = self.record  # type: ignore[assignment]
         if number >= len(record.calls):  # released with its tape
-            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "inputs": [],
-                    "output": output, "call": row - output, "scope": [], "kind": "operation", "name": None,
-                    "version": 0}  # fmt: skip
+            return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "kind": "operation",
+                    "name": None, "version": 0}  # fmt: skip
         call = record.calls[number]
-        result = self._operation(call.primitive) | {"inputs": list(call.inputs), "output": output, "call": call.row}
+        result = dict(self._operation(call.primitive))
         meta = record.meta.get(row)
         if result["cut"] is None and meta is not None and meta[1].kind in "biu":
             result["cut"] = "integer"
-        return result | {"scope": list(call.scope)}
+        if call.primitive is CUSTOM:
+            result["label"] = call.attrs["call"].name
+        return result
 
     def _leaf(self, row: int) -> dict[str, Any]:
         leaf = self.record.leaves.get(row)  # type: ignore[union-attr]
-        result: dict[str, Any] = {"op": "leaf", "formula": "", "rule": [], "inputs": [], "output": 0, "call": row,
-                                  "cut": None, "scope": [], "version": 0, "name": None}  # fmt: skip
+        result: dict[str, Any] = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         if leaf is None:
             return result | {"kind": "constant", "label": "const"}
         if leaf.variable is not None:
-            name = leaf.variable.name
-            return result | {"kind": "variable", "label": name, "name": name, "version": leaf.version}
+            label = leaf.variable.name
+            name = None if _NAMELESS(label) else label
+            version = leaf.version - self._versions.setdefault(id(leaf.variable), leaf.version)
+            return result | {"kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
         return result | {
@@ -196,50 +268,53 @@ class Reader:
             "label": "x" if self._watched(row) else "const",
         }
 
-    # -- tapes --------------------------------------------------------------------------------------------------------
+    # -- what holds around a row --------------------------------------------------------------------------------------
 
-    def _find_tapes(self) -> None:
-        """All tapes of the recording in the order in which they were entered; of one that is gone, what is known."""
+    def _look_around(self) -> None:
+        """All tapes of the recording in the order in which they were entered; of one that is gone, what is known.
+
+        Also where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
+        """
         record: Record = self.record  # type: ignore[assignment]
-        for ref, spans in record.members[len(self.tapes) :]:
-            self.tapes.append(ref() or _Gone(spans))
-            self.on.append(bytearray(len(self.values)))
+        for ref, *known in record.members[len(self.tapes) :]:
+            self.tapes.append(ref() or _Gone(*known))
         if not self.tapes:
-            self.tapes, self.on = [self.tape], [bytearray(len(self.values))]
+            self.tapes = [self.tape]
+        borders = {first for first, _ in record.by_marks} | {first for first, _ in record.scopes}
+        self._watched_at, watches = {}, []
+        for bit, tape in enumerate(self.tapes):
+            borders.update(end for span in tape.spans for end in span)
+            borders.add(tape._start)
+            for row, since in list(tape.watched.items()):
+                self._watched_at[row] = self._watched_at.get(row, 0) | (1 << bit)
+                watches.append((since, row, 1 << bit))
+        self._watches = sorted(watches, reverse=True)
+        self._borders = sorted(borders.union(since for since, _, _ in watches))
+
+    def _around(self, row: int) -> Around:
+        """What holds at a row; and from now on the rows that are watched by then count as watched."""
+        record: Record = self.record  # type: ignore[assignment]
+        segments = record.segments
+        at = bisect_right(segments, row, key=first_of)
+        next_segment = segments[at][0] if at < len(segments) else _FAR
+        border = bisect_right(self._borders, row)
+        end = min(next_segment, self._borders[border] if border < len(self._borders) else _FAR)
+        within, begun = 0, False
+        for bit, tape in enumerate(self.tapes):
+            spans = [*tape.spans, (tape._start, _FAR)] if tape._recording else tape.spans
+            within |= any(first <= row < last for first, last in spans) << bit
+            begun |= any(first < row for first, _ in tape.spans)
+        while self._watches and self._watches[-1][0] <= row:
+            _, seen, bits = self._watches.pop()
+            self.on[seen] |= bits
+        place = segments[at - 1][1:] if at else None
+        by, scope = last_of(record.by_marks, row, None), last_of(record.scopes, row, ())
+        outside = begun and not within
+        forms = self._forms.setdefault((place, by, scope, within, outside), {})
+        return Around(end, place, by, scope, within, outside, forms)
 
     def _watched(self, row: int) -> bool:
         return any(row in tape.watched for tape in self.tapes)
-
-    def _mark(self, row: int, result: dict[str, Any]) -> None:
-        """Which tapes recorded this row, why it is watched, which sweep wrote it."""
-        record: Record = self.record  # type: ignore[assignment]
-        tapes, inside = [], False
-        for number, (tape, on) in enumerate(zip(self.tapes, self.on, strict=True)):
-            spans = [*tape.spans, (tape._start, row + 1)] if tape._recording else tape.spans
-            within = any(first <= row < last for first, last in spans)
-            inside |= within
-            if row >= len(on):
-                on.append(row in tape.watched or (within and self._follows(row, result, tape, on)))
-            if on[row]:
-                tapes.append(number)
-        operation = result["kind"] == "operation"
-        result["tapes"] = tapes
-        result["watched"] = self._why_watched(row, result)
-        ghost = operation and not tapes
-        result["status"] = "ghost" if ghost else "recorded"
-        if ghost and not inside and any(first < row for tape in self.tapes for first, _ in tape.spans) and record.open:
-            result["cut"] = "paused"
-        result["by"] = self._by(row)
-        result["cell"] = None
-        if not operation:
-            self._shown[row] = (result["watched"], result["kind"], tuple(tapes), result["name"])
-
-    def _follows(self, row: int, result: dict[str, Any], tape: Any, on: bytearray) -> bool:
-        """True when an operation reads something that is on the tape by then."""
-        record: Record = self.record  # type: ignore[assignment]
-        return result["kind"] == "operation" and any(
-            (on[i] or tape.watched.get(i, row + 1) <= row) and _carries(record, i) for i in result["inputs"] if i < row
-        )
 
     def _why_watched(self, row: int, result: dict[str, Any]) -> str | None:
         tapes = [tape for tape in self.tapes if row in tape.watched]
@@ -249,12 +324,16 @@ class Reader:
             return "automatic"
         return "explicit"
 
-    def _by(self, row: int) -> int | None:
-        found = None
-        for first, member in self.record.by_marks:  # type: ignore[union-attr]
-            if first > row:
-                break
-            found = member
+    def _place(self, place: tuple[CodeType, int | None] | None, site: int) -> tuple[str | None, int | None]:
+        """(file, line) of the statement behind a row; each place in the code is looked up once."""
+        if place is None:
+            return None, None
+        code, fixed = place
+        key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = place_of(*key)[:2]
+            self.files.add(found[0])
         return found
 
     # -- what may change after a row was read -------------------------------------------------------------------------
@@ -277,29 +356,41 @@ class Reader:
         return changed
 
     def names(self) -> dict[int, str]:
-        """Python names of rows, as far as the namespaces hold their tensors."""
+        """Python names of rows, as far as the namespaces hold their tensors or variables."""
         found: dict[int, str] = {}
         record = self.record
         if record is None:
             return found
+        states = {key: rows for key, (_, rows) in list(record.variables.items())}
+        inside: list[tuple[str, Any]] = []
         for space in self.namespaces:
             for name, value in list(space.items()):
-                if isinstance(name, str) and not name.startswith("_") and hasattr(type(value), "_lane"):
+                if not isinstance(name, str) or name.startswith("_"):
+                    continue
+                if hasattr(type(value), "_lane"):
                     row = record.find(value)
                     if row is not None:
                         found.setdefault(row, name)
+                elif id(value) in states:
+                    for row in states[id(value)]:
+                        found.setdefault(row, name)
+                elif type(value) in (list, tuple) and len(value) <= ITEMS and name != "In":
+                    inside += [(f"{name}[{k}]", item) for k, item in enumerate(value)]
+        for name, value in inside:
+            for row in states.get(id(value), ()):
+                found.setdefault(row, name)
         return found
 
-    def name_rows(self, rows: list[dict[str, Any]]) -> None:
+    def name_rows(self, rows: list[Row]) -> None:
         """Puts Python names into rows that have none."""
         names = self.names()
         for row in rows if names else ():
-            if row["name"] is None:
-                row["name"] = names.get(row["row"])
+            if row.row in names and row.get("name") is None:
+                row.change({"name": names[row.row]})
 
     # -- around the rows ----------------------------------------------------------------------------------------------
 
-    def frame_of(self, rows: list[dict[str, Any]], first: int) -> dict[str, Any]:
+    def frame_of(self, rows: list[Any], first: int) -> dict[str, Any]:
         """The snapshot around these rows, without a sweep."""
         return {
             "version": 1,
@@ -358,69 +449,12 @@ class Reader:
                 events.append({"kind": event.kind, "line": line} | _known({"row": subject}))
         return events
 
-    def _place(self, row: int, site: int) -> tuple[str | None, int | None]:
-        """(file, line) of the statement behind a row; each place in the code is looked up once."""
-        record: Record = self.record  # type: ignore[assignment]
-        segments = record.segments
-        low, high = 0, len(segments)
-        if not high or row < segments[0][0]:
-            return None, None
-        while high - low > 1:
-            middle = (low + high) >> 1
-            low, high = (middle, high) if segments[middle][0] <= row else (low, middle)
-        _, code, fixed = segments[low]
-        key: tuple[CodeType, int] = (code, site if fixed is None else fixed)
-        found = self._places.get(key)
-        if found is None:
-            found = self._places[key] = place_of(*key)[:2]
-            self.files.add(found[0])
-        return found
-
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _operation(primitive: Any) -> dict[str, Any]:
-    """What a row of this primitive says about it."""
-    texts = primitive.texts
-    cut = None
-    if primitive.name == "stop_gradient":
-        cut = "stop_gradient"
-    elif primitive.rules is None:
-        cut = "no_gradient_registered" if primitive.missing == "unregistered" else "nondifferentiable"
-    elif not callable(primitive.rules) and all(rule is None for rule in primitive.rules):
-        cut = "nondifferentiable"
-    return {
-        "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",
-        "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
-    }  # fmt: skip
 
 
 def _carries(record: Record, row: int) -> bool:
     """True when gradients flow through values of this row's dtype."""
     meta = record.meta.get(row)
     return meta is None or meta[1].kind in "fcV"
-
-
-def _cells(record: Record, start: int, limit: int | None) -> list[tuple[int, int, int, int]]:
-    """(op, a, b, site) of the rows from ``start`` on; right also while another thread appends."""
-    while True:
-        base = record.base
-        blocks = list(record.blocks)
-        pending = record.pending[: (len(record.pending) >> 2) << 2]
-        if record.base == base:
-            break
-    cells: list[tuple[int, int, int, int]] = []
-    stop = base + (len(pending) >> 2)
-    if limit is not None:
-        stop = min(stop, start + limit)
-    for first, block in blocks:
-        low, high = max(first, start), min(first + len(block), stop, base)
-        if low < high:
-            cells.extend(map(tuple, block[low - first : high - first].tolist()))
-    low = max(start, base)
-    if low < stop:
-        flat = pending[(low - base) << 2 : (stop - base) << 2]
-        cells.extend(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
-    return cells

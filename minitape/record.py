@@ -51,7 +51,7 @@ class State(threading.local):
     graph: Any = None
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
-    scope: tuple[str, ...] = ()  # tf.name_scope
+    _scope: tuple[str, ...] = ()
     graves: Any = None  # skeletons of released recordings, see minitape.evidence
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
@@ -59,6 +59,17 @@ class State(threading.local):
     def __init__(self) -> None:
         self.tapes: list[Any] = []
         self.readers: list[dict[int, Any]] = []  # who wants to know which variables are read
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The names of the open ``tf.name_scope`` blocks; the open recording notes when they change."""
+        return self._scope
+
+    @scope.setter
+    def scope(self, path: tuple[str, ...]) -> None:
+        self._scope = path
+        if type(self.record) is Record:
+            self.record.scopes.append((len(self.record), path))
 
 
 state = State()
@@ -68,13 +79,12 @@ HOOKS: dict[str, Any] = {}  # functions of minitape.evidence, which needs this m
 class Call:
     """One row (or several: one for each output) that is more than a scalar operation."""
 
-    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs", "hot", "by", "scope")
+    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs", "hot")
 
     def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int,
                  hot: bool) -> None:  # fmt: skip
         self.row, self.primitive, self.inputs, self.attrs = row, primitive, inputs, attrs
         self.outputs, self.hot = outputs, hot
-        self.by, self.scope = state.by, state.scope
 
 
 class Leaf:
@@ -190,7 +200,7 @@ class Record:
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
         "calls", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
-        "thread", "tapes", "paused", "adopted", "by_marks", "watchers", "members", "__weakref__",
+        "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -222,12 +232,15 @@ class Record:
         self.by_marks: list[
             tuple[int, int | None]
         ] = []  # (first row, number in members of the tape whose sweep wrote from there on)
+        self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which row on which name scope was open
+        if state._scope:
+            self.scopes.append((0, state._scope))
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
         self.paused = 0  # tapes inside stop_recording()
         self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
-        self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]]]] = []  # its tapes and their spans
+        self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
 
     shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
 
@@ -635,7 +648,7 @@ class Record:
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
-        return next((k for k, (ref, _) in enumerate(self.members) if ref() is tape), None)
+        return next((k for k, (ref, *_) in enumerate(self.members) if ref() is tape), None)
 
     def notify(self) -> None:
         """Tells live pictures that rows may have been added."""

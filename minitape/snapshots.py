@@ -13,7 +13,8 @@
      "tapes": [{"id": 0, "name": "tape", "persistent": false, "state": "recording|closed|used|released",
                 "spans": [[0, 9]],                 row ranges during which it recorded
                 "bytes": 1234}],                   what it still holds
-     "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from
+     "sources_text": {"<file>": "text"},           code of the cells and files that the rows come from;
+                                  not in a live delta without new ones
      "sweep": null | SWEEP}       not in a live delta in which it is the same as before
 
 A ROW::
@@ -23,7 +24,7 @@ A ROW::
      "rule": ["g * y", "g * x"],         derivative rule of each input ("" or missing: no formula)
      "kind": "source|variable|constant|operation",
      "name": "w:0" | null,               a variable's name, or the Python name of a tensor where it is known
-     "version": 0,                       number of a variable's state
+     "version": 0,                       which of a variable's states in this recording, from 0 on
      "inputs": [1, 2], "output": 0, "call": 3,     which output of which call (its first row)
      "dtype": "float32", "shape": [2, 3], "value": VALUE | null, "released": false,
      "line": 3, "file": "<file>", "cell": 4 | null,
@@ -41,18 +42,19 @@ A SWEEP is the backward pass of the tape's last ``gradient`` call, or from ``tar
 
     {"target": [7], "sources": [0, 1],
      "steps": [{"row": 7, "adjoint": VALUE,                    the complete adjoint that comes in
-                "edges": [{"input": 5, "local": VALUE | null,  local derivative where it is elementwise
+                "others": [{"row": 8, "adjoint": VALUE}],      those of the call's other outputs, where there are some
+                "edges": [{"input": 5, "port": 0,              to which input, and the how many-th it is
+                           "local": VALUE | null,              local derivative where it is elementwise
                            "product": VALUE,                   contribution, in the input's shape
                            "sum": VALUE}]}],                   the input's adjoint after it
-     "gradients": [VALUE | null, ...]}                         one for each row in "sources"
+     "gradients": [VALUE | null, ...],                         one for each row in "sources"
+     "rest": 0}                                                rows for which no steps were made: the sweep is long
 """
 
 from __future__ import annotations
 
 import sys
 from typing import Any
-
-import numpy as np
 
 from .reading import Reader, spaces
 from .stepping import sweep_steps
@@ -80,51 +82,6 @@ def snapshot(tape: Any, target: Any = None, sources: Any = None, *, since: int =
     reader = Reader(tape, spaces(sys._getframe(1)))
     rows = reader.read()
     reader.name_rows(rows)
-    result = reader.frame_of(rows[since:], since)
+    result = reader.frame_of([row.full() for row in rows[since:]], since)
     result["sweep"] = sweep_steps(tape, target, sources)
     return result
-
-
-def show_value(value: Any) -> dict[str, Any] | None:
-    """A VALUE of the snapshot for a NumPy scalar or array; None for None."""
-    if value is None:
-        return None
-    if type(value) is np.float32 or type(value) is np.float64:  # most rows: no need for the general way
-        number = float(value)
-        return {"text": str(value), "data": number if number - number == 0 else _special(number)}
-    array = np.asarray(value)
-    if array.size <= 64:
-        return {"text": str(value), "data": _plain(array.tolist())}
-    return {"text": np.array2string(array, threshold=24, edgeitems=2), **_statistics(array)}
-
-
-def _special(number: float) -> str:
-    return "nan" if number != number else "inf" if number > 0 else "-inf"
-
-
-def _plain(data: Any) -> Any:
-    """Lists of what JSON knows: numbers that it does not know, complex numbers and strings become text."""
-    if isinstance(data, list):
-        return [_plain(d) for d in data]
-    if isinstance(data, float):
-        return data if data - data == 0 else _special(data)
-    if isinstance(data, (bool, int)):
-        return data
-    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
-
-
-def _statistics(array: np.ndarray) -> dict[str, Any]:
-    if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
-        return {}
-    numbers = array.astype(np.float64)
-    finite = numbers[np.isfinite(numbers)]
-    some = finite if finite.size else np.array([np.nan])
-    stats = {
-        "min": _plain(float(some.min())), "max": _plain(float(some.max())),
-        "mean": _plain(float(some.mean())), "std": _plain(float(some.std())),
-        "zeros": int((numbers == 0).sum()), "nans": int(np.isnan(numbers).sum()),
-    }  # fmt: skip
-    picture = numbers.reshape(-1, numbers.shape[-1]) if numbers.ndim > 1 else numbers.reshape(1, -1)
-    across = 32 if numbers.ndim > 1 else 200
-    rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
-    return {"stats": stats, "thumb": _plain(rows.tolist())}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,33 @@ from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, Record
 from .sweep import Sweep
 from .tape import _seed
+from .values import show_value
 
-MOST = 20_000  # rows: the sweep of a longer tape is not kept step by step
+MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
 
 
 def sweep_steps(
     tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None
 ) -> dict[str, Any] | None:
-    """The SWEEP of a snapshot; None without a target, where an array that a rule reads was released, or for a very
-    long tape.
+    """The SWEEP of a snapshot; None without a target, or where an array that a rule reads was released.
 
-    ``held`` are arrays by row that the caller kept from being released.
+    ``held`` are arrays by row that the caller kept from being released. Of a very long sweep the steps are left out:
+    ``rest`` says how many rows they would visit.
+    """
+    stepper = stepper_of(tape, target, sources, held)
+    if stepper is None:
+        return None
+    steps = stepper.take() if stepper.rest <= MOST else []
+    return None if steps is None else stepper.head | {"steps": steps, "gradients": stepper.gradients()}
+
+
+def stepper_of(
+    tape: Any, target: Any = None, sources: Any = None, held: dict[int, Any] | None = None,
+    show: Callable[[Any], Any] = show_value,
+) -> Stepper | None:  # fmt: skip
+    """The stepper of the tape's last gradient, or of the one from ``target`` to ``sources``; None where there is none.
+
+    ``show`` makes the VALUEs of its steps.
     """
     record: Record | None = tape._record
     seeds: list[Any] | None = None
@@ -30,119 +48,179 @@ def sweep_steps(
         target, sources, seeds = tape.last
     if record is None or target is None or sources is None:
         return None
-    targets, flat = nest.flatten(target), nest.flatten(sources)
-    starts: dict[int, Any] = {}
-    for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
-        for row in tape._rows_of(t)[-1:]:
-            if t.dtype.differentiable:
-                one = _seed(t, seed, False)
-                starts[row] = starts[row] + one if row in starts else one
-    source_rows = [tape._rows_of(s) if s.dtype.differentiable else [] for s in flat]
-    wanted = {r for rows in source_rows for r in rows}
-    kept = {row: a for row, a in (held or {}).items() if row not in record.arrays}
-    record.arrays.update(kept)
-    try:
-        return _run(tape, record, starts, wanted, source_rows)
-    finally:
-        for row in kept:
-            record.arrays.pop(row, None)
+    stepper = Stepper(tape, nest.flatten(target), nest.flatten(sources), seeds, held or {}, show)
+    return stepper if stepper.whole() else None
 
 
-def _run(
-    tape: Any, record: Record, starts: dict[int, Any], wanted: set[int], source_rows: list[list[int]]
-) -> dict[str, Any] | None:
-    from .snapshots import show_value
+class Stepper:
+    """One sweep; ``take`` advances it. ``rest`` is the number of rows that it still has to visit."""
 
-    shown: dict[str, Any] = {"target": sorted(starts), "sources": [rows[-1] if rows else -1 for rows in source_rows]}
-    marks = reach(tape, wanted) if starts and wanted else None
-    if marks is not None:
-        wanted = {r for r in wanted if marks[r]}
-        starts = {r: s for r, s in starts.items() if marks[r]}
-    if not starts or not wanted:
-        return shown | {"steps": [], "gradients": [None] * len(source_rows)}
-    if max(starts) - min(wanted) > MOST:
-        return None
-    if not _whole(record, min(wanted), max(starts), marks):
-        return None
-    sweep = Sweep(record, starts, wanted, marks, stepwise=True)
-    unwatched = {row for row in list(record.leaves) if row not in tape.watched}
-    steps = []
-    with np.errstate(all="ignore"):
+    def __init__(self, tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any] | None,
+                 held: dict[int, Any], show: Callable[[Any], Any]) -> None:  # fmt: skip
+        self.record: Record = tape._record
+        self.held, self.show = held, show
+        starts: dict[int, Any] = {}
+        for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
+            for row in tape._rows_of(t)[-1:]:
+                if t.dtype.differentiable:
+                    one = _seed(t, seed, False)
+                    starts[row] = starts[row] + one if row in starts else one
+        self.sources = [tape._rows_of(s) if s.dtype.differentiable else [] for s in sources]
+        self._target = sorted(starts)
+        wanted = {r for rows in self.sources for r in rows}
+        self._unwatched = {row for row in list(self.record.leaves) if row not in tape.watched}
+        self.marks = reach(tape, wanted) if starts and wanted else None
+        if self.marks is not None:
+            wanted = {r for r in wanted if self.marks[r]}
+            starts = {r: s for r, s in starts.items() if self.marks[r]}
+        self._starts, self._wanted = starts, wanted
+        self.low, self.high = (min(wanted), max(starts)) if starts and wanted else (0, -1)
+        self.rest = self.high - self.low + 1
+        self._sweep: Sweep | None = None
+        self._rows: Iterator[int] = iter(())
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The SWEEP but for its steps and gradients."""
+        return {"target": self._target, "sources": [r[-1] if r else -1 for r in self.sources], "rest": self.rest}
+
+    def whole(self) -> bool:
+        """False when an array that a rule on the way reads was released, so that the sweep can not be repeated."""
+        record, marks = self.record, self.marks
+        for call in record.calls:
+            if not (self.low <= call.row <= self.high) or (marks is not None and not marks[call.row]):
+                continue
+            keep = call.primitive.keep
+            read = [r for i, r in enumerate(call.inputs) if keep == "all" or (i < 2 and "xy"[i] in keep)]
+            if keep == "all" or "z" in keep:
+                read += range(call.row, call.row + call.outputs)
+            if any(r in record.meta and r not in record.arrays and r not in self.held for r in read):
+                return False
+        return True
+
+    def take(self, most: int | None = None) -> list[dict[str, Any]] | None:
+        """The next steps, at most ``most``; None where the sweep fails: ``gradient`` raises there, nothing is shown."""
+        steps: list[dict[str, Any]] = []
+        if not self.rest:
+            return steps
+        with self._lent(), np.errstate(all="ignore"):
+            if self._sweep is None:
+                self._sweep = Sweep(self.record, self._starts, self._wanted, self.marks, stepwise=True)
+                self._rows = self._sweep.steps()
+            try:
+                for row in self._rows:
+                    self.rest = row - self.low
+                    step = self._step(self._sweep, row)
+                    if step is not None:
+                        steps.append(step)
+                    if most is not None and len(steps) >= most and self.rest:
+                        return steps
+            except LookupError:  # an operation without a registered gradient
+                self.rest = 0
+                return None
+        self.rest = 0
+        return steps
+
+    def gradients(self) -> list[Any]:
+        """What has arrived at the sources."""
+        found: list[Any] = []
+        for rows in self.sources:
+            parts = [] if self._sweep is None else [self._sweep.adjoint(r) for r in rows]
+            parts = [_dense(part) for part in parts if part is not None]
+            found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
+        return found
+
+    @contextmanager
+    def _lent(self) -> Iterator[None]:
+        """The recording has its released arrays back for a while."""
+        arrays = self.record.arrays
+        lent = {row: a for row, a in self.held.items() if row not in arrays}
+        arrays.update(lent)
         try:
-            for row in sweep.steps():
-                edges = [edge for edge in sweep.edges if edge[0] not in unwatched]  # constants have no adjoint
-                if edges:
-                    steps.append(_step(record, row, sweep.adjoint(row), edges))
-        except LookupError:
-            return None  # an operation without a registered gradient: gradient() raises, there is no sweep to show
-    gradients = []
-    for rows in source_rows:
-        parts = [_dense(sweep.adjoint(r)) for r in rows if sweep.adjoint(r) is not None]
-        gradients.append(show_value(sum(parts[1:], parts[0])) if parts else None)
-    return shown | {"steps": steps, "gradients": gradients}
+            yield
+        finally:
+            for row in lent:
+                self.record.arrays.pop(row, None)
 
+    def _step(self, sweep: Sweep, row: int) -> dict[str, Any] | None:
+        """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
+        if all(source in self._unwatched for source, _, _ in sweep.edges):
+            return None
+        op, number, _, _ = cell = self.record.cell(row)
+        inputs, rules = _inputs(self.record, cell)
+        local = _locals(self.record, row, op, inputs, rules) if _is_elementwise(self.record, cell) else {}
+        edges = [
+            {"input": source, "port": port, "local": self.show(local.get(port)),
+             "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
+            for port, (source, share, total) in zip(_ports(inputs, rules, sweep.edges), sweep.edges, strict=True)
+            if source not in self._unwatched
+        ]  # fmt: skip
+        step = {"row": row, "adjoint": self._incoming(sweep, row), "edges": edges}
+        if op == CALL and self.record.calls[number].outputs > 1:
+            others = range(row + 1, row + self.record.calls[number].outputs)
+            step["others"] = [{"row": r, "adjoint": self._incoming(sweep, r)} for r in others]
+        return step
 
-def _whole(record: Record, low: int, high: int, marks: Any) -> bool:
-    """False when an array that a rule on the way reads was released, so that the sweep can not be repeated."""
-    for call in record.calls:
-        if not (low <= call.row <= high) or (marks is not None and not marks[call.row]):
-            continue
-        keep = call.primitive.keep
-        read = [r for i, r in enumerate(call.inputs) if keep == "all" or (i < 2 and "xy"[i] in keep)]
-        if keep == "all" or "z" in keep:
-            read += range(call.row, call.row + call.outputs)
-        if any(r in record.meta and r not in record.arrays for r in read):
-            return False
-    return True
-
-
-def _step(record: Record, row: int, adjoint: Any, edges: list[tuple[int, Any, Any]]) -> dict[str, Any]:
-    from .snapshots import show_value
-
-    shown = []
-    local = _locals(record, row)
-    nth: dict[int, int] = {}
-    for source, share, total in edges:
-        nth[source] = nth.get(source, -1) + 1
-        found = show_value(local.get((source, nth[source])))
-        shown.append(
-            {"input": source, "local": found, "product": show_value(_dense(share)), "sum": show_value(_dense(total))}
-        )
-    return {"row": row, "adjoint": show_value(_dense(adjoint)), "edges": shown}
+    def _incoming(self, sweep: Sweep, row: int) -> Any:
+        """The adjoint that came in; zeros for one of several outputs that the target does not depend on."""
+        adjoint = sweep.adjoint(row)
+        if adjoint is None:
+            shape, dtype = self.record.meta.get(row, ((), self.record.real))
+            adjoint = np.zeros(shape, dtype)[()]
+        return self.show(_dense(adjoint))
 
 
 def _dense(value: Any) -> Any:
     return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
 
 
-def _locals(record: Record, row: int) -> dict[tuple[int, int], Any]:
-    """Local derivatives of an elementwise operation: what its rules give for an incoming adjoint of one."""
-    op, a, b, _ = record.cell(row)
-    found: dict[tuple[int, int], Any] = {}
-    seen: dict[int, int] = {}
-    if op >= FIRST_CODE and row in record.meta:
-        rules, out = BY_CODE[op - FIRST_CODE].rules, record.value(row)
-        one = np.ones_like(out)
-        inputs, arguments = [a, b][: len(rules)], (out, record.value(a), record.value(b))
-    elif op >= FIRST_CODE:
-        rules = scalar_table(record.real or np.float32)[op].rules
-        one = (record.real or np.float32)(1)
-        inputs, arguments = [a, b][: len(rules)], (record.value(row), record.value(a), record.value(b))
-    elif op == CALL and record.calls[a].primitive.code and not callable(record.calls[a].primitive.rules):
+def _inputs(record: Record, cell: tuple[int, int, int, int]) -> tuple[Sequence[int], Any]:
+    """The input rows of an operation and its rules: a list with one for each input, or one function for all."""
+    op, a, b, _ = cell
+    if op == CALL:
         call = record.calls[a]
-        values = [record.value(r) for r in call.inputs]
-        out = record.value(row)
-        if out is None or any(v is None or np.shape(v) != np.shape(out) for v in values):
-            return {}
-        rules, inputs = call.primitive.rules or (), list(call.inputs)
-        one, arguments = np.ones_like(out), (out, *values)
-    else:
+        return call.inputs, call.primitive.rules
+    rules = BY_CODE[op - FIRST_CODE].rules
+    return (a, b)[: len(rules)], rules
+
+
+def _is_elementwise(record: Record, cell: tuple[int, int, int, int]) -> bool:
+    op, number, _, _ = cell
+    if op != CALL:
+        return True
+    primitive = record.calls[number].primitive
+    return bool(primitive.code and primitive.rules) and not callable(primitive.rules)
+
+
+def _ports(inputs: Sequence[int], rules: Any, edges: list[tuple[int, Any, Any]]) -> list[int]:
+    """Which input of the operation each edge of a step belongs to: they come in the order of the inputs."""
+    free = [k for k in range(len(inputs)) if callable(rules) or rules[k] is not None]
+    ports = []
+    for source, _, _ in edges:
+        port = next(k for k in free if inputs[k] == source)
+        free = [k for k in free if k > port]
+        ports.append(port)
+    return ports
+
+
+def _locals(record: Record, row: int, op: int, inputs: Sequence[int], rules: Any) -> dict[int, Any]:
+    """Local derivatives of an elementwise operation by input: what its rules give for an incoming adjoint of one.
+
+    They have the shape of the result, also for an input that was broadcast.
+    """
+    out, values = record.value(row), [record.value(r) for r in inputs]
+    if out is None or any(v is None for v in values):
         return {}
-    for rule, source in zip(rules, inputs, strict=False):
+    if op >= FIRST_CODE and row not in record.meta:
+        rules, one = scalar_table(record.real or np.float32)[op].rules, (record.real or np.float32)(1)
+    else:
+        one = np.ones_like(out)
+    arguments = [out, *values] if op == CALL else [out, values[0], values[-1]]
+    if np.iscomplexobj(one):  # as in the sweep
+        arguments = [np.conj(v) for v in arguments]
+    found = {}
+    for port, rule in enumerate(rules):
         if rule is not None:
-            seen[source] = seen.get(source, -1) + 1
             local = rule(one, *arguments)
-            found[source, seen[source]] = (
-                local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
-            )
+            found[port] = local if np.shape(local) == np.shape(one) else np.broadcast_to(local, np.shape(one))
     return found

@@ -80,9 +80,92 @@ def cut() -> tuple[Any, Any, Any]:
     return tape, y, x
 
 
+def constants_first() -> tuple[Any, Any, Any]:
+    """Constants take no adjoint, so that the edges of a step are not those of the first inputs."""
+    v, c = tf.Variable([1.0, 2.0, 4.0], name="v"), tf.constant([3.0, 5.0, 7.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(c / v - 2.0 * v)
+    return tape, y, v
+
+
+def custom() -> tuple[Any, Any, Any]:
+    """A gradient that is not the derivative, at a row whose input has another reader."""
+
+    @tf.custom_gradient
+    def clipped(a: Any) -> Any:
+        return a * 3.0, lambda g: tf.clip_by_value(g, -1.0, 1.0)
+
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as tape:
+        h = x * x
+        y = clipped(h) * 5.0 + h
+    return tape, y, x
+
+
+def custom_pair() -> tuple[Any, Any, Any]:
+    """Two results, of which the target depends on one, arrays, and a variable that the function reads."""
+    w = tf.Variable(3.0, name="w")
+
+    @tf.custom_gradient
+    def pair(a: Any, b: Any) -> Any:
+        def grad(da: Any, db: Any, variables: Any = None) -> Any:
+            return [da * b + db, da * a - db], [tf.reduce_sum(da * a) + tf.reduce_sum(db)]
+
+        return (a * b * w, a - b), grad
+
+    x = tf.Variable([2.0, -1.0], name="x")
+    with tf.GradientTape() as tape:
+        _, q = pair(x, x * 0.5)
+        y = tf.reduce_sum(q * q) + w
+    return tape, y, [x, w]
+
+
+def python_function() -> tuple[Any, Any, Any]:
+    x, w = tf.Variable(2.0, name="x"), tf.Variable(3.0, name="w")
+    with tf.GradientTape() as tape:
+        z, u = tf.py_function(lambda a, b: (a * a + tf.sin(b), a * b), [x, w], [tf.float32, tf.float32])
+        y = z * x + z * u
+    return tape, y, [x, w]
+
+
+def custom_nested() -> tuple[Any, Any, Any]:
+    """The gradient of a custom gradient: what its function computes is recorded on the outer tape."""
+
+    @tf.custom_gradient
+    def cube(a: Any) -> Any:
+        return a * a * a, lambda g: g * 3.0 * a * a
+
+    x = tf.Variable(2.0, name="x")
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = cube(x) + x
+        g = inner.gradient(y, x)
+    return outer, g, x
+
+
+def splitting() -> tuple[Any, Any, Any]:
+    m = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], name="m")
+    with tf.GradientTape() as tape:
+        a, _, c = tf.split(m, 3)
+        y = tf.reduce_sum(a * c + c)
+    return tape, y, m
+
+
+def cases() -> tuple[Any, Any, Any]:
+    """``where`` and ``maximum`` with one tensor in both places, and complex numbers."""
+    x, z = tf.Variable(1.5, name="x"), tf.Variable(1.0 + 2.0j, name="z", dtype=tf.complex64)
+    with tf.GradientTape() as tape:
+        y = tf.where(x > 1.0, x, x) * tf.maximum(x, 2.0) + tf.math.real(z * z)
+    return tape, y, [x, z]
+
+
 PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
-    f.__name__: f for f in (square, accumulation, broadcasting, gathering, states, nested, layers, cut)
-}
+    f.__name__: f
+    for f in (
+        square, accumulation, broadcasting, gathering, states, nested, layers, cut, constants_first,
+        custom, custom_pair, python_function, custom_nested, splitting, cases,
+    )
+}  # fmt: skip
 
 
 @pytest.fixture(params=list(PROGRAMS))

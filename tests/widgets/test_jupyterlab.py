@@ -154,7 +154,8 @@ def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book.run(1)
     book.shows("26 rows")
     book.until("document.querySelector('.mt-slider').max > 26")
-    book.page.keyboard.press("Control+s")
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("Control+s")  # the view takes the keys, but not this one
     book.page.wait_for_timeout(800)
     book.open()
     book.shows("26 rows")
@@ -261,6 +262,25 @@ def test_nothing_is_dropped_of_a_long_recording(notebook):
     book.page.wait_for_selector(".mt-lines [data-row='20002']")
     last = book.page.locator(".mt-lines [data-row='20002'] .mt-c-value").inner_text()
     assert float(last) == pytest.approx(float(book.output(1).inner_text()), rel=1e-6)
+
+
+def test_a_long_sweep_is_stepped_into_page_by_page(notebook):
+    run = (
+        'x = tf.Variable(1.0, name="x")\nw = tf.Variable(0.9999, name="w")\nwith tf.GradientTape() as tape:\n'
+        "    y = x * w\n    for _ in range(15000): y = y * w + x\nprint(tape.gradient(y, w).numpy())\nTapeView(tape)"
+    )
+    book = notebook(IMPORTS + run)
+    book.run(0)
+    book.shows("30,003 rows")
+    book.page.locator(".mt-view").focus()
+    book.page.keyboard.press("End")  # to the end of the rows; the steps behind it are computed now
+    book.until("document.querySelector('.mt-count').textContent === 'backward 30001 / 30001'")
+    gradient = book.page.locator(".jp-OutputArea-output").first.inner_text()
+    book.until(
+        f"document.querySelector('.mt-lines [data-row=\"1\"] .mt-c-adjoint').textContent === '{gradient.strip()}'"
+    )
+    book.page.keyboard.press("ArrowLeft")
+    assert book.count() == "backward 30000 / 30001"
 
 
 def test_without_subshells_and_in_the_dark_theme_it_works_the_same(page, start_lab, tmp_path, monkeypatch):

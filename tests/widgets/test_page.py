@@ -35,13 +35,31 @@ def table(page: Any) -> dict[int, dict[str, str]]:
     return {line[0]: dict(zip(names, line[1:], strict=True)) for line in lines}
 
 
-def brief(value: dict[str, Any] | None, row: dict[str, Any]) -> str:
+def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> str:
     """What a cell of the table shows of a value."""
     if value is None:
         return ""
-    if len(value["text"]) <= 18 and "\n" not in value["text"]:
+    if len(value["text"]) <= room and "\n" not in value["text"]:
         return value["text"]
-    return f"f32[{','.join(map(str, row['shape']))}]" if row["shape"] else value["text"][:17] + "…"
+    return (
+        f"{'c64' if row['dtype'] == 'complex64' else 'f32'}[{','.join(map(str, row['shape']))}]"
+        if row["shape"]
+        else value["text"][: room - 1] + "…"
+    )
+
+
+def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int, str]) -> list[list[str]]:
+    """The lines that stand on the edges of a step; ``before`` are the adjoints up to it."""
+    found, seen = [], set(before)
+    for edge in step["edges"]:
+        here, there = rows[step["row"]], rows[edge["input"]]
+        lines = [brief(edge["local"], here, 11), f"× {brief(step['adjoint'], here, 11)}"] if edge["local"] else []
+        lines.append(f"= {brief(edge['product'], there, 11)}")
+        if edge["input"] in seen:
+            lines.append(f"Σ {brief(edge['sum'], there, 11)}")
+        seen.add(edge["input"])
+        found.append(lines)
+    return found
 
 
 @pytest.mark.parametrize("name", list(PROGRAMS))
@@ -63,8 +81,23 @@ def test_every_step_shows_the_engines_numbers(name, show):
         press(page, "ArrowRight")
         assert position(page) == f"backward {k} / {len(steps)}"
         adjoints[step["row"]] = brief(step["adjoint"], rows[step["row"]])
+        for other in step.get("others", ()):
+            adjoints[other["row"]] = brief(other["adjoint"], rows[other["row"]])
         words = page.locator(".mt-step").inner_text()
-        assert step["adjoint"]["text"].split("\n")[0] in words
+        for one in (step, *step.get("others", ())):
+            assert one["adjoint"]["text"].split("\n")[0] in words
+        rules = [rows[step["row"]]["rule"][edge["port"] :][:1] for edge in step["edges"]]
+        own = page.locator(".mt-step .mt-eq").evaluate_all(
+            "all => all.map(eq => eq.querySelector('.mt-rule')?.textContent ?? '')"
+        )
+        own = own[-len(rules) :]  # before them stand the adjoints of several lines
+        assert [shown for shown, rule in zip(own, rules, strict=True) if any(rule)] == [
+            r for (r,) in filter(any, rules)
+        ]
+        labels = page.locator(".mt-product").evaluate_all(
+            "all => all.map(e => [...e.querySelectorAll('text')].map(t => t.textContent))"
+        )
+        assert sorted(labels) == sorted(on_edges(step, rows, adjoints))
         for edge in step["edges"]:
             adjoints[edge["input"]] = brief(edge["sum"], rows[edge["input"]])
             assert edge["product"]["text"].split("\n")[0] in words
@@ -182,6 +215,61 @@ def test_a_loop_is_folded_and_opens_on_enter(show):
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 5")
     press(page, "Home", "ArrowRight")
     assert position(page) == "forward 1 / 603"
+
+
+def bush(n: int) -> dict[str, Any]:
+    """No two lines alike, so that nothing folds: each row reads a row before and an older one."""
+    x = tf.Variable(0.5, name="x")
+    with tf.GradientTape() as tape:
+        values = [x * 1.0, x + 1.0]
+        for k in range(n):
+            values.append((tf.sin, tf.cos, tf.tanh)[k * k % 3](values[-1]) * values[k * 7 % (k + 1)])
+    return tf.snapshot(tape, values[-1], x)
+
+
+FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'\">"
+
+
+@pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
+def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, page):
+    from minitape_widgets.page import page as page_text
+
+    text = page_text(bush(1500))
+    page.set_content(text.replace("<title>", f"{FORBID}<title>") if forbidden else text)
+    page.wait_for_selector(".mt-node")
+    assert len(page.workers) == (0 if forbidden else 1)
+    page.get_by_label("Folding").select_option("none")
+    page.wait_for_function("document.querySelector('.mt-toolbar button').hidden")
+    page.locator(".mt-view").focus()
+    press(page, "0")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
+
+
+def test_placing_can_be_stopped(show):
+    page = show(bush(1500))
+    before = page.locator(".mt-node").count()
+    page.evaluate("Worker.prototype.postMessage = () => undefined")  # a worker that never answers
+    page.get_by_label("Folding").select_option("none")
+    stop = page.get_by_role("button", name="placing… stop")
+    stop.click()
+    stop.wait_for(state="hidden")
+    assert page.get_by_label("Folding").input_value() == "auto"
+    page.get_by_label("Folding").select_option("all")
+    stop.wait_for()
+    page.locator(".mt-view").focus()
+    press(page, "Escape")
+    stop.wait_for(state="hidden")
+    assert page.locator(".mt-node").count() == before
+
+
+def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
+    monkeypatch.setattr("minitape.stepping.MOST", 10)
+    page = show(chain(10))
+    press(page, "End", "ArrowRight")
+    assert position(page) == "forward 23 / 23"
+    assert (
+        "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
+    )
 
 
 def test_search_focus_and_paths(show):

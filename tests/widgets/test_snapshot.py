@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape.sweep import unbroadcast
 
-from .conftest import PROGRAMS, broadcasting, gathering, nested, square, states
+from .conftest import PROGRAMS, broadcasting, custom, custom_pair, gathering, nested, square, states
 
 
 def rows_of(snapshot, **wanted):
@@ -17,7 +18,8 @@ def rows_of(snapshot, **wanted):
 
 
 def number(value):
-    return np.array(value["data"], dtype=np.float64)
+    data = np.array(value["data"])
+    return data.astype(np.complex128 if data.dtype.kind == "U" and "j" in str(data) else np.float64)
 
 
 def test_rows_are_in_order_and_json(program):
@@ -55,9 +57,53 @@ def test_each_step_adds_up(program):
         for edge in step["edges"]:
             sums[edge["input"]] = sums.get(edge["input"], 0) + number(edge["product"])
             np.testing.assert_allclose(number(edge["sum"]), sums[edge["input"]], rtol=1e-5)
-            if edge["local"] is not None and np.shape(edge["local"]["data"]) == np.shape(edge["product"]["data"]):
+            if edge["local"] is not None:
                 expected = number(edge["local"]) * number(step["adjoint"])
-                np.testing.assert_allclose(expected, number(edge["product"]), rtol=1e-5)
+                product = number(edge["product"])
+                np.testing.assert_allclose(unbroadcast(expected, product.shape), product, rtol=1e-5)
+
+
+def test_the_rule_of_each_edge_gives_its_product(program):
+    """The formula that stands beside an edge, computed with NumPy on the values that are shown, is its product."""
+    tape, target, sources = program
+    snapshot = tf.snapshot(tape, target, sources)
+    rows = snapshot["rows"]
+    functions = {name: getattr(np, name) for name in ("sin", "cos", "tanh", "where", "conj")}
+    for step in snapshot["sweep"]["steps"]:
+        row = rows[step["row"]]
+        for edge in step["edges"]:
+            assert row["inputs"][edge["port"]] == edge["input"]
+            rule = row["rule"][edge["port"]] if edge["port"] < len(row["rule"]) else ""
+            if not rule or row["dtype"] == "complex64":
+                continue
+            values = dict(zip("xy", (number(rows[i]["value"]) for i in row["inputs"]), strict=False))
+            values |= {"g": number(step["adjoint"]), "z": number(row["value"])}
+            product = number(edge["product"])
+            try:
+                found = eval(rule, {"__builtins__": {}}, functions | values)
+            except NameError:
+                continue
+            np.testing.assert_allclose(unbroadcast(found + 0 * values["z"], product.shape), product, rtol=1e-5)
+
+
+def test_a_gradient_of_ones_own_is_what_the_function_gives():
+    tape, y, x = custom()
+    rows, sweep = (tf.snapshot(tape, y, x)[name] for name in ("rows", "sweep"))
+    (own,) = (row for row in rows if row["op"] == "custom_gradient")
+    (step,) = (step for step in sweep["steps"] if step["row"] == own["row"])
+    assert own["label"] == "clipped" and step["adjoint"]["text"] == "5.0"
+    (edge,) = step["edges"]
+    assert (edge["local"], edge["product"]["text"], edge["sum"]["text"]) == (None, "1.0", "2.0")
+
+
+def test_all_outputs_of_a_call_hand_their_adjoints_on_at_once():
+    tape, y, sources = custom_pair()
+    rows, sweep = (tf.snapshot(tape, y, sources)[name] for name in ("rows", "sweep"))
+    first, second = (row["row"] for row in rows if row["op"] == "custom_gradient")
+    (step,) = (step for step in sweep["steps"] if step["row"] == first)
+    assert number(step["adjoint"]).tolist() == [0.0, 0.0]  # the target does not depend on it
+    assert [(other["row"], number(other["adjoint"]).tolist()) for other in step["others"]] == [(second, [2.0, -1.0])]
+    assert second not in [step["row"] for step in sweep["steps"]]
 
 
 def test_after_gradient_the_tapes_own_sweep_is_shown():
@@ -118,6 +164,58 @@ def test_each_state_of_a_variable_is_a_row():
     assert [(event["from"], event["to"]) for event in assigns] == [(rows[0]["row"], rows[1]["row"])]
 
 
+def test_states_are_counted_from_the_first_one_of_the_recording():
+    v = tf.Variable(1.0, name="v")
+    for _ in range(5):
+        v.assign_add(1.0)
+    with tf.GradientTape() as tape:
+        y = v * 2.0
+        v.assign_add(1.0)
+        z = y * v
+    assert [row["version"] for row in rows_of(tf.snapshot(tape, z, v), kind="variable")] == [0, 1]
+
+
+def test_a_variable_without_a_name_goes_by_its_python_name():
+    weight = tf.Variable(2.0)
+    others = [tf.Variable(1.0, name="given"), tf.Variable(3.0)]
+    with tf.GradientTape() as tape:
+        y = weight * others[0] * others[1]
+    rows = rows_of(tf.snapshot(tape, y, weight), kind="variable")
+    assert [(row["name"], row["label"]) for row in rows] == [
+        ("weight", "Variable:0"), ("given:0", "given:0"), ("others[1]", "Variable:0"),
+    ]  # fmt: skip
+
+
+def test_rows_know_their_name_scope():
+    x = tf.Variable(2.0)
+    with tf.name_scope("outer"), tf.GradientTape() as tape:
+        y = x * 2.0
+        with tf.name_scope("inner"):
+            z = tf.sin(y) + tf.reduce_sum([y, y])
+        z = z * 3.0
+    rows = rows_of(tf.snapshot(tape, z, x), kind="operation")
+    found = {row["op"]: row["scope"] for row in rows if row["op"] != "multiply"}
+    assert found == {key: ["outer", "inner"] for key in found} and "sin" in found and "reduce_sum" in found
+    assert [row["scope"] for row in rows if row["op"] == "multiply"] == [["outer"], ["outer"]]
+
+
+def test_rows_of_a_tape_that_is_gone_stay_its_rows():
+    x = tf.constant(3.0)
+
+    def slope(t):
+        with tf.GradientTape() as inner:
+            inner.watch(t)
+            y = t * t
+        return inner.gradient(y, t)
+
+    with tf.GradientTape(persistent=True) as tape:
+        g = slope(x)
+    snapshot = tf.snapshot(tape)
+    assert g.numpy() == 6.0
+    assert next(row["tapes"] for row in rows_of(snapshot, op="multiply")) == [1]
+    assert [tape["state"] for tape in snapshot["tapes"]] == ["closed", "released"]
+
+
 def test_rows_that_an_inner_gradient_wrote_are_its_work():
     outer, g, x = nested()
     snapshot = tf.snapshot(outer, g, x)
@@ -131,6 +229,16 @@ def test_source_lines_are_those_of_the_program():
     (row,) = rows_of(snapshot, op="tanh")
     text = snapshot["sources_text"][row["file"]].splitlines()[row["line"] - 1]
     assert "tf.tanh" in text
+
+
+def test_a_long_recording_of_small_arrays_is_read():
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        y = x * 1.0
+        for _ in range(8200):  # more rows than the recording keeps unpacked
+            y = tf.sin(y) * x
+    last = tf.snapshot(tape)["rows"][-1]
+    assert (last["op"], last["value"]["text"]) == ("multiply", str(y.numpy()))
 
 
 def test_large_arrays_travel_as_statistics():

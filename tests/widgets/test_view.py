@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 def sent(monkeypatch):
     """The snapshots that views send, decoded; no thread runs."""
     found = []
-    monkeypatch.setattr(live, "_wake", lambda: None)
+    monkeypatch.setattr(live, "wake", lambda: None)
     monkeypatch.setattr(TapeView, "send", lambda self, content, buffers=None: found.append((content, buffers)))
     return found
 
@@ -67,7 +69,12 @@ def test_something_else_is_refused():
 
 def test_packing_keeps_every_field(program):
     snapshot = tf.snapshot(*program)
-    again = wire.decode(wire.encode(snapshot))
+    view = TapeView(*program)
+    again = wire.decode(view._wire)
+    again["sweep"].pop("id")
+    assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
+    again = view._snapshot()
+    again["sweep"].pop("id")
     assert again["rows"] == snapshot["rows"] and again["sweep"] == snapshot["sweep"]
 
 
@@ -170,7 +177,7 @@ def test_the_thread_ends_by_itself_and_starts_again(monkeypatch):
     tape.gradient(y, x)
     for thread in list(live._thread):
         thread.join(10)
-    assert view._sweep is not None
+    assert view._sweeps.sweep is not None
 
 
 def test_an_error_in_a_view_never_reaches_the_program(sent, monkeypatch):
@@ -237,6 +244,40 @@ def test_save_writes_a_page_or_a_picture(tmp_path):
     view.save(tmp_path / "a.svg")
     assert (tmp_path / "a.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def pages(sent):
+    """The pages of steps that were sent."""
+    return [json.loads(zlib.decompress(buffers[0])) for content, buffers in sent if content["kind"] == "steps"]
+
+
+def test_a_long_sweep_is_sent_page_by_page_when_it_is_asked_for(sent, monkeypatch):
+    monkeypatch.setattr("minitape_widgets.sweeps.MOST", 50)
+    monkeypatch.setattr("minitape_widgets.sweeps.PAGE", 30)
+    x = tf.Variable(1.1, name="x")
+    tape = tf.GradientTape()
+    view = TapeView(tape)
+    with tape:
+        y = x * 1.0
+        for _ in range(40):
+            y = tf.sin(y) * x
+    g = tape.gradient(y, x)
+    live.flush(view)
+    sweep = decoded([message for message in sent if message[0]["kind"] == "rows"])[-1]["sweep"]
+    assert (sweep["rest"], sweep["steps"], pages(sent)) == (83, [], [])
+    view._asked(view, {"kind": "sweep"}, [])
+    live.flush(view)
+    found = pages(sent)
+    assert [(page["first"], len(page["steps"]["row"]), page["rest"]) for page in found] == [
+        (0, 30, 53), (30, 30, 23), (60, 21, 0),
+    ]  # fmt: skip
+    whole = tf.snapshot(tape)["sweep"]
+    assert [step for page in found for step in wire.unpack_steps(page["steps"])] == whole["steps"]
+    assert found[-1]["gradients"] == [f"~{g.numpy()!s}"]
+    before = len(found)
+    lost = {"kind": "need", "record": view._reader.name, "since": len(view._rows), "sweep": sweep["id"], "steps": 30}
+    view._asked(view, lost, [])
+    assert pages(sent)[before:] == found[1:]
 
 
 def test_a_very_long_tape_is_cut_off_and_says_so(sent, monkeypatch):

@@ -18,18 +18,28 @@ function sourceHash() {
   return hash.digest("hex").slice(0, 16);
 }
 
+const options = { bundle: true, target: "es2022", minify: true, charset: "utf8", legalComments: "none", write: false };
+
+// `import source from "worker:./worker.ts"` gives the bundled text of that module, to start a worker from.
+const workers = {
+  name: "workers",
+  setup(builder) {
+    builder.onResolve({ filter: /^worker:/ }, ({ path }) => ({ path: path.slice("worker:./".length), namespace: "worker" }));
+    builder.onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => {
+      const { outputFiles } = await build({ ...options, entryPoints: [`${here}src/${path}`], format: "iife" });
+      return { contents: outputFiles[0].text, loader: "text" };
+    });
+  },
+};
+
 const hash = sourceHash();
 const result = await build({
+  ...options,
   entryPoints: [`${here}src/widget.ts`],
-  bundle: true,
   format: "esm",
-  target: "es2022",
-  minify: true,
-  charset: "utf8",
-  legalComments: "none",
+  plugins: [workers],
   loader: { ".css": "text" },
   banner: { js: `/* minitape TapeView, source ${hash} */` },
-  write: false,
 });
 const text = result.outputFiles[0].text;
 

@@ -49,7 +49,8 @@ class Rerun:
             variable.assign(value)
         with tf.GradientTape() as tape:
             for variable in self.variables:
-                tape.watch(variable)
+                if not variable.trainable:  # the others are watched where the function reads them
+                    tape.watch(variable)
             target = self.function()
         tape.gradient(target, self.variables)
         return tape

@@ -14,8 +14,9 @@ from typing import Any
 
 TURN = 0.04  # seconds between two looks
 SOME = 100  # rows in a turn while the tape is recording
-MANY = 5000  # rows in a turn afterwards
+MANY = 20_000  # rows in a turn afterwards
 REST = 3.0  # after a turn of t seconds, at least REST * t seconds of rest while a tape is recording
+AFTER = 0.25  # the same afterwards
 IDLE = 50  # turns without news before the thread ends; the next event starts it again
 
 _views: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -33,17 +34,18 @@ def watch(view: Any) -> None:
         if found is not None:
             found._note()
             if not _news.is_set():
-                _wake()
+                wake()
 
     view._tape.watchers.append(told)
     record = view._tape._record
     if record is not None:
         record.watchers.append(told)
     _views.add(view)
-    _wake()
+    wake()
 
 
-def _wake() -> None:
+def wake() -> None:
+    """Tells the thread that there is something to do; starts it where it has ended."""
     _news.set()
     with _lock:
         if _thread and _thread[0].is_alive():
@@ -65,13 +67,13 @@ def _run() -> None:
         spent = time.perf_counter() - started
         _news.clear()
         recording = any(view._tape._recording for view in list(_views))
-        time.sleep(max(TURN, (REST if recording else 1.0) * spent))
+        time.sleep(max(TURN, (REST if recording else AFTER) * spent))
         if _news.is_set() or recording:
             quiet = 0
     with _lock:
         _thread.clear()
     if _news.is_set():
-        _wake()
+        wake()
 
 
 def _flow_all() -> bool:

@@ -11,13 +11,13 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from minitape.picture import Picture
-from minitape.reading import EMPTY, Reader, spaces
-from minitape.stepping import sweep_steps
+from minitape.picture import WHOLE, Picture
+from minitape.reading import EMPTY, Reader, Row, spaces
 
 from .engine import LOADER, engine
 from .interact import Rerun
-from .live import watch
+from .live import wake, watch
+from .sweeps import Sweeps
 from .wire import encode
 
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
@@ -50,13 +50,13 @@ class TapeView(anywidget.AnyWidget):
             raise TypeError(f"TapeView takes a tf.GradientTape, but received {tape!r} of type {type(tape).__name__!r}.")
         self._tape, self._target, self._sources = tape, target, sources
         self._reader = Reader(tape, spaces(sys._getframe(1)))
-        self._rows: list[dict[str, Any]] = []
-        self._sweep: dict[str, Any] | None = None
-        self._swept: Any = None
+        self._rows: list[Row] = []
+        self._sweeps = Sweeps()
         self._arrays: dict[int, Any] = {}  # kept from being released, so that the sweep can be shown
         self._lock = threading.RLock()
         self._rerun = _rerun
         self._sequence = 0  # of the messages sent
+        self._files = 0  # of which the browser has the text
         self._state = (tape._used, tape._recording)  # as the browser last heard it
         self._note()
         self._pull()
@@ -91,7 +91,7 @@ class TapeView(anywidget.AnyWidget):
             try:
                 self._tape = self._rerun.run([float(v) for v in values])  # type: ignore[union-attr]
                 self._reader = Reader(self._tape, self._reader.namespaces)
-                self._rows, self._sweep, self._swept, self._arrays = [], None, None, {}
+                self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
                 self._pull()
                 self._post(self._whole(), replace=True)
             except Exception as problem:
@@ -107,47 +107,48 @@ class TapeView(anywidget.AnyWidget):
         if record is not None and not record.open:
             self._arrays.update(record.arrays)
 
-    def _pull(self, limit: int | None = None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    def _pull(self, limit: int | None = None) -> tuple[list[Row], list[dict[str, Any]]]:
         """Reads new rows; returns them and the changed parts of older ones."""
         before = self._reader.name
         room = MOST - len(self._rows) if self._tape._record is self._reader.record else MOST
         rows = self._reader.read(room if limit is None else min(limit, room))
         if self._reader.name != before:
-            self._rows, self._sweep, self._swept = [], None, None
+            self._rows, self._sweeps = [], Sweeps()
         self._rows += rows
         changed = self._reader.changes() + self._names()
         for part in changed:
-            self._rows[part["row"]].update(part)
+            self._rows[part["row"]].change(part)
         return rows, changed
 
     def _names(self) -> list[dict[str, Any]]:
         changed = []
         for row, name in self._reader.names().items():
-            if row < len(self._rows) and self._rows[row]["name"] is None:
+            if row < len(self._rows) and self._rows[row].get("name") is None:
                 changed.append({"row": row, "name": name})
         return changed
 
     def _step_sweep(self) -> bool:
         """Follows the tape's last gradient; True when there is a new sweep."""
-        last = (self._target, self._sources) if self._target is not None else self._tape.last
-        key = (len(self._rows), *map(id, last)) if last is not None else None
-        if last is None or key == self._swept:
-            return False
-        self._swept = key
-        self._sweep = sweep_steps(self._tape, self._target, self._sources, self._arrays)
-        return True
+        return self._sweeps.follow(self._tape, self._target, self._sources, len(self._rows), self._arrays)
 
     def _whole(self) -> dict[str, Any]:
-        """The snapshot of everything read so far."""
+        """Everything read so far, as it travels."""
         self._step_sweep()
         return self._part(self._rows, 0, [])
 
-    def _part(
-        self, rows: list[dict[str, Any]], first: int, changed: list[dict[str, Any]], sweep: bool = True
-    ) -> dict[str, Any]:
+    def _part(self, rows: list[Row], first: int, changed: list[dict[str, Any]], sweep: bool = True) -> dict[str, Any]:
         part = self._reader.frame_of(rows, first) | {"changed": changed}
         part.pop("sweep")
-        return part | {"sweep": self._sweep} if sweep else part
+        return part | {"sweep": self._sweeps.sweep} if sweep else part
+
+    def _snapshot(self, most: int | None = None) -> dict[str, Any]:
+        """The snapshot of everything read so far; of more than ``most`` rows the first and the last ones."""
+        self._step_sweep()
+        rows = self._rows
+        if most is not None and len(rows) > most:
+            rows = rows[: most // 2] + rows[-(most // 2) :]
+        found = self._reader.frame_of([row.full() for row in rows], 0)
+        return found | {"changed": [], "sweep": self._sweeps.snapshot()}
 
     # -- sending ------------------------------------------------------------------------------------------------------
 
@@ -159,14 +160,21 @@ class TapeView(anywidget.AnyWidget):
             self._run_again(content.get("values", ()))
         if content.get("kind") == "explain":
             self._explain(content)
+        if content.get("kind") == "sweep":
+            self._sweeps.wanted = True
+            wake()
         if content.get("kind") != "need":
             return
         with self._lock:
             same = content.get("record") == (self._reader.name or EMPTY)
             since = content.get("since", 0) if same else 0
             missed = content.get("sequence", 0) < self._sequence  # the last message never arrived
-            if since < len(self._rows) or not same or missed:
+            pages = self._sweeps.pages_after(content.get("sweep"), content.get("steps", 0)) if same else []
+            if since < len(self._rows) or not same or (missed and not pages):
                 self._post(self._part(self._rows[since:], since, []))
+            elif pages:
+                for page in pages:
+                    self._post_page(page)
             elif self.comm is not None:
                 self.send({"kind": "all", "sequence": self._sequence})
 
@@ -199,6 +207,11 @@ class TapeView(anywidget.AnyWidget):
             self._sequence += 1
             self.send({"kind": "rows", "sequence": self._sequence, **extra}, [encode(part)])
 
+    def _post_page(self, page: bytes) -> None:
+        if self.comm is not None:
+            self._sequence += 1
+            self.send({"kind": "steps", "sequence": self._sequence}, [page])
+
     def _flow(self, limit: int | None) -> bool:
         """Sends what is new, at most ``limit`` rows; True when there was something."""
         with self._lock:
@@ -208,11 +221,18 @@ class TapeView(anywidget.AnyWidget):
             recording = self._tape._recording
             swept = not recording and not self._behind() and self._step_sweep()
             state = (self._tape._used, recording)
-            if not rows and not changed and not swept and state == self._state:
-                return False
-            self._state = state
-            self._post(self._part(rows, len(self._rows) - len(rows), changed, swept))
-            return True
+            if rows or changed or swept or state != self._state:
+                self._state = state
+                part = self._part(rows, len(self._rows) - len(rows), changed, swept)
+                if len(self._reader.files) == self._files:
+                    part.pop("sources_text")
+                self._files = len(self._reader.files)
+                self._post(part)
+                return True
+            page = None if recording else self._sweeps.page()
+            if page is not None:
+                self._post_page(page)
+            return page is not None
 
     def _behind(self) -> bool:
         record = self._tape._record
@@ -228,12 +248,12 @@ class TapeView(anywidget.AnyWidget):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(page(self._fresh()))
         else:
-            Picture(self._fresh()).save(path)
+            Picture(self._fresh(WHOLE)).save(path)
 
-    def _fresh(self) -> dict[str, Any]:
+    def _fresh(self, most: int | None = None) -> dict[str, Any]:
         with self._lock:
             self._pull()
-            return self._whole()
+            return self._snapshot(most)
 
     def __repr__(self) -> str:
         rows, tapes = len(self._rows), max(1, len(self._reader.tapes))
@@ -250,5 +270,5 @@ class TapeView(anywidget.AnyWidget):
         data = dict(data)
         data["text/plain"] = repr(self)
         if self._rows:
-            data["text/html"] = Picture(self._whole()).html()
+            data["text/html"] = Picture(self._snapshot(WHOLE)).html()
         return data, metadata

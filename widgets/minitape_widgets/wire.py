@@ -1,7 +1,7 @@
-"""How a snapshot travels to the browser: columns instead of rows, compressed.
+"""How a snapshot travels to the browser, compressed. widgets/frontend/src/schema.ts unpacks it.
 
-A column is ``{"c": value}`` where all rows agree, ``{"d": distinct, "i": indices}`` where few values repeat, else
-``{"v": list}``. widgets/frontend/src/schema.ts unpacks it.
+What rows have in common travels once, as a *form*; a row is the number of its form, its inputs and its value. Values
+are packed as :mod:`minitape.values` has it, and the steps of a sweep are columns.
 """
 
 from __future__ import annotations
@@ -10,60 +10,83 @@ import json
 import zlib
 from typing import Any
 
-DICTIONARY = frozenset(
-    "op label formula rule kind name dtype shape line file watched cut tapes by scope status".split()
-)  # the fields in which few values repeat
+from minitape.reading import Row
+from minitape.values import unpack_value
 
 
-def encode(snapshot: dict[str, Any]) -> bytes:
-    """The snapshot as zlib-compressed JSON of columns.
+def encode(part: dict[str, Any]) -> bytes:
+    """A snapshot whose "rows" are :class:`Row` and whose steps hold packed values, as zlib-compressed JSON."""
+    packed = {key: value for key, value in part.items() if key != "rows"}
+    packed["packed"] = pack_rows(part["rows"])
+    if part.get("sweep"):
+        packed["sweep"] = part["sweep"] | {"steps": pack_steps(part["sweep"]["steps"])}
+    return compress(packed)
 
-    >>> decode(encode({"version": 1, "first": 0, "rows": [{"row": 0, "op": "leaf"}]}))["rows"]
-    [{'op': 'leaf', 'row': 0}]
-    """
-    rows = snapshot["rows"]
-    packed = {key: value for key, value in snapshot.items() if key != "rows"}
-    packed["count"] = len(rows)
-    packed["columns"] = columns(rows)
+
+def compress(packed: dict[str, Any]) -> bytes:
+    """JSON, compressed; that of a page of steps (:mod:`minitape_widgets.sweeps`), too."""
     return zlib.compress(json.dumps(packed, separators=(",", ":"), allow_nan=False).encode(), 1)
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """The snapshot in ``encode``'s bytes again; for tests and tools."""
+    """The snapshot in ``encode``'s bytes, with its rows and steps in full; for tests and tools."""
     packed = json.loads(zlib.decompress(data))
-    count, table = packed.pop("count"), packed.pop("columns")
-    rows: list[dict[str, Any]] = [{} for _ in range(count)]
-    for name, column in sorted(table.items()):
-        for i, row in enumerate(rows):
-            row[name] = (
-                column["c"] if "c" in column else column["v"][i] if "v" in column else column["d"][column["i"][i]]
-            )
-    for i, row in enumerate(rows):
-        row["row"] = packed["first"] + i
-    return packed | {"rows": rows}
+    rows = packed.pop("packed")
+    own = dict(rows["own"])
+    columns = zip(rows["form"], rows["inputs"], rows["value"], strict=True)
+    packed["rows"] = [
+        Row(packed["first"] + i, rows["forms"][form], inputs, value, own.get(i)).full()
+        for i, (form, inputs, value) in enumerate(columns)
+    ]
+    if packed.get("sweep"):
+        packed["sweep"]["steps"] = unpack_steps(packed["sweep"]["steps"])
+        packed["sweep"]["gradients"] = [unpack_value(g) for g in packed["sweep"]["gradients"]]
+    return packed
 
 
-def columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fields of the rows as packed columns; the row numbers follow from the first."""
-    if not rows:
-        return {}
-    return {name: _column(name, [row.get(name) for row in rows]) for name in rows[0] if name != "row"}
+def pack_rows(rows: list[Row]) -> dict[str, Any]:
+    """The columns of the rows; their numbers follow from the first."""
+    known: dict[int, int] = {}
+    forms: list[dict[str, Any]] = []
+    numbers = []
+    for row in rows:
+        key = id(row.form)
+        number = known.get(key)
+        if number is None:
+            number = known[key] = len(forms)
+            forms.append(row.form)
+        numbers.append(number)
+    own = [(i, row.own) for i, row in enumerate(rows) if row.own]
+    return {"forms": forms, "form": numbers, "inputs": [row.inputs for row in rows],
+            "value": [row.value for row in rows], "own": own}  # fmt: skip
 
 
-def _column(name: str, values: list[Any]) -> dict[str, Any]:
-    first = values[0]
-    if all(v is first or v == first for v in values):
-        return {"c": first}
-    if name not in DICTIONARY:
-        return {"v": values}
-    known: dict[Any, int] = {}
-    distinct: list[Any] = []
-    indices = []
-    for value in values:
-        key = tuple(value) if isinstance(value, list) else value
-        index = known.get(key)
-        if index is None:
-            index = known[key] = len(distinct)
-            distinct.append(value)
-        indices.append(index)
-    return {"d": distinct, "i": indices}
+EDGE = ("input", "port", "local", "product", "sum")
+
+
+def pack_steps(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of the steps, and of their edges one after the other."""
+    edges = [edge for step in steps for edge in step["edges"]]
+    return {
+        "row": [step["row"] for step in steps],
+        "adjoint": [step["adjoint"] for step in steps],
+        "others": [(i, step["others"]) for i, step in enumerate(steps) if "others" in step],
+        "edges": [len(step["edges"]) for step in steps],
+        **{name: [edge[name] for edge in edges] for name in EDGE},
+    }
+
+
+def unpack_steps(packed: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps of the columns, as the snapshot documents them."""
+    columns = zip(*(packed[name] for name in EDGE), strict=True)
+    others = dict(packed["others"])
+    steps = []
+    for i, (row, adjoint, count) in enumerate(zip(packed["row"], packed["adjoint"], packed["edges"], strict=True)):
+        step = {"row": row, "adjoint": unpack_value(adjoint)}
+        edges = [dict(zip(EDGE, next(columns), strict=True)) for _ in range(count)]
+        for edge in edges:
+            edge |= {name: unpack_value(edge[name]) for name in EDGE[2:]}
+        if i in others:
+            step["others"] = [other | {"adjoint": unpack_value(other["adjoint"])} for other in others[i]]
+        steps.append(step | {"edges": edges})
+    return steps

@@ -2,7 +2,7 @@
 import { Camera } from "./camera";
 import { h } from "./dom";
 import { encodeGif } from "./gif";
-import { COLUMN, NODE_H, NODE_W, PAD, type Graph } from "./graph";
+import { PAD, stage, type Graph } from "./graph";
 import { pageText } from "./page";
 import { Scene, type Marks } from "./scene";
 import type { Store } from "./store";
@@ -74,9 +74,9 @@ class Studio {
   }
 
   private box() {
-    const { top, bottom, columns } = this.graph;
+    const { left, right, top, bottom } = this.graph;
     const room = PAD + 22; // above and below, for the products on the edges
-    return { x: -PAD - 8, y: top - room, w: (columns - 1) * COLUMN + NODE_W + 2 * PAD + 16, h: bottom - top + 2 * room };
+    return { x: left - PAD, y: top - room, w: right - left + 2 * PAD, h: bottom - top + 2 * room };
   }
 
   /** All of the graph at natural size. */
@@ -127,8 +127,8 @@ class Studio {
     const frames: ImageData[] = [];
     for (let position = 0; position <= this.timeline.length; position += stride) {
       this.timeline.go(position);
-      const node = this.graph.nodeOf(this.timeline.current);
-      if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
+      const box = stage(this.graph, this.timeline, this.timeline.current, this.camera.width / scale - 2 * PAD);
+      if (box) this.camera.reveal(box, false);
       const canvas = await this.paint(this.shoot(position), 1);
       const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
       frames.push(context.getImageData(0, 0, canvas.width, canvas.height));

@@ -1,7 +1,6 @@
 // What is folded: a tree over the rows. Name scopes become groups; a pattern of operations that repeats becomes one
 // group of iterations; very long runs of iterations are split into pages, so that no unfolding draws thousands.
-import type { Row } from "./schema";
-import { isLeaf } from "./store";
+import type { Skeleton } from "./skeleton";
 
 export interface Group {
   id: string;
@@ -33,60 +32,59 @@ interface Token {
 }
 
 /** The folding tree of these rows: scopes always, repeated patterns where they are asked for. */
-export function foldTree(rows: Row[], consumers: number[][], patterns = true): FoldTree {
-  const tree: FoldTree = { groups: new Map(), home: new Array<Group | null>(rows.length).fill(null) };
+export function foldTree(rows: Skeleton, patterns = true): FoldTree {
+  const tree: FoldTree = { groups: new Map(), home: new Array<Group | null>(rows.count).fill(null) };
   const signs = new Map<string, number>();
   const sign = (text: string): number => {
     let found = signs.get(text);
-    if (found === undefined) signs.set(text, (found = signs.size));
+    if (found === undefined) signs.set(text, (found = -1 - signs.size)); // rows have their own signs from 0 on
     return found;
   };
   const builder = { tree, sign, patterns };
   const top: Token[] = [];
   let i = 0;
-  while (i < rows.length) {
-    const row = rows[i];
-    if (isLeaf(row)) i++;
-    else if (row.scope.length > 0) {
+  while (i < rows.count) {
+    if (rows.leaf[i]) i++;
+    else if (rows.scope[i] > 0) {
       const [token, next] = scopeGroup(builder, rows, i, 0);
       top.push(token);
       i = next;
     } else {
-      top.push(rowToken(builder, row));
+      top.push(rowToken(rows, i));
       i++;
     }
   }
   repeats(builder, top, null);
-  adoptLeaves(rows, consumers, tree);
+  adoptLeaves(rows, tree);
   return tree;
 }
 
 type Builder = { tree: FoldTree; sign: (text: string) => number; patterns: boolean };
 
-function rowToken(builder: Builder, row: Row): Token {
-  const text = `${row.op}|${row.inputs.length}|${row.line}|${row.file}|${row.status}|${row.by}`;
-  return { part: row.row, start: row.row, end: row.row + 1, sign: builder.sign(text) };
+function rowToken(rows: Skeleton, row: number): Token {
+  return { part: row, start: row, end: row + 1, sign: rows.sign[row] };
 }
 
 /** The rows from `start` on that share a scope, as one group; and the first row after it. */
-function scopeGroup(builder: Builder, rows: Row[], start: number, depth: number): [Token, number] {
-  const name = rows[start].scope[depth];
+function scopeGroup(builder: Builder, rows: Skeleton, start: number, depth: number): [Token, number] {
+  const path = rows.path(start);
+  const name = path[depth];
   const tokens: Token[] = [];
   let end = start + 1;
   let i = start;
-  while (i < rows.length) {
-    const row = rows[i];
-    if (isLeaf(row)) {
+  while (i < rows.count) {
+    if (rows.leaf[i]) {
       i++;
       continue;
     }
-    if (row.scope[depth] !== name || !samePath(row.scope, rows[start].scope, depth)) break;
-    if (row.scope.length > depth + 1) {
+    const scope = rows.path(i);
+    if (scope !== path && (scope[depth] !== name || !samePath(scope, path, depth))) break;
+    if (scope.length > depth + 1) {
       const [token, next] = scopeGroup(builder, rows, i, depth + 1);
       tokens.push(token);
       i = next;
     } else {
-      tokens.push(rowToken(builder, row));
+      tokens.push(rowToken(rows, i));
       i++;
     }
     end = i;
@@ -150,12 +148,21 @@ function runAt(tokens: Token[], at: number): [number, number] | null {
 function repeatGroup(builder: Builder, tokens: Token[], period: number, parent: Group | null): void {
   const count = Math.ceil(tokens.length / period);
   const first = tokens.slice(0, period);
-  const label = first.length === 1 && typeof first[0].part !== "number" ? (first[0].part as Group).label : "";
+  const label = first.length === 1 && typeof first[0].part !== "number" ? stem(first[0].part.label) : "";
   const group = makeGroup(builder, "repeat", label, tokens[0].start, tokens[tokens.length - 1].end, count);
   hang(builder, group, parent);
   const iterations: Token[][] = [];
   for (let i = 0; i < tokens.length; i += period) iterations.push(tokens.slice(i, i + period));
   pages(builder, iterations, 0, group);
+}
+
+function root(group: Group): Group {
+  return group.kind === "page" && group.parent ? root(group.parent) : group;
+}
+
+/** A scope's name without the number that makes it another one. */
+function stem(label: string): string {
+  return label.replace(/_?\d+$/, "") || label;
 }
 
 function pages(builder: Builder, iterations: Token[][], first: number, parent: Group): void {
@@ -165,7 +172,7 @@ function pages(builder: Builder, iterations: Token[][], first: number, parent: G
     for (let i = 0; i < iterations.length; i += size) {
       const part = iterations.slice(i, i + size);
       const last = part[part.length - 1];
-      const label = `${first + i + 1} to ${first + i + part.length}`;
+      const label = `${root(parent).label} ${first + i + 1}–${first + i + part.length}`.trim();
       const page = makeGroup(builder, "page", label, part[0][0].start, last[last.length - 1].end, part.length);
       hang(builder, page, parent);
       pages(builder, part, first + i, page);
@@ -188,15 +195,15 @@ function hang(builder: Builder, part: Part, parent: Group | null): void {
 }
 
 /** A leaf belongs to the innermost group that holds all its readers, if it was made inside or right before a scope. */
-function adoptLeaves(rows: Row[], consumers: number[][], tree: FoldTree): void {
-  let next = rows.length; // the first operation after row i
-  for (let i = rows.length - 1; i >= 0; i--) {
-    if (!isLeaf(rows[i])) next = i;
-    if (!isLeaf(rows[i]) || consumers[i].length === 0) continue;
-    let home: Group | null = tree.home[consumers[i][0]];
-    const last = consumers[i][consumers[i].length - 1];
-    const before = rows[i].kind !== "source" && next; // weights and constants are made right before they are read
-    const holds = (group: Group): boolean => last < group.end && (i >= group.start || (group.kind === "scope" && before !== false && before >= group.start));
+function adoptLeaves(rows: Skeleton, tree: FoldTree): void {
+  let next = rows.count; // the first operation after row i
+  for (let i = rows.count - 1; i >= 0; i--) {
+    if (!rows.leaf[i]) next = i;
+    if (!rows.leaf[i] || rows.readFirst[i] < 0) continue;
+    let home: Group | null = tree.home[rows.readFirst[i]];
+    const last = rows.readLast[i];
+    const before = rows.source[i] ? -1 : next; // weights and constants are made right before they are read
+    const holds = (group: Group): boolean => last < group.end && (i >= group.start || (group.kind === "scope" && before >= group.start));
     while (home && !holds(home)) home = home.parent;
     tree.home[i] = home;
     home?.children.push(i);
@@ -211,8 +218,7 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 }
 
 /** What a folded group shows as its title. */
-export function groupTitle(group: Group): string {
+export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
   if (group.kind === "repeat") return group.label ? `${group.label} × ${group.count.toLocaleString("en")}` : `loop × ${group.count.toLocaleString("en")}`;
-  if (group.kind === "page") return group.label;
   return group.label;
 }

@@ -1,20 +1,24 @@
 // The graph that is drawn: rows and folded groups as placed nodes, edges between them, frames around sections.
-import { groupTitle, hiddenBy, type FoldTree, type Group } from "./fold";
-import { Placement, type Edge } from "./place";
-import type { Row, Tape } from "./schema";
-import { isLeaf, type Store } from "./store";
+import { groupTitle } from "./fold";
+import { edgesAt, reachOfEdges, type Layout, type SeenGroup } from "./layout";
+import { FAR, type Edge } from "./place";
+import type { Row, SweepStep, Tape } from "./schema";
+import type { Store } from "./store";
 
-export const NODE_W = 112;
+export const NODE_W = 124;
 export const NODE_H = 52;
-export const COLUMN = 190;
+export const COLUMN = 214;
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
+
+export type Group = Omit<SeenGroup, "parent"> & { parent: Group | null };
 
 export interface Node {
   index: number;
   id: string;
   row: Row | null; // null for a folded group
   group: Group | null;
+  home: Group | null; // the innermost group around it
   first: number; // row number, or first row of the group
   column: number;
   slot: number;
@@ -43,180 +47,74 @@ export interface Link {
 
 export interface Graph {
   nodes: Node[];
-  edges: Edge[][];
+  edges(index: number): Edge[]; // those that end in a node
   links: Link[]; // assign edges between versions of a variable
   frames: Frame[];
   nodeOf(row: number): Node | null;
   byColumn: Node[][];
   columns: number;
+  left: number;
+  right: number;
   top: number;
   bottom: number;
 }
 
-export interface Cancel {
-  cancelled: boolean;
-}
-
-const SLICE = 8; // milliseconds of placing before the page gets a turn
-
-/** Places everything, giving the page a turn when it takes long; null when cancelled. */
-export async function buildGraph(store: Store, tree: FoldTree, open: (g: Group) => boolean, cancel: Cancel): Promise<Graph | null> {
-  const work = graphSteps(store, tree, open);
-  let started = performance.now();
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-    if (performance.now() - started > SLICE) {
-      await new Promise((resolve) => setTimeout(resolve));
-      if (cancel.cancelled) return null;
-      started = performance.now();
-    }
-  }
-}
-
-/** The same at one go. */
-export function buildGraphNow(store: Store, tree: FoldTree, open: (g: Group) => boolean): Graph {
-  const work = graphSteps(store, tree, open);
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
-}
-
-function* graphSteps(store: Store, tree: FoldTree, open: (g: Group) => boolean): Generator<void, Graph> {
-  const rows = store.rows;
-  const placement = new Placement();
+/** The graph of a layout of the store's first rows. */
+export function buildGraph(store: Store, layout: Layout): Graph {
+  const groups: Group[] = layout.groups.map((group) => ({ ...group, parent: null }));
+  layout.groups.forEach((group, k) => (groups[k].parent = groups[group.parent] ?? null));
   const nodes: Node[] = [];
-  const shown = new Int32Array(rows.length).fill(-1);
-  const groups = new Map<Group, number>();
-  const sections = sectionReader(store, tree, open);
-  for (let i = 0; i < rows.length; i++) {
-    if ((i & 255) === 255) yield;
-    const row = rows[i];
-    const group = hiddenBy(tree, i, open);
-    if (!group) {
-      shown[i] = nodes.length;
-      nodes.push(newNode(nodes.length, row, null));
-      placement.add({ inputs: row.inputs.map((k) => shown[k]).filter((k) => k >= 0), leaf: isLeaf(row), section: sections(i) });
-      continue;
-    }
-    if (isLeaf(row)) continue; // inside a folded group: its readers carry it
-    const known = groups.get(group);
-    if (known !== undefined) {
-      shown[i] = known;
-      continue;
-    }
-    const inputs = groupInputs(rows, tree, group, shown, open);
-    groups.set(group, nodes.length);
-    shown[i] = nodes.length;
-    nodes.push(newNode(nodes.length, null, group));
-    placement.add({ inputs, leaf: false, section: sections(i) });
-  }
-  return finish(store, tree, open, placement, nodes, shown, groups);
-}
-
-function newNode(index: number, row: Row | null, group: Group | null): Node {
-  const first = row ? row.row : (group as Group).start;
-  return { index, id: row ? `r${first}` : (group as Group).id, row, group, first, column: 0, slot: 0, x: 0, y: 0 };
-}
-
-/** What a folded group reads from outside, each once, in order of first use. */
-function groupInputs(rows: Row[], tree: FoldTree, group: Group, shown: Int32Array, open: (g: Group) => boolean): number[] {
-  const found = new Set<number>();
-  for (let i = group.start; i < group.end; i++) {
-    if (hiddenBy(tree, i, open) !== group) continue;
-    for (const input of rows[i].inputs) if (input < group.start && shown[input] >= 0) found.add(shown[input]);
-  }
-  return [...found];
-}
-
-/** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it. */
-function sectionReader(store: Store, tree: FoldTree, open: (g: Group) => boolean): (row: number) => number {
-  const rows = store.rows;
-  const borders = new Set<number>();
-  for (const tape of store.tapes) for (const span of tape.spans) for (const end of span) borders.add(end);
-  const sorted = [...borders].sort((a, b) => a - b);
-  const path = (i: number): string => {
-    let text = "";
-    for (let group = tree.home[i]; group; group = group.parent) if (group.kind !== "page" && open(group)) text = `${group.id}/${text}`;
-    return text;
-  };
-  let passed = 0;
-  let next = 0;
-  let before = "";
-  let number = 0;
-  let inside = "";
-  return (i) => {
-    while (passed < sorted.length && sorted[passed] <= i) passed++;
-    if (next <= i) {
-      next = i;
-      while (next < rows.length && isLeaf(rows[next])) next++;
-      if (next < rows.length) inside = path(next);
-      next++;
-    }
-    const key = `${passed}|${rows[i].by}|${inside}`;
-    if (key !== before) number++;
-    before = key;
-    return number;
-  };
-}
-
-function finish(
-  store: Store,
-  tree: FoldTree,
-  open: (g: Group) => boolean,
-  placement: Placement,
-  nodes: Node[],
-  shown: Int32Array,
-  groups: Map<Group, number>,
-): Graph {
-  for (const [index, column, slot] of placement.provisional()) {
-    placement.column[index] = column;
-    placement.slot[index] = slot;
-  }
   const byColumn: Node[][] = [];
-  let top = 0;
-  let bottom = NODE_H;
-  for (const node of nodes) {
-    node.column = placement.column[node.index];
-    node.slot = placement.slot[node.index];
-    node.x = node.column * COLUMN;
-    node.y = node.slot * HALF;
-    (byColumn[node.column] ??= []).push(node);
+  let [top, bottom] = reachOfEdges(layout).map((slot) => slot * HALF);
+  bottom = Math.max(bottom, NODE_H);
+  layout.node.forEach((what, index) => {
+    const row = what >= 0 ? store.rows[what] : null;
+    const group = what >= 0 ? null : groups[-1 - what];
+    const [column, slot] = [layout.column[index], layout.slot[index]];
+    const first = group ? group.start : what;
+    const node = { index, id: group ? group.id : `r${first}`, row, group, home: groups[layout.home[index]] ?? null, first, column, slot, x: column * COLUMN, y: slot * HALF };
+    nodes.push(node);
+    (byColumn[column] ??= []).push(node);
     top = Math.min(top, node.y);
     bottom = Math.max(bottom, node.y + NODE_H);
-  }
+  });
   for (let c = 0; c < byColumn.length; c++) byColumn[c] ??= [];
-  for (const edges of placement.edges)
-    for (const edge of edges)
-      for (const [, slot] of edge.via) {
-        top = Math.min(top, slot * HALF);
-        bottom = Math.max(bottom, (slot + 1) * HALF);
-      }
-  const nodeOf = (row: number): Node | null => {
-    if (row < 0 || row >= shown.length) return null;
-    if (shown[row] >= 0) return nodes[shown[row]];
-    const group = hiddenBy(tree, row, open);
-    return group ? (nodes[groups.get(group) ?? -1] ?? null) : null;
+  const nodeOf = (row: number): Node | null => nodes[layout.shown[row] ?? -1] ?? null;
+  const known = new Map<number, Edge[]>();
+  const edges = (index: number): Edge[] => {
+    let found = known.get(index);
+    if (!found) known.set(index, (found = edgesAt(layout, index)));
+    return found;
   };
-  const links: Link[] = [];
-  for (const event of store.events) {
-    if (event.kind !== "assign" || event.from === undefined || event.to === undefined) continue;
-    const from = nodeOf(event.from);
-    const to = nodeOf(event.to);
-    if (from && to && from !== to) links.push({ from, to, name: event.name ?? "assign" });
-  }
-  const graph: Graph = { nodes, edges: placement.edges, links, frames: [], nodeOf, byColumn, columns: byColumn.length, top, bottom };
-  graph.frames = frames(store, tree, open, graph);
+  const graph: Graph = { nodes, edges, links: links(store, nodeOf), frames: [], nodeOf, byColumn, columns: byColumn.length, left: 0, right: (byColumn.length - 1) * COLUMN + NODE_W, top, bottom };
+  graph.frames = frames(store, graph);
   for (const frame of graph.frames) {
+    graph.left = Math.min(graph.left, frame.x);
+    graph.right = Math.max(graph.right, frame.x + frame.w);
     graph.top = Math.min(graph.top, frame.y);
     graph.bottom = Math.max(graph.bottom, frame.y + frame.h);
   }
   return graph;
 }
 
+function links(store: Store, nodeOf: (row: number) => Node | null): Link[] {
+  const found: Link[] = [];
+  for (const event of store.events) {
+    if (event.kind !== "assign" || event.from === undefined || event.to === undefined) continue;
+    const from = nodeOf(event.from);
+    const to = nodeOf(event.to);
+    if (from && to && from !== to) found.push({ from, to, name: event.name ?? "assign" });
+  }
+  return found;
+}
+
+/** Rows at which a tape begins or ends. */
+export function borders(tapes: Tape[]): number[] {
+  return tapes.flatMap((tape) => tape.spans.flat());
+}
+
 /** Rectangles: tapes (when there is more than one), what inner gradients wrote, groups that are open. */
-function frames(store: Store, tree: FoldTree, open: (g: Group) => boolean, graph: Graph): Frame[] {
+function frames(store: Store, graph: Graph): Frame[] {
   const found: Frame[] = [];
   const add = (kind: Frame["kind"], id: string, label: string, box: Box | undefined, extra: Partial<Frame>): void => {
     if (!box) return;
@@ -224,7 +122,7 @@ function frames(store: Store, tree: FoldTree, open: (g: Group) => boolean, graph
     const [w, h] = [box.x1 - box.x0 + 2 * PAD, box.y1 - box.y0 + 2 * PAD + HEAD];
     found.push({ kind, id, label, tape: null, group: null, depth: 0, x, y, w, h, ...extra });
   };
-  for (const [group, box] of groupBoxes(tree, open, graph)) {
+  for (const [group, box] of groupBoxes(graph)) {
     const label = group.kind === "repeat" ? groupTitle(group) : group.label;
     add("group", group.id, label, box, { group });
   }
@@ -258,12 +156,9 @@ function grow(box: Box | undefined, node: Node): Box {
   return box;
 }
 
-function groupBoxes(tree: FoldTree, open: (g: Group) => boolean, graph: Graph): Map<Group, Box> {
+function groupBoxes(graph: Graph): Map<Group, Box> {
   const boxes = new Map<Group, Box>();
-  for (const node of graph.nodes) {
-    for (let g = node.group ? node.group.parent : tree.home[node.first]; g; g = g.parent)
-      if (g.kind !== "page" && open(g)) boxes.set(g, grow(boxes.get(g), node));
-  }
+  for (const node of graph.nodes) for (let g = node.home; g; g = g.parent) boxes.set(g, grow(boxes.get(g), node));
   return boxes;
 }
 
@@ -311,4 +206,19 @@ function nest(found: Frame[]): Frame[] {
     }
   }
   return sorted.reverse();
+}
+
+/** The room of the node of a row; on the way back with that of the products on its edges, as far as `width` goes. */
+export function stage(graph: Graph, timeline: { current: number; step: SweepStep | null }, row: number, width: number): { x: number; y: number; w: number; h: number } | null {
+  const node = graph.nodeOf(row);
+  if (!node) return null;
+  let [left, top, bottom] = [node.x, node.y, node.y + NODE_H];
+  for (const edge of row === timeline.current ? (timeline.step?.edges ?? []) : []) {
+    const from = graph.nodeOf(edge.input);
+    if (!from || node.column - from.column > FAR || node.x + NODE_W - from.x > width) continue;
+    left = Math.min(left, from.x);
+    top = Math.min(top, from.y);
+    bottom = Math.max(bottom, from.y + NODE_H);
+  }
+  return { x: left, y: top, w: node.x + NODE_W - left, h: bottom - top };
 }

@@ -8,7 +8,10 @@ import type { Store } from "./store";
 import type { Timeline } from "./timeline";
 import { full, shapeText, title } from "./value";
 
-const LONG = 20000; // rows above which the kernel sends no sweep (minitape/stepping.py)
+// operations whose derivative is no formula of the engine: where it comes from
+const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
+
+const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
   readonly el = h("div", { class: "mt-inspector" });
@@ -23,10 +26,17 @@ export class Inspector {
     this.el.append(this.step, this.chosen);
   }
 
+  private shown = ""; // position and selection as they were drawn
+
   draw(selected: Node | null): void {
     this.step.replaceChildren(...this.stepLines());
     this.chosen.replaceChildren(...(selected ? this.chosenLines(selected) : []));
     this.chosen.hidden = !selected;
+    const [position, id] = [String(this.timeline.position), selected?.id ?? ""];
+    const [before, chosen] = this.shown.split(" ");
+    if (id && id !== chosen) this.el.scrollTop += this.chosen.getBoundingClientRect().top - this.el.getBoundingClientRect().top - 4;
+    else if (position !== before) this.el.scrollTop = 0;
+    this.shown = `${position} ${id}`;
   }
 
   // --- the step ------------------------------------------------------------------------------------------------------
@@ -34,12 +44,25 @@ export class Inspector {
   private stepLines(): HTMLElement[] {
     const { timeline, store } = this;
     if (store.rows.length === 0) return [h("p", { class: "mt-empty" }, "Nothing recorded yet.")];
-    if (store.rows.length > LONG && !store.sweep && timeline.position === timeline.forward) {
-      return [...this.forwardLines(store.rows[timeline.current]), h("p", { class: "mt-note" }, "The backward sweep of a tape this long is not shown step by step.")];
-    }
     if (timeline.position === 0) return [h("p", { class: "mt-what" }, "Before the first row.")];
     const row = store.rows[timeline.current];
-    return timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+    const lines = timeline.backward ? this.backwardLines(row) : this.forwardLines(row);
+    if (timeline.position === timeline.length) lines.push(...this.sweepNote());
+    return lines;
+  }
+
+  /** asked for the steps of a long sweep? */
+  asked: "no" | "yes" | "in vain" = "no";
+
+  /** What there is to say where the steps end before the sweep does. */
+  private sweepNote(): HTMLElement[] {
+    const { sweep, rows, total } = this.store;
+    const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
+    if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
+    if (!sweep?.rest) return [];
+    if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps can not be computed: run the notebook.`);
+    if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);
+    return say(`Computing the backward sweep: ${count(sweep.steps.length)} steps so far, ${count(sweep.rest)} rows to go.`);
   }
 
   private forwardLines(row: Row): HTMLElement[] {
@@ -56,29 +79,34 @@ export class Inspector {
     const step = this.timeline.step;
     if (!step) return [];
     const lines: HTMLElement[] = [h("p", { class: "mt-what mt-back" }, h("b", {}, `Backward, row ${row.row}`), ` · ${title(row)}`, this.rowLinks(row.inputs))];
-    lines.push(equation("incoming adjoint g = ", full(step.adjoint)));
+    const incoming = [{ row: row.row, adjoint: step.adjoint }, ...(step.others ?? [])];
+    for (const one of incoming) lines.push(equation(step.others ? `incoming adjoint of row ${one.row} = ` : "incoming adjoint g = ", full(one.adjoint)));
     const sums = new Map<number, boolean>();
-    for (const [k, edge] of step.edges.entries()) {
+    for (const edge of step.edges) {
       const again = sums.has(edge.input) || this.timeline.before(edge.input) !== null;
-      lines.push(this.edgeLine(row, edge, k, step.adjoint, again));
+      lines.push(this.edgeLine(row, edge, step.adjoint, again));
       sums.set(edge.input, true);
     }
     if (!step.edges.length) lines.push(h("p", {}, row.kind === "operation" ? "No gradient passes here." : "The sweep ends here: this row has no inputs."));
     return lines;
   }
 
-  private edgeLine(row: Row, edge: SweepEdge, k: number, incoming: Value, again: boolean): HTMLElement {
+  private edgeLine(row: Row, edge: SweepEdge, incoming: Value, again: boolean): HTMLElement {
     const input = this.store.rows[edge.input];
-    const rule = row.rule[k];
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : null);
+    const rule = row.rule[edge.port];
+    const own = OWN[row.op];
+    const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : own ? h("span", { class: "mt-own" }, own) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
-    if ([local, product].some((text) => text.includes("\n"))) {
+    if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
+      line.append(h("div", { class: "mt-break" }));
       if (local) line.append(block("local derivative", local), block("× incoming g", full(incoming)));
-      line.append(block(local ? "= product" : "contributes", product, true));
+      line.append(block(local ? `= product${summed}` : "contributes", product, true));
       if (again) line.append(block("added up", sum, true));
       return line;
     }
-    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)} = ` : "contributes ", h("b", {}, product)));
+    const equals = summed ? ` =${summed.slice(1)} ` : " = ";
+    line.append(h("span", { class: "mt-num" }, local ? `${local} × ${full(incoming)}${equals}` : "contributes ", h("b", {}, product)));
     if (again) line.append(h("span", { class: "mt-num mt-sums" }, "added up: ", h("b", {}, sum)));
     return line;
   }
@@ -108,8 +136,8 @@ export class Inspector {
     const picture = heatmap(row.value);
     const lines: HTMLElement[] = [
       h("p", { class: "mt-what" }, h("b", {}, `Selected: row ${row.row}`), ` · ${title(row)}`),
-      h("p", { class: "mt-facts" }, [shapeText(row), row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
-      h("pre", { class: "mt-pre" }, row.released && !row.value ? "released" : full(row.value)),
+      h("p", { class: "mt-facts" }, [row.shape.length ? shapeText(row) : `${row.dtype} scalar`, row.kind, ...watchedText(row), ...tapesText(this.store, row)].join(" · ")),
+      pre(row.released && !row.value ? "released" : full(row.value)),
     ];
     if (adjoint) lines.push(h("p", { class: "mt-adjoint-line" }, "adjoint ", h("b", {}, full(adjoint))));
     if (picture) lines.push(picture);
@@ -125,12 +153,20 @@ export class Inspector {
   }
 }
 
+function count(n: number): string {
+  return n.toLocaleString("en");
+}
+
+function pre(value: string, strong = false): HTMLElement {
+  return h("pre", { class: `mt-pre${strong ? " mt-strong" : ""}${value.includes("\n") ? "" : " mt-wrap"}` }, value);
+}
+
 function block(text: string, value: string, strong = false): HTMLElement {
-  return h("div", { class: "mt-block" }, h("span", {}, text), h("pre", { class: strong ? "mt-pre mt-strong" : "mt-pre" }, value));
+  return h("div", { class: "mt-block" }, h("span", {}, text), pre(value, strong));
 }
 
 function equation(text: string, value: string): HTMLElement {
-  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), h("pre", { class: "mt-pre" }, value));
+  if (value.includes("\n")) return h("div", { class: "mt-eq" }, h("span", {}, text), pre(value));
   return h("p", { class: "mt-num" }, text, h("b", {}, value));
 }
 

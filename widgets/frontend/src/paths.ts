@@ -84,11 +84,7 @@ function walk(store: Store, source: number, target: number, on: Set<number>, pas
 function localNumbers(store: Store): (row: number, input: number) => number | null {
   const steps = new Map((store.sweep?.steps ?? []).map((step) => [step.row, step]));
   return (row, k) => {
-    const step = steps.get(row);
-    const input = store.rows[row].inputs[k];
-    const edges = step?.edges.filter((edge) => edge.input === input) ?? [];
-    const nth = store.rows[row].inputs.slice(0, k).filter((other) => other === input).length;
-    const edge = edges[nth];
+    const edge = steps.get(row)?.edges.find((other) => other.port === k);
     if (!edge?.local || store.rows[row].shape.length || Array.isArray(edge.local.data)) return null;
     const number = toNumber(edge.local.data ?? Number(edge.local.text));
     return Number.isNaN(number) ? null : number;

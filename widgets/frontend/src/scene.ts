@@ -9,6 +9,8 @@ import { brief, describe, elide } from "./value";
 
 const TEXT_SCALE = 0.4; // below this, text would be unreadable: only boxes are drawn
 
+const PRODUCT = 11; // characters of a number on an edge
+
 export interface Marks {
   hover: number; // row, or -1
   selected: number;
@@ -45,6 +47,7 @@ export class Scene {
   private graph: Graph | null = null;
   private nodes = new Map<number, Drawn>();
   private edges = new Map<number, DrawnEdges>();
+  private captions: [SVGElement, Frame, number][] = []; // they stay in view while a part of their frame is
   private plain = false;
 
   constructor(
@@ -61,6 +64,7 @@ export class Scene {
   setGraph(graph: Graph): void {
     this.graph = graph;
     this.clear();
+    this.captions = [];
     this.layers.frames.replaceChildren(...graph.frames.map((frame) => this.frame(frame)));
     for (const link of graph.links) this.layers.frames.append(s("path", { class: "mt-assign", d: linkPath(link.from, link.to) }, s("title", {}, `${link.name} assigned`)));
     this.draw();
@@ -79,6 +83,7 @@ export class Scene {
     if (!graph || !this.camera.width) return;
     const { x, y, scale, width, height } = this.camera;
     this.world.setAttribute("transform", `scale(${scale}) translate(${-x} ${-y})`);
+    for (const [caption, frame, room] of this.captions) caption.setAttribute("x", String(Math.max(frame.x + 12, Math.min(x + 8 / scale, frame.x + frame.w - room))));
     const plain = scale < TEXT_SCALE;
     if (plain !== this.plain) {
       this.plain = plain;
@@ -96,7 +101,7 @@ export class Scene {
         if (!inside && !this.reaches(node, left, right, top, bottom)) continue;
         seen.add(node.index);
         if (!this.nodes.has(node.index)) newNodes.append(this.node(node));
-        if (!this.edges.has(node.index) && graph.edges[node.index].length) newEdges.append(this.edgeGroup(node));
+        if (!this.edges.has(node.index) && graph.edges(node.index).length) newEdges.append(this.edgeGroup(node));
       }
     }
     this.layers.nodes.append(newNodes);
@@ -115,7 +120,7 @@ export class Scene {
   /** Does one of the node's incoming edges cross the pane? */
   private reaches(node: Node, left: number, right: number, top: number, bottom: number): boolean {
     const graph = this.graph as Graph;
-    return graph.edges[node.index].some((edge) => {
+    return graph.edges(node.index).some((edge) => {
       if (edge.far) return false;
       const from = graph.nodes[edge.from];
       return from.column <= right && node.column >= left && Math.min(from.y, node.y) <= bottom && Math.max(from.y, node.y) >= top;
@@ -206,7 +211,7 @@ export class Scene {
   private edgeGroup(node: Node): SVGGElement {
     const graph = this.graph as Graph;
     const el = s("g", { "aria-hidden": "true" });
-    const edges = graph.edges[node.index];
+    const edges = graph.edges(node.index);
     for (const edge of edges) {
       if (edge.far) continue;
       el.append(s("path", { class: "mt-edge", d: edgePath(graph, edge), "data-from": edge.from }));
@@ -266,14 +271,14 @@ export class Scene {
     const boxes: { y: number; x: number; lines: string[]; h: number }[] = [];
     step.edges.forEach((edge, k) => {
       const from = graph.nodeOf(edge.input);
-      const drawn = graph.edges[current.index].find((e) => e.port === k) ?? graph.edges[current.index].find((e) => e.from === from?.index);
+      const drawn = graph.edges(current.index).find((e) => e.port === edge.port) ?? graph.edges(current.index).find((e) => e.from === from?.index);
       if (!from || from === current || !drawn) return;
       const row = this.store.rows[edge.input];
       const lines: string[] = [];
-      if (edge.local) lines.push(brief(edge.local, row, 10), `× ${brief(step.adjoint, this.store.rows[step.row], 8)}`);
-      lines.push(`= ${brief(edge.product, row, 8)}`);
+      if (edge.local) lines.push(brief(edge.local, this.store.rows[step.row], PRODUCT), `× ${brief(step.adjoint, this.store.rows[step.row], PRODUCT)}`);
+      lines.push(`= ${brief(edge.product, row, PRODUCT)}`);
       const before = this.sumBefore(step.edges, k);
-      if (before) lines.push(`Σ ${brief(edge.sum, row, 8)}`);
+      if (before) lines.push(`Σ ${brief(edge.sum, row, PRODUCT)}`);
       const h = 6 + 12 * lines.length;
       const gap = (COLUMN - NODE_W) / 2;
       const at = drawn.far ? { x: current.x - gap, y: current.y + NODE_H + h / 2 + 3 } : { x: from.x + NODE_W + gap, y: from.y + NODE_H / 2 };
@@ -300,6 +305,7 @@ export class Scene {
     el.append(s("rect", { x: frame.x, y: frame.y, width: frame.w, height: frame.h, rx: 10 }));
     const caption = s("text", { x: frame.x + 12, y: frame.y + 16 }, frame.kind === "group" ? `− ${text}` : text);
     el.append(caption);
+    this.captions.push([caption, frame, 12 + 7 * text.length]);
     if (frame.kind === "group") {
       caption.setAttribute("role", "button");
       caption.setAttribute("aria-label", `fold ${frame.label}`);

@@ -59,6 +59,7 @@ export interface TapeEvent {
 
 export interface SweepEdge {
   input: number;
+  port: number; // the how many-th input of the operation it is
   local: Value | null;
   product: Value;
   sum: Value;
@@ -67,14 +68,17 @@ export interface SweepEdge {
 export interface SweepStep {
   row: number;
   adjoint: Value;
+  others?: { row: number; adjoint: Value }[]; // of the other outputs of the same call
   edges: SweepEdge[];
 }
 
 export interface Sweep {
+  id?: number; // which of a tape's sweeps; pages of a long one name it
   target: number[];
   sources: number[];
   steps: SweepStep[];
   gradients: (Value | null)[];
+  rest: number; // rows for which no steps were made
 }
 
 export interface Snapshot {
@@ -86,15 +90,48 @@ export interface Snapshot {
   changed?: (Partial<Row> & { row: number })[]; // parts of earlier rows that are different now
   events: TapeEvent[];
   tapes: Tape[];
-  sources_text: Record<string, string>;
+  sources_text?: Record<string, string>; // not there in a delta without new ones
   sweep?: Sweep | null; // not there in a delta: the same as before
 }
 
-// A packed column: one constant, a plain list, or a dictionary of distinct values with an index per row.
-export type Column = { c: unknown } | { v: unknown[] } | { d: unknown[]; i: number[] };
-export interface Packed extends Omit<Snapshot, "rows"> {
-  count: number;
-  columns: Record<string, Column>;
+// How minitape_widgets/wire.py packs it. A value is null, the text of a float (behind "~" that of a float32), or itself.
+type PackedValue = Value | string | null;
+type Form = Omit<Partial<Row>, "row" | "inputs" | "value">; // what rows have in common
+
+interface PackedRows {
+  forms: Form[];
+  form: number[];
+  inputs: number[][];
+  value: PackedValue[];
+  own: [number, Partial<Row>][];
+}
+
+interface PackedSteps {
+  row: number[];
+  adjoint: PackedValue[];
+  others: [number, { row: number; adjoint: PackedValue }[]][];
+  edges: number[]; // how many each step has
+  input: number[];
+  port: number[];
+  local: PackedValue[];
+  product: PackedValue[];
+  sum: PackedValue[];
+}
+
+type PackedSweep = Omit<Sweep, "steps" | "gradients"> & { steps: PackedSteps; gradients: PackedValue[] };
+
+export interface Packed extends Omit<Snapshot, "rows" | "sweep"> {
+  packed: PackedRows;
+  sweep?: PackedSweep | null;
+}
+
+/** More steps of a long sweep. */
+export interface Page {
+  id: number;
+  first: number;
+  rest: number;
+  steps: SweepStep[];
+  gradients: (Value | null)[];
 }
 
 const DEFAULTS: Omit<Row, "row"> = {
@@ -128,31 +165,63 @@ export function completeRow(part: Partial<Row> & { row: number }): Row {
   return { ...DEFAULTS, call: part.row, ...part };
 }
 
-/** Rows out of columns. */
-export function unpack(packed: Packed): Snapshot {
-  const names = Object.keys(packed.columns);
-  const readers = names.map((name) => reader(packed.columns[name]));
+/** A snapshot out of its packed form. */
+export function unpack(whole: Packed): Snapshot {
+  const { packed, sweep, ...rest } = whole;
+  const { forms, form, inputs, value } = packed;
+  const full = forms.map((fields) => ({ ...DEFAULTS, ...fields }));
   const rows: Row[] = [];
-  for (let i = 0; i < packed.count; i++) {
-    const number = packed.first + i;
-    const row: Record<string, unknown> = { ...DEFAULTS, call: number, row: number };
-    for (let k = 0; k < names.length; k++) row[names[k]] = readers[k](i);
-    rows.push(row as unknown as Row);
+  for (let i = 0; i < form.length; i++) {
+    const row = rest.first + i;
+    rows.push({ ...full[form[i]], row, call: row, inputs: inputs[i], value: unpackValue(value[i]) });
   }
-  const { columns: _columns, count: _count, ...rest } = packed;
-  return { ...rest, rows };
+  for (const [i, own] of packed.own) Object.assign(rows[i], own);
+  if (sweep === undefined) return { ...rest, rows };
+  return { ...rest, rows, sweep: sweep && { ...sweep, steps: unpackSteps(sweep.steps), gradients: sweep.gradients.map(unpackValue) } };
 }
 
-function reader(column: Column): (i: number) => unknown {
-  if ("c" in column) return () => column.c;
-  if ("v" in column) return (i) => column.v[i];
-  return (i) => column.d[column.i[i]];
+function unpackValue(packed: PackedValue): Value | null {
+  if (typeof packed !== "string") return packed;
+  const single = packed.startsWith("~");
+  const text = single ? packed.slice(1) : packed;
+  const number = Number(text);
+  if (Number.isNaN(number)) return { text, data: text }; // nan, inf, -inf
+  return { text, data: single ? Math.fround(number) : number };
 }
 
-/** The snapshot held in a zlib-compressed JSON buffer. */
-export async function decode(buffer: ArrayBuffer | DataView | Uint8Array): Promise<Snapshot> {
+function unpackSteps(packed: PackedSteps): SweepStep[] {
+  let at = 0;
+  const steps = packed.row.map((row, i) => {
+    const edges: SweepEdge[] = [];
+    for (const end = at + packed.edges[i]; at < end; at++) {
+      edges.push({
+        input: packed.input[at],
+        port: packed.port[at],
+        local: unpackValue(packed.local[at]),
+        product: unpackValue(packed.product[at]) as Value,
+        sum: unpackValue(packed.sum[at]) as Value,
+      });
+    }
+    return { row, adjoint: unpackValue(packed.adjoint[i]) as Value, edges } as SweepStep;
+  });
+  for (const [i, others] of packed.others) steps[i].others = others.map((other) => ({ row: other.row, adjoint: unpackValue(other.adjoint) as Value }));
+  return steps;
+}
+
+type Bytes = ArrayBuffer | DataView | Uint8Array;
+
+async function inflate(buffer: Bytes): Promise<unknown> {
   const stream = new Blob([buffer as BlobPart]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const packed = JSON.parse(await new Response(stream).text()) as Packed | Snapshot;
-  if ("columns" in packed) return unpack(packed);
-  return { ...packed, rows: packed.rows.map(completeRow) };
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** The snapshot in a buffer. */
+export async function decode(buffer: Bytes): Promise<Snapshot> {
+  return unpack((await inflate(buffer)) as Packed);
+}
+
+/** The page of steps in a buffer. */
+export async function decodePage(buffer: Bytes): Promise<Page> {
+  const page = (await inflate(buffer)) as Omit<Page, "steps" | "gradients"> & { steps: PackedSteps; gradients: PackedValue[] };
+  return { ...page, steps: unpackSteps(page.steps), gradients: page.gradients.map(unpackValue) };
 }

@@ -2,9 +2,10 @@
 import { groupTitle } from "./fold";
 import { COLUMN, HALF, NODE_H, NODE_W, type Graph, type Node } from "./graph";
 import type { Edge } from "./place";
-import { brief, elide, shapeText, title } from "./value";
+import { brief, elide, shapeText, shortName, title } from "./value";
 import type { Store } from "./store";
 
+const TITLE_FONT = 'system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif'; // as in theme.css
 export const CHARS = 15; // characters of the value font that fit into a node
 
 /** Where an edge enters its node. */
@@ -43,6 +44,20 @@ export function linkPath(from: Node, to: Node): string {
   return `M${round(x0)} ${round(y0)}C${round(x0)} ${round(deep)} ${round(x1)} ${round(deep)} ${round(x1)} ${round(y1)}`;
 }
 
+let ruler: CanvasRenderingContext2D | null = null;
+
+/** The longest form of a name that is no wider than this many pixels in the font of titles. */
+function fitting(name: string, pixels: number): string {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  if (!ruler) return shortName(name, Math.floor(pixels / 8));
+  ruler.font = `600 13px ${TITLE_FONT}`;
+  for (let room = Math.min(name.length, 24); room > 4; room--) {
+    const short = shortName(name, room);
+    if (ruler.measureText(short).width <= pixels) return short;
+  }
+  return shortName(name, 4);
+}
+
 export interface NodeText {
   title: string;
   value: string;
@@ -54,7 +69,7 @@ export function nodeText(store: Store, node: Node): NodeText {
   if (node.row) {
     const row = node.row;
     const value = row.released && !row.value ? "released" : brief(row.value, row, CHARS) || (row.shape.length ? shapeText(row) : "");
-    return { title: elide(title(row), 11), value, kind: row.kind };
+    return { title: fitting(title(row), NODE_W - (row.kind === "source" ? 38 : 24) - 6 * String(row.row).length), value, kind: row.kind };
   }
   const group = node.group;
   if (!group) return { title: "", value: "", kind: "group" };
@@ -63,7 +78,7 @@ export function nodeText(store: Store, node: Node): NodeText {
     const row = store.rows[i];
     if (row?.kind === "operation" && !ops.includes(row.label || row.op)) ops.push(row.label || row.op);
   }
-  return { title: elide(groupTitle(group), 14), value: elide(ops.join(" "), CHARS - 1), kind: "group" };
+  return { title: fitting(groupTitle(group), NODE_W - 20), value: elide(ops.join(" "), CHARS - 1), kind: "group" };
 }
 
 /** The chips of an operation's far inputs: one each, or one for all where there are many. */
@@ -80,6 +95,6 @@ export function farChips(graph: Graph, edges: Edge[]): { edge: Edge; text: strin
     const from = graph.nodes[edge.from];
     const row = from.row;
     const name = !row || row.kind === "operation" ? `row ${from.first}` : row.kind === "constant" && !row.name ? brief(row.value, row, 9) : title(row);
-    return chip(edge, elide(name, 9), portY(to, edge));
+    return chip(edge, shortName(name, 10), portY(to, edge));
   });
 }

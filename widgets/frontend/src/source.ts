@@ -2,6 +2,8 @@
 import { h, setText } from "./dom";
 import type { Store } from "./store";
 
+const LINE = 18; // pixels
+
 export class SourcePane {
   readonly el: HTMLElement;
   private caption = h("div", { class: "mt-caption" });
@@ -31,7 +33,7 @@ export class SourcePane {
     this.lit.classList.add("mt-current");
     this.lit.classList.toggle("mt-backward", backward);
     const [top, height] = [this.lit.offsetTop, this.code.clientHeight];
-    if (top < this.code.scrollTop || top + 40 > this.code.scrollTop + height) this.code.scrollTop = top - height / 2;
+    if (top < this.code.scrollTop || top + 2 * LINE > this.code.scrollTop + height) this.code.scrollTop = this.code.firstElementChild instanceof HTMLElement ? this.code.firstElementChild.offsetTop + LINE * Math.max(0, Math.round((top - height / 2) / LINE)) : 0;
   }
 
   private load(file: string): void {

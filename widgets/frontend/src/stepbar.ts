@@ -33,7 +33,7 @@ export class StepBar {
       button("previous", "Previous (left arrow)", () => this.user(timeline.position - 1)),
       this.playButton,
       button("next", "Next (right arrow)", () => this.user(timeline.position + 1)),
-      button("last", "Last (End)", () => this.user(timeline.length)),
+      button("last", "Last (End)", () => this.user(Infinity)),
       h("div", { class: "mt-sliderbox" }, this.track, this.slider),
       this.count,
       this.speed,
@@ -58,10 +58,11 @@ export class StepBar {
 
   private play(): void {
     this.stop();
-    if (this.timeline.position >= this.timeline.length) this.move(0);
+    if (this.timeline.position >= this.timeline.length && !this.timeline.unfinished) this.move(0);
     this.timer = window.setInterval(() => {
-      if (this.timeline.position >= this.timeline.length) this.stop();
-      else this.move(this.timeline.position + 1);
+      const { position, length, unfinished } = this.timeline;
+      if (position >= length && !unfinished) this.stop();
+      else this.move(position + 1);
       if (!this.playing) this.draw();
     }, 1000 / Number(this.speed.value));
   }
@@ -76,7 +77,7 @@ export class StepBar {
     const { position, forward, length } = timeline;
     if (this.slider.max !== String(length)) this.slider.max = String(length);
     if (this.slider.value !== String(position)) this.slider.value = String(position);
-    const text = timeline.backward ? `backward ${position - forward} / ${length - forward}` : `forward ${position} / ${forward}`;
+    const text = timeline.backward ? `backward ${position - forward} / ${length - forward}${timeline.unfinished ? "+" : ""}` : `forward ${position} / ${forward}`;
     setText(this.count, text);
     this.count.classList.toggle("mt-back", timeline.backward);
     this.slider.setAttribute("aria-valuetext", text);

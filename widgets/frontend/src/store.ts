@@ -1,7 +1,7 @@
 // What the view knows of a recording: rows in order, tapes, events, source text and the last backward sweep.
-import { completeRow, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
+import { completeRow, type Page, type Row, type Snapshot, type Sweep, type Tape, type TapeEvent } from "./schema";
 
-export type Change = "rows" | "sweep" | "reset";
+export type Change = "rows" | "sweep" | "steps" | "reset";
 
 export class Store {
   record = "";
@@ -14,6 +14,8 @@ export class Store {
   consumers: number[][] = [];
   /** rows of the recording; more than `rows` where not all were sent */
   total = 0;
+  /** how often rows became leaves of another kind: what was watched late */
+  recast = 0;
   private listeners = new Set<(change: Change) => void>();
 
   listen(listener: (change: Change) => void): () => void {
@@ -33,13 +35,25 @@ export class Store {
     const replaced = other && this.record !== "";
     if (other) this.clear(part.record);
     for (const row of part.rows) if (row.row >= this.rows.length) this.append(completeRow(row));
-    for (const change of part.changed ?? []) if (this.rows[change.row]) Object.assign(this.rows[change.row], change);
+    for (const change of part.changed ?? []) this.change(change);
     this.tapes = part.tapes;
     this.events = part.events;
     Object.assign(this.sources, part.sources_text);
-    if (part.sweep !== undefined) this.sweep = part.sweep;
+    const known = this.sweep?.id !== undefined && this.sweep.id === part.sweep?.id && this.sweep.steps.length > part.sweep.steps.length;
+    if (part.sweep !== undefined && !known) this.sweep = part.sweep;
     this.total = Math.max(part.total ?? 0, this.rows.length);
     this.tell(replaced ? "reset" : part.sweep ? "sweep" : "rows");
+    return true;
+  }
+
+  /** Takes more steps of a long sweep. Returns false, and changes nothing, when steps between are missing. */
+  takeSteps(page: Page): boolean {
+    const { sweep } = this;
+    if (!sweep || sweep.id !== page.id || page.first + page.steps.length < sweep.steps.length) return true; // an old one
+    if (page.first > sweep.steps.length) return false;
+    for (const step of page.steps.slice(sweep.steps.length - page.first)) sweep.steps.push(step);
+    [sweep.rest, sweep.gradients] = [page.rest, page.gradients];
+    this.tell("steps");
     return true;
   }
 
@@ -83,13 +97,22 @@ export class Store {
     this.rows = [];
     this.consumers = [];
     this.sweep = null;
-    this.sources = {};
   }
 
   private append(row: Row): void {
     this.rows.push(row);
     this.consumers.push([]);
-    for (const input of new Set(row.inputs)) this.consumers[input]?.push(row.row);
+    for (const input of row.inputs) {
+      const readers = this.consumers[input];
+      if (readers && readers[readers.length - 1] !== row.row) readers.push(row.row);
+    }
+  }
+
+  private change(part: Partial<Row> & { row: number }): void {
+    const row = this.rows[part.row];
+    if (!row) return;
+    if (part.kind && part.kind !== row.kind) this.recast++;
+    Object.assign(row, part);
   }
 }
 

@@ -3,9 +3,10 @@ import { h, setText } from "./dom";
 import type { Row } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { brief, elide, title } from "./value";
+import { brief, shortName, title } from "./value";
 
 const LINE = 22;
+const LETTER = 6.95; // pixels
 const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as const;
 
 export class Table {
@@ -13,6 +14,7 @@ export class Table {
   private body = h("div", { class: "mt-lines", role: "rowgroup" });
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
+  private room: Record<string, number> = { operation: 22, value: 18, adjoint: 18 }; // characters that fit
 
   constructor(
     private store: Store,
@@ -26,6 +28,14 @@ export class Table {
     this.body.addEventListener("click", (event) => this.at(event, (row) => this.events.pick(row)));
     this.body.addEventListener("pointerover", (event) => this.at(event, (row) => this.events.hover(row)));
     this.body.addEventListener("pointerleave", () => this.events.hover(-1));
+  }
+
+  /** Call when the table has another width. */
+  resized(): void {
+    for (const name of Object.keys(this.room)) {
+      const head = this.el.querySelector(`.mt-head .mt-c-${name}`);
+      if (head?.clientWidth) this.room[name] = Math.max(5, Math.min(name === "operation" ? 30 : 18, Math.floor((head.clientWidth - 6) / LETTER)));
+    }
   }
 
   private at(event: Event, action: (row: number) => void): void {
@@ -84,9 +94,9 @@ export class Table {
   private paint(line: HTMLElement, row: Row): void {
     const done = this.timeline.done(row.row);
     const adjoint = this.timeline.adjoint(row.row);
-    const name = row.kind === "operation" ? title(row) : `${title(row)}`;
-    const value = row.released && !row.value ? "released" : brief(row.value, row, 18);
-    const texts = [String(row.row), elide(name, 22), row.inputs.join(" "), done ? value : "", adjoint ? brief(adjoint, row, 18) : "", row.line === null ? "" : String(row.line)];
+    const name = title(row);
+    const value = row.released && !row.value ? "released" : brief(row.value, row, this.room.value);
+    const texts = [String(row.row), shortName(name, this.room.operation), row.inputs.join(" "), done ? value : "", adjoint ? brief(adjoint, row, this.room.adjoint) : "", row.line === null ? "" : String(row.line)];
     texts.forEach((text, k) => setText(line.children[k + 1], text));
     let names = `mt-line mt-k-${row.kind}`;
     if (!done) names += " mt-todo";
@@ -103,6 +113,7 @@ export class Table {
   /** Scrolls the row into view. */
   reveal(row: number): void {
     if (row < 0) return;
+    this.body.style.height = `${this.store.rows.length * LINE}px`; // else the new rows can not be scrolled to
     const [top, height] = [this.scroller.scrollTop, this.scroller.clientHeight];
     if (row * LINE < top + LINE) this.scroller.scrollTop = Math.max(0, (row - 2) * LINE);
     else if ((row + 2) * LINE > top + height) this.scroller.scrollTop = (row + 3) * LINE - height;

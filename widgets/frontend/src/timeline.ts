@@ -8,6 +8,8 @@ export class Timeline {
   private history = new Map<number, [number, Value][]>();
   private stepOf = new Map<number, number>();
 
+  private indexed = 0;
+
   constructor(private store: Store) {
     this.index();
   }
@@ -16,12 +18,21 @@ export class Timeline {
   index(): void {
     this.history.clear();
     this.stepOf.clear();
-    this.store.sweep?.steps.forEach((step, k) => {
-      this.stepOf.set(step.row, k + 1);
-      this.note(step.row, k + 1, step.adjoint);
-      for (const edge of step.edges) this.note(edge.input, k + 1, edge.sum);
-    });
+    this.indexed = 0;
+    this.more();
     this.position = Math.min(this.position, this.length);
+  }
+
+  /** Call after the sweep grew. */
+  more(): void {
+    const steps = this.store.sweep?.steps ?? [];
+    for (; this.indexed < steps.length; this.indexed++) {
+      const [step, k] = [steps[this.indexed], this.indexed + 1];
+      this.stepOf.set(step.row, k);
+      this.note(step.row, k, step.adjoint);
+      for (const other of step.others ?? []) this.note(other.row, k, other.adjoint);
+      for (const edge of step.edges) this.note(edge.input, k, edge.sum);
+    }
   }
 
   private note(row: number, step: number, value: Value): void {
@@ -59,25 +70,29 @@ export class Timeline {
 
   /** The adjoint that the row holds at the current position, if any. */
   adjoint(row: number): Value | null {
-    if (!this.backward) return null;
-    const list = this.history.get(row);
-    if (!list) return null;
-    const now = this.position - this.forward;
-    let found: Value | null = null;
-    for (const [step, value] of list) {
-      if (step > now) break;
-      found = value;
-    }
-    return found;
+    return this.backward ? this.after(row, this.position - this.forward) : null;
   }
 
   /** Adjoint of an input before the current step added to it, or null if this step is the first. */
   before(row: number): Value | null {
+    return this.after(row, this.position - this.forward - 1);
+  }
+
+  /** The row's adjoint after this many steps. */
+  private after(row: number, steps: number): Value | null {
     const list = this.history.get(row) ?? [];
-    const now = this.position - this.forward;
-    let found: Value | null = null;
-    for (const [step, value] of list) if (step < now) found = value;
-    return found;
+    let [low, high] = [0, list.length]; // the entries below `low` are early enough, those from `high` on too late
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (list[middle][0] <= steps) low = middle + 1;
+      else high = middle;
+    }
+    return low ? list[low - 1][1] : null;
+  }
+
+  /** Steps of the sweep are still missing. */
+  get unfinished(): boolean {
+    return (this.store.sweep?.rest ?? 0) > 0;
   }
 
   /** Position at which the sweep works on this row, or null if the sweep never reaches it. */

@@ -14,6 +14,7 @@ export interface ToolbarActions {
   focus(): void;
   paths(): void;
   save(kind: string): void;
+  stop(): void; // placing
   help(): void;
 }
 
@@ -32,6 +33,7 @@ export class Toolbar {
   private chips = h("span", { class: "mt-chips" });
   private found = h("span", { class: "mt-found-count", role: "status" });
   private foldSelect = h("select", { class: "mt-select", "aria-label": "Folding", title: "Folding of scopes and repeated parts" }, h("option", { value: "auto" }, "fold: auto"), h("option", { value: "all" }, "fold: all"), h("option", { value: "none" }, "fold: none"));
+  private stop: HTMLButtonElement;
   private focusButton: HTMLButtonElement;
   private pathsButton: HTMLButtonElement;
 
@@ -39,6 +41,7 @@ export class Toolbar {
     private store: Store,
     actions: ToolbarActions,
   ) {
+    this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, "placing… stop");
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
     this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
@@ -57,6 +60,7 @@ export class Toolbar {
       "div",
       { class: "mt-toolbar", role: "toolbar", "aria-label": "View" },
       this.title,
+      this.stop,
       this.chips,
       h("span", { class: "mt-gap" }),
       this.search,
@@ -77,7 +81,8 @@ export class Toolbar {
     const recording = tapes.some((tape) => tape.state === "recording");
     const more = this.store.total > rows.length && !recording ? ` of ${this.store.total.toLocaleString("en")}` : "";
     const count = `${rows.length.toLocaleString("en")}${more} row${rows.length === 1 && !more ? "" : "s"}`;
-    setText(this.title, state.busy ? `${count}, placing…` : count);
+    setText(this.title, count);
+    this.stop.hidden = !state.busy;
     this.chips.replaceChildren(...tapes.slice(0, 6).map(chip), tapes.length > 6 ? ` and ${tapes.length - 6} more` : "");
     this.foldSelect.value = state.fold;
     this.focusButton.setAttribute("aria-pressed", String(state.focus));

@@ -7,20 +7,29 @@ const MINUS = /^-/;
 export function brief(value: Value | null, row: Pick<Row, "dtype" | "shape"> | null, room = 16): string {
   if (!value) return "";
   if (value.text !== undefined && !value.text.includes("\n") && value.text.length <= room) return value.text;
-  if (value.text !== undefined && row?.shape.length === 0) return elide(shorter(value.text, room), room);
+  if (value.text !== undefined && row?.shape.length === 0) return shorter(value.text, room);
   if (row && row.shape.length > 0) return elide(shapeText(row), room);
   return elide(value.text ?? "…", room);
 }
 
-/** A number with fewer digits, marked as shortened by a trailing ellipsis. */
+/** A number with its first digits, an ellipsis for the others, and its exponent. */
 function shorter(text: string, room: number): string {
-  const number = Number(text);
-  if (!Number.isFinite(number) || text.trim() === "") return text;
-  for (let digits = 10; digits > 2; digits--) {
-    const short = number.toPrecision(digits);
-    if (short.length < room) return `${short}…`;
+  const [, digits, exponent] = /^([^e]*)(e[-+]?\d+)?$/.exec(text) ?? [text, text, ""];
+  return elide(digits, room - (exponent?.length ?? 0)) + (exponent ?? "");
+}
+
+/** A name that fits: of a path the last parts, else both ends, which tell names apart better than the beginning. */
+export function shortName(name: string, room: number): string {
+  if (name.length <= room) return name;
+  const parts = name.split("/");
+  for (let k = 1; k < parts.length; k++) {
+    const tail = `…/${parts.slice(k).join("/")}`;
+    if (tail.length <= room) return tail;
   }
-  return text;
+  const last = parts[parts.length - 1];
+  if (last.length <= room) return last;
+  const end = Math.floor((room - 1) / 2);
+  return `${last.slice(0, room - 1 - end)}…${last.slice(-end)}`;
 }
 
 export function elide(text: string, room: number): string {
@@ -78,7 +87,8 @@ export function matrix(value: Value | null): number[][] | null {
 export function title(row: Row): string {
   if (row.kind === "operation") return row.label || row.op;
   const name = row.name || (row.kind === "constant" ? "const" : row.label || row.kind);
-  return row.kind === "variable" && row.version > 0 ? `${name} v${row.version}` : name;
+  if (row.kind === "variable") return row.version > 0 ? `${name.replace(/:0$/, "")} v${row.version}` : name.replace(/:0$/, "");
+  return name;
 }
 
 /** One sentence about a row for tooltips and screen readers. */

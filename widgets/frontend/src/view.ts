@@ -1,12 +1,15 @@
 // The view: puts the parts together and holds what the reader chose.
 import { Camera } from "./camera";
-import { h, setText } from "./dom";
+import { h } from "./dom";
 import { exportAs } from "./export";
-import { foldTree, type FoldTree, type Group } from "./fold";
-import { buildGraph, buildGraphNow, COLUMN, NODE_H, NODE_W, PAD, type Cancel, type Graph, type Node } from "./graph";
+import { matching, neighbourhood } from "./find";
+import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
+import { Help } from "./help";
 import { Inspector } from "./inspector";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
+import { Planner } from "./planner";
+import { panAndZoom } from "./pointer";
 import { Scene, type Marks } from "./scene";
 import { SourcePane } from "./source";
 import { StepBar } from "./stepbar";
@@ -14,28 +17,31 @@ import type { Change, Store } from "./store";
 import { Table } from "./table";
 import { Timeline } from "./timeline";
 import { Toolbar, type FoldMode } from "./toolbar";
-import { title } from "./value";
 
+const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
 const FOLD_FROM = 150; // rows from which "auto" folds
-const NOW = 4000; // rows up to which the graph is placed without giving the page a turn
-const KEYS = "left/right: step · home/end: first/last · space: play · page up/down: ten steps · enter: run to selected, or unfold · b: run back to selected · up/down: select · +/-/0: zoom and fit · /: search · n: neighbourhood · p: paths · u: fold · esc: clear";
+
+const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
   sliders?: HTMLElement;
   explain?(source: number, target: number): Promise<string>; // asks the kernel why no gradient flows
+  sweep?(): boolean; // asks the kernel for the steps of a long sweep; false where there is none
 }
 
 export class View {
   readonly el: HTMLElement;
   readonly timeline: Timeline;
   graph: Graph | null = null;
-  tree: FoldTree = { groups: new Map(), home: [] };
   private camera = new Camera(() => this.schedule("scene"));
   private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
   private mode: FoldMode = "auto";
   private toggled = new Map<string, boolean>();
-  private folded = false;
+  private planner = new Planner();
+  private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = { mode: "auto", toggled: new Map() }; // what the graph shows
+  private anchor: { row: number; x: number; y: number } | null = null; // stays where it is on the screen
+  private recast = 0; // how often rows became leaves of another kind
   private scene: Scene;
   private table: Table;
   private sourcePane: SourcePane;
@@ -44,14 +50,16 @@ export class View {
   private toolbar: Toolbar;
   private minimap: Minimap;
   private paths: PathsPanel;
-  private help = h("div", { class: "mt-help", role: "note" }, KEYS);
+  private help = new Help();
   private pane: HTMLElement;
   private below: HTMLElement;
-  private cancel: Cancel = { cancelled: false };
   private pending = new Set<string>();
   private frame = 0;
   private fitted = false;
   private following = true; // the position follows the recording as it grows
+  private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
+  private asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
+  private patience = 0;
   private stopListening: () => void;
   private observer: ResizeObserver;
 
@@ -70,13 +78,13 @@ export class View {
     this.table = new Table(store, this.timeline, { pick: (row) => this.goRow(row), hover: (row) => this.hover(row) });
     this.sourcePane = new SourcePane(store, (file, line) => this.goLine(file, line));
     this.inspector = new Inspector(store, this.timeline, {
-      back: (row) => this.go(this.timeline.backTo(row) ?? this.timeline.position),
+      back: (row) => this.reach(() => this.timeline.backTo(row)),
       to: (row) => this.goRow(row),
       go: (row) => this.select(row),
       end: (kind, row) => this.paths.choose(kind, row),
       unfold: (node) => node.group && this.toggle(node.group, true),
     });
-    this.stepbar = new StepBar(this.timeline, (position) => this.go(position), (row) => this.goRow(row));
+    this.stepbar = new StepBar(this.timeline, (position) => this.moveTo(position), (row) => this.goRow(row));
     this.toolbar = new Toolbar(store, {
       search: (text) => this.search(text),
       next: () => this.nextFound(),
@@ -86,6 +94,7 @@ export class View {
       focus: () => this.focus(!this.marks.near),
       paths: () => this.paths.toggle(),
       save: (kind) => void this.save(kind),
+      stop: () => this.stopPlacing(),
       help: () => this.el.classList.toggle("mt-show-help"),
     });
     this.minimap = new Minimap(this.camera);
@@ -94,17 +103,19 @@ export class View {
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
-      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", "data-lm-suppress-shortcuts": "true" },
+      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", [SUPPRESS]: "true" },
       this.toolbar.el,
-      this.help,
+      this.help.el,
       this.paths.el,
       options.sliders,
       this.pane,
       this.stepbar.el,
       this.below,
     );
-    this.listenToPointer();
+    panAndZoom(this.pane, this.camera);
     this.el.addEventListener("keydown", (event) => this.key(event));
+    this.el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
+    this.el.addEventListener("focusout", () => window.removeEventListener("keydown", this.shortcuts, true));
     this.stopListening = store.listen((change) => this.changed(change));
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
@@ -118,11 +129,13 @@ export class View {
     if (!this.graph || !this.store.rows.length) return;
     const clamp = (x: number, low: number, high: number): number => Math.round(Math.max(low, Math.min(high, x)));
     this.pane.style.height = `${clamp(this.graph.bottom - this.graph.top + 130, 200, 310)}px`;
-    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 232, 250)}px`;
+    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 260, 310)}px`;
   }
 
   destroy(): void {
-    this.cancel.cancelled = true;
+    window.removeEventListener("keydown", this.shortcuts, true);
+    window.clearTimeout(this.patience);
+    this.planner.destroy();
     this.stepbar.stop();
     this.camera.stop();
     this.stopListening();
@@ -135,12 +148,15 @@ export class View {
   private changed(change: Change): void {
     const atEnd = this.following && !this.timeline.backward;
     const backward = this.timeline.backward ? this.timeline.position - this.timeline.forward : 0;
+    if (change === "steps") return this.stepsCame();
+    if (change !== "rows") [this.goal, this.asked] = [null, "no"];
     this.timeline.index();
     if (change === "reset") {
       this.table.reset();
+      this.planner.reset();
       if (!this.sameGraph()) this.place();
       else this.scene.setGraph(this.graph as Graph);
-    } else this.place();
+    } else this.place(true);
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
@@ -149,6 +165,36 @@ export class View {
       this.table.reveal(this.timeline.current);
     }
     this.schedule("all");
+  }
+
+  /** More steps of a long sweep: perhaps the one that the reader wants to go to. */
+  private stepsCame(): void {
+    this.timeline.more();
+    this.asked = "yes";
+    const wanted = this.goal?.() ?? null;
+    if (wanted !== null) this.go(wanted);
+    if (wanted !== null || !this.timeline.unfinished) this.goal = null;
+    this.schedule("all");
+  }
+
+  /** Goes where `goal` says, now or when the steps of the sweep that it needs are there. */
+  private reach(goal: () => number | null): void {
+    const now = goal();
+    if (now !== null) return this.go(now);
+    if (!this.timeline.unfinished) return;
+    this.goal = goal;
+    if (this.asked !== "yes") {
+      this.asked = this.options.sweep?.() ? "yes" : "in vain";
+      this.patience = window.setTimeout(() => this.unanswered(), PATIENCE);
+    }
+    this.drawState();
+  }
+
+  /** The kernel does not say anything: there may be none. */
+  private unanswered(): void {
+    if (this.asked !== "yes" || this.store.sweep?.steps.length) return;
+    this.asked = "in vain";
+    this.drawState();
   }
 
   /** After a reset with the same structure the graph stays; only its rows are exchanged. */
@@ -161,31 +207,43 @@ export class View {
   }
 
   /** Folds and places anew. Nodes keep their places: placing goes by the order of rows. */
-  private place(): void {
-    this.cancel.cancelled = true;
-    this.cancel = { cancelled: false };
-    const { store } = this;
-    this.folded = this.mode === "all" || (this.mode === "auto" && store.rows.length > FOLD_FROM);
-    this.tree = foldTree(store.rows, store.consumers, this.folded);
-    if (store.rows.length <= NOW || this.folded) this.placed(buildGraphNow(store, this.tree, (group) => this.isOpen(group)));
-    else {
-      this.toolbar.draw({ ...this.toolbarState(), busy: true });
-      void buildGraph(store, this.tree, (group) => this.isOpen(group), this.cancel).then((graph) => graph && this.placed(graph));
-    }
+  private place(patient = false): void {
+    const { store, mode } = this;
+    if (this.recast !== store.recast) this.planner.reset();
+    this.recast = store.recast;
+    const folded = mode === "all" || (mode === "auto" && store.rows.length > FOLD_FROM);
+    const toggled = new Map(this.toggled);
+    const wish = { patterns: folded, open: !folded, toggled: [...toggled], borders: borders(store.tapes) };
+    this.planner.plan(store.rows, wish, (layout) => {
+      this.drawn = { mode, toggled };
+      this.placed(buildGraph(store, layout));
+    }, patient);
+    if (this.planner.busy) this.schedule("toolbar");
   }
 
   private placed(graph: Graph): void {
     this.graph = graph;
     this.minimap.setGraph(graph);
     this.scene.setGraph(graph);
+    const node = this.anchor && graph.nodeOf(this.anchor.row);
+    if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
+    this.anchor = null;
     if (!this.fitted && this.camera.width) this.firstFit();
     this.schedule("all");
   }
 
-  private isOpen(group: Group): boolean {
-    const choice = this.toggled.get(group.id);
-    if (choice !== undefined) return choice;
-    return !this.folded;
+  /** The nodes are being placed; what is drawn is older. */
+  get placing(): boolean {
+    return this.planner.busy;
+  }
+
+  /** Stops placing: what was drawn stays. */
+  private stopPlacing(): void {
+    this.planner.cancel();
+    this.anchor = null;
+    this.mode = this.drawn.mode;
+    this.toggled = new Map(this.drawn.toggled);
+    this.schedule("toolbar");
   }
 
   // --- drawing, once per frame ---------------------------------------------------------------------------------------
@@ -207,7 +265,7 @@ export class View {
   }
 
   private toolbarState() {
-    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, busy: false };
+    return { fold: this.mode, focus: this.marks.near !== null, paths: this.paths.shown, busy: this.planner.busy };
   }
 
   private drawState(): void {
@@ -215,6 +273,7 @@ export class View {
     this.table.draw(this.marks);
     this.stepbar.draw();
     this.sourcePane.show(row?.file ?? null, row?.line ?? null, this.timeline.backward);
+    this.inspector.asked = this.asked;
     this.inspector.draw(this.marks.selected >= 0 ? (this.graph?.nodeOf(this.marks.selected) ?? null) : null);
   }
 
@@ -242,9 +301,9 @@ export class View {
     if (row) this.goRow(row.row);
   }
 
-  private revealRow(row: number): void {
-    const node = this.graph?.nodeOf(row);
-    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H });
+  private revealRow(row: number, smooth = true): void {
+    const box = this.graph && stage(this.graph, this.timeline, row, this.camera.width / this.camera.scale - 2 * PAD);
+    if (box) this.camera.reveal(box, smooth);
   }
 
   private select(row: number, reveal = true): void {
@@ -280,44 +339,28 @@ export class View {
   /** Opens or closes a group and keeps it where the reader looks. */
   private toggle(group: Group, open: boolean): void {
     const before = this.graph?.nodeOf(group.start);
-    const screen = before ? [before.x - this.camera.x, before.y - this.camera.y] : null;
+    this.anchor = before ? { row: group.start, x: before.x - this.camera.x, y: before.y - this.camera.y } : null;
     this.toggled.set(group.id, open);
-    if (open && group.kind === "repeat" && group.children.length === 1 && typeof group.children[0] !== "number") this.toggled.set(group.children[0].id, true);
-    this.place();
-    const after = this.graph?.nodeOf(group.start);
-    if (screen && after) [this.camera.x, this.camera.y] = [after.x - screen[0], after.y - screen[1]];
+    if (open && group.kind === "repeat" && group.only) this.toggled.set(group.only, true);
     this.marks.selected = -1;
+    this.place();
     this.schedule("all");
   }
 
   private toggleAt(row: number): void {
     const node = this.graph?.nodeOf(row);
-    if (node?.group) return this.toggle(node.group, true);
-    let home = this.tree.home[row];
-    while (home && home.kind === "page") home = home.parent;
-    if (home) this.toggle(home, false);
+    if (node?.group) this.toggle(node.group, true);
+    else if (node?.home) this.toggle(node.home, false);
   }
 
   private focus(on: boolean): void {
-    if (!on) this.marks.near = null;
-    else {
-      const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
-      const near = new Set<number>([from]);
-      for (let ring = 0; ring < 2; ring++)
-        for (const row of [...near]) for (const other of [...(this.store.rows[row]?.inputs ?? []), ...(this.store.consumers[row] ?? []).slice(0, 40)]) near.add(other);
-      this.marks.near = near;
-    }
+    const from = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
+    this.marks.near = on ? neighbourhood(this.store, from) : null;
     this.schedule("scene", "toolbar");
   }
 
   private search(text: string): number {
-    const wanted = text.trim().toLowerCase();
-    this.marks.found = new Set();
-    if (wanted)
-      for (const row of this.store.rows) {
-        const words = `${row.op} ${title(row)} ${row.dtype} ${row.scope.join("/")} line:${row.line} row:${row.row} ${row.cut ?? ""}`.toLowerCase();
-        if (words.includes(wanted)) this.marks.found.add(row.row);
-      }
+    this.marks.found = matching(this.store, text);
     this.schedule("all");
     return this.marks.found.size;
   }
@@ -332,15 +375,18 @@ export class View {
 
   private resized(): void {
     const before = this.camera.width;
+    this.table.resized();
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
+    if (!before) this.table.reveal(this.timeline.current);
     if (!this.fitted || (before !== this.camera.width && !this.camera.touched)) this.firstFit();
     this.schedule("all");
   }
 
   private box() {
     const graph = this.graph as Graph;
-    return { x: -PAD - 8, y: graph.top - PAD, w: (graph.columns - 1) * COLUMN + NODE_W + 2 * PAD + 16, h: graph.bottom - graph.top + 2 * PAD };
+    const margin = graph.left < 0 ? 8 : PAD + 8; // frames have margins of their own
+    return { x: graph.left - margin, y: graph.top - PAD, w: graph.right - graph.left + 2 * margin, h: graph.bottom - graph.top + 2 * PAD };
   }
 
   /** At first everything is shown if it stays readable, else the part around the current row. */
@@ -348,43 +394,21 @@ export class View {
     if (!this.graph || !this.graph.nodes.length || !this.camera.width) return; // no size yet: resized() comes back
     this.fitted = true;
     this.camera.fit(this.box(), 0.75);
-    const node = this.graph.nodeOf(this.timeline.current);
-    if (node) this.camera.reveal({ x: node.x, y: node.y, w: NODE_W, h: NODE_H }, false);
+    this.revealRow(this.timeline.current, false);
   }
 
   fit(): void {
     if (this.graph?.nodes.length) this.camera.fit(this.box());
   }
 
-  private listenToPointer(): void {
-    let last: [number, number] | null = null;
-    this.pane.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
-      last = [event.clientX, event.clientY];
-      this.pane.setPointerCapture(event.pointerId);
-    });
-    this.pane.addEventListener("pointermove", (event) => {
-      if (!last) return;
-      this.camera.pan(event.clientX - last[0], event.clientY - last[1]);
-      last = [event.clientX, event.clientY];
-    });
-    const stop = (): void => void (last = null);
-    this.pane.addEventListener("pointerup", stop);
-    this.pane.addEventListener("pointercancel", stop);
-    this.pane.addEventListener(
-      "wheel",
-      (event) => {
-        const box = this.pane.getBoundingClientRect();
-        if (event.ctrlKey || event.metaKey) this.camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
-        else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.camera.pan(-(event.deltaX || event.deltaY), 0);
-        else return;
-        event.preventDefault();
-      },
-      { passive: false },
-    );
-  }
-
   // --- keys ----------------------------------------------------------------------------------------------------------
+
+  /** Before JupyterLab sees a key: the view's keys are not for it, but saving is. */
+  private shortcuts = (event: KeyboardEvent): void => {
+    const saves = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    if (saves) this.el.removeAttribute(SUPPRESS);
+    else this.el.setAttribute(SUPPRESS, "true");
+  };
 
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
@@ -407,7 +431,7 @@ export class View {
       ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, selected + 1)),
       ArrowUp: () => this.select(Math.max(0, selected - 1)),
       Enter: () => (this.graph?.nodeOf(selected)?.group ? this.toggleAt(selected) : this.goRow(selected)),
-      b: () => this.go(this.timeline.backTo(selected) ?? this.timeline.position),
+      b: () => this.reach(() => this.timeline.backTo(selected)),
       u: () => this.toggleAt(selected),
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
@@ -428,10 +452,19 @@ export class View {
 
   private step(by: number): void {
     this.stepbar.stop();
-    this.go(Number.isFinite(by) ? this.timeline.position + by : by < 0 ? 0 : this.timeline.length);
+    this.moveTo(this.timeline.position + by);
+  }
+
+  /** As the keys and buttons move: past the last step that is there, the others are asked for. */
+  private moveTo(position: number): void {
+    this.goal = null;
+    const { timeline } = this;
+    if (position <= timeline.length) this.go(position);
+    else this.reach(() => (timeline.unfinished && position > timeline.length ? null : position));
   }
 
   private clear(): void {
+    if (this.planner.busy) this.stopPlacing();
     this.marks.selected = -1;
     this.marks.found = new Set();
     this.paths.hide();
@@ -441,7 +474,7 @@ export class View {
 
   private async save(kind: string): Promise<void> {
     this.stepbar.stop();
-    const note = (text: string): void => setText(this.help, text || KEYS);
+    const note = (text: string): void => this.help.say(text);
     try {
       this.el.classList.add("mt-show-help");
       await exportAs(kind, this, this.options.bundle, note);

@@ -1,5 +1,5 @@
 // What the bundle offers: `mount` for any page, `listen` and `show` for a Jupyter widget model and its views.
-import { decode, type Snapshot } from "./schema";
+import { decode, decodePage, type Snapshot } from "./schema";
 import { Sliders, type Knob } from "./slider";
 import { Store } from "./store";
 import css from "./theme.css";
@@ -18,6 +18,8 @@ export interface Shared {
   knobs: Knob[];
   sliders: Set<Sliders>;
   run(values: number[]): void;
+  /** asks for the steps of a long sweep; false where there is no kernel to ask */
+  sweep(): boolean;
   /** why no gradient flows between two rows, in the engine's words; "" where it does not say */
   explain(source: number, target: number): Promise<string>;
 }
@@ -44,7 +46,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   await one.ready;
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
-  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain });
+  const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep });
   const dark = new MutationObserver(() => view.el.classList.toggle("mt-dark", isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
@@ -80,19 +82,24 @@ export function listen(model: Model): Shared {
     if (tries++ < TRIES) timer = setTimeout(need, QUIET);
   };
   const need = (): void => {
-    const sent = tell(model, { kind: "need", record: store.record, since: store.rows.length, sequence });
+    const { record, rows, sweep } = store;
+    const sent = tell(model, { kind: "need", record, since: rows.length, sequence, sweep: sweep?.id, steps: sweep?.steps.length ?? 0 });
     if (sent) later(); // the answer may be lost as well
   };
   const take = async (message: Message, buffers: Bytes[]): Promise<void> => {
     if (message.kind === "ran") for (const one of sliders) one.answered(message.error ?? "");
     if (message.kind === "explained") asking.get(message.ask ?? -1)?.(message.text ?? "");
     if (message.kind === "all" && message.sequence === sequence) clearTimeout(timer);
-    if (message.kind !== "rows") return;
-    const part = await decode(buffers[0]);
+    let taken = true;
+    if (message.kind === "rows") {
+      const part = await decode(buffers[0]);
+      if (message.replace) store.replace(part);
+      else taken = store.take(part);
+    } else if (message.kind === "steps") taken = store.takeSteps(await decodePage(buffers[0]));
+    else return;
     tries = 0;
     later();
-    if (message.replace) store.replace(part);
-    else if (!store.take(part)) {
+    if (!taken) {
       if (asked !== store.rows.length) need();
       asked = store.rows.length;
       return;
@@ -110,7 +117,11 @@ export function listen(model: Model): Shared {
     queue = queue.then(() => take(message, buffers)).catch(report);
   }) as never);
   const knobs = JSON.parse((model.get("_knobs") as string) || "[]") as Knob[];
-  return { store, ready, knobs, sliders, explain, run: (values) => void tell(model, { kind: "run", values }) };
+  const sweep = (): boolean => {
+    later();
+    return tell(model, { kind: "sweep" });
+  };
+  return { store, ready, knobs, sliders, explain, sweep, run: (values) => void tell(model, { kind: "run", values }) };
 }
 
 /** Sends to the kernel; false when there is none to send to: it was restarted, or the view was closed. */

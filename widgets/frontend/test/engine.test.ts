@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { dotText } from "../src/export";
-import { foldTree, type Group } from "../src/fold";
-import { buildGraphNow, type Graph } from "../src/graph";
+import { foldTree } from "../src/fold";
+import { borders, buildGraph, type Graph } from "../src/graph";
+import { layoutInSlices, layoutNow, type Layout, type Wish } from "../src/layout";
 import { findPaths } from "../src/paths";
 import { Placement } from "../src/place";
 import { unpack, type Snapshot } from "../src/schema";
+import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
 import { brief, matrix } from "../src/value";
@@ -19,8 +21,18 @@ function storeOf(snapshot: Snapshot): Store {
   return store;
 }
 
-function graphOf(store: Store, open: (g: Group) => boolean = () => true, patterns = false): Graph {
-  return buildGraphNow(store, foldTree(store.rows, store.consumers, patterns), open);
+function skeletonOf(store: Store): Skeleton {
+  const skeleton = new Skeleton();
+  skeleton.grow(store.rows);
+  return skeleton;
+}
+
+function wishOf(store: Store, open = true, patterns = false, toggled: [string, boolean][] = []): Wish {
+  return { open, patterns, toggled, borders: borders(store.tapes) };
+}
+
+function graphOf(store: Store, open = true, patterns = false, toggled: [string, boolean][] = []): Graph {
+  return buildGraph(store, layoutNow(skeletonOf(store), wishOf(store, open, patterns, toggled)));
 }
 
 describe("placement", () => {
@@ -28,7 +40,7 @@ describe("placement", () => {
     const graph = graphOf(storeOf(PROGRAMS[name]()));
     const taken = new Set<string>();
     for (const node of graph.nodes) {
-      for (const edge of graph.edges[node.index]) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
+      for (const edge of graph.edges(node.index)) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
       for (const slot of [node.slot, node.slot + 1]) {
         expect(taken.has(`${node.column}/${slot}`)).toBe(false);
         taken.add(`${node.column}/${slot}`);
@@ -85,10 +97,33 @@ describe("placement", () => {
   });
 });
 
+describe("laying out elsewhere", () => {
+  const stores: [string, Store][] = [["bush", storeOf(bush(3000))], ["nested", storeOf(nested())], ["layers", storeOf(layers(6))], ["chain", storeOf(chain(2000))]];
+  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+  it.each(stores)("%s: a copy of the skeleton, sent in parts, gives the same layout in slices", async (_, store) => {
+    const here = new Skeleton();
+    const there = new Skeleton();
+    for (const n of [Math.floor(store.rows.length / 3), store.rows.length]) {
+      here.grow(store.rows.slice(0, n));
+      there.append(structuredClone(here.part(there.count)));
+    }
+    const wish = wishOf(store, false, true);
+    expect(await layoutInSlices(there, wish, 0, turn, () => false)).toEqual(layoutNow(skeletonOf(store), wish));
+  });
+
+  it("stops between two slices", async () => {
+    const skeleton = skeletonOf(storeOf(bush(3000)));
+    let turns = 0;
+    const found: Layout | null = await layoutInSlices(skeleton, wishOf(storeOf(square())), 0, turn, () => ++turns === 3);
+    expect([found, turns]).toEqual([null, 3]);
+  });
+});
+
 describe("folding", () => {
   it("finds a loop of 5,000 iterations and folds it to one node", () => {
     const store = storeOf(chain(10000));
-    const graph = graphOf(store, () => false, true);
+    const graph = graphOf(store, false, true);
     expect(graph.nodes.length).toBe(4);
     expect(graph.nodes[3].group?.count).toBe(5000);
     expect(graph.nodeOf(7000)).toBe(graph.nodes[3]);
@@ -96,30 +131,32 @@ describe("folding", () => {
 
   it("opens step by step: never more than twenty parts at once", () => {
     const store = storeOf(chain(10000));
-    const tree = foldTree(store.rows, store.consumers);
+    const tree = foldTree(skeletonOf(store));
     for (const group of tree.groups.values()) if (group.kind === "repeat" || group.kind === "page") expect(group.children.filter((c) => typeof c !== "number").length).toBeLessThanOrEqual(20);
   });
 
   it("makes a group of each name scope, with the leaves that only it reads", () => {
     const store = storeOf(layers(4));
-    const tree = foldTree(store.rows, store.consumers, false);
+    const tree = foldTree(skeletonOf(store), false);
     const scopes = [...tree.groups.values()].filter((g) => g.kind === "scope");
     expect(scopes.map((g) => g.label)).toEqual(["dense", "dense_1", "dense_2", "dense_3"]);
     expect(tree.home[1]?.label).toBe("dense"); // its weight
-    expect(graphOf(store, () => false).nodes.length).toBe(6);
+    expect(graphOf(store, false).nodes.length).toBe(6);
   });
 
   it("folds equal layers into one repeated group", () => {
     const store = storeOf(layers(8));
-    const graph = graphOf(store, () => false, true);
+    const graph = graphOf(store, false, true);
     expect(graph.nodes.some((n) => n.group?.kind === "repeat" && n.group.count === 8)).toBe(true);
   });
 
   it("keeps every row in sight or behind exactly one group", () => {
     const store = storeOf(chain(600));
-    const graph = graphOf(store, (g) => g.kind === "repeat", true);
+    const repeats = [...foldTree(skeletonOf(store)).groups.values()].filter((g) => g.kind === "repeat");
+    expect(repeats.length).toBeGreaterThan(0);
+    const graph = graphOf(store, false, true, repeats.map((g) => [g.id, true]));
     for (const row of store.rows) expect(graph.nodeOf(row.row)).not.toBeNull();
-    for (const node of graph.nodes) for (const edge of graph.edges[node.index]) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
+    for (const node of graph.nodes) for (const edge of graph.edges(node.index)) expect(graph.nodes[edge.from].column).toBeLessThan(node.column);
   });
 });
 
@@ -179,12 +216,23 @@ describe("data", () => {
 
   it("unpacks columns", () => {
     const { rows: _rows, ...rest } = square();
-    const packed = { ...rest, count: 3, columns: { op: { c: "mul" }, inputs: { v: [[], [0], [0, 1]] }, dtype: { d: ["a", "b"], i: [0, 1, 0] } } };
-    expect(unpack(packed).rows.map((r) => [r.row, r.op, r.inputs, r.dtype])).toEqual([
-      [0, "mul", [], "a"],
-      [1, "mul", [0], "b"],
-      [2, "mul", [0, 1], "a"],
+    const forms = [{ op: "mul", dtype: "a" }, { op: "mul", dtype: "b" }];
+    const edge = { input: [0], port: [1], local: ["~0.1"], product: ["nan"], sum: [{ text: "[1 2]", data: [1, 2] }] };
+    const steps = { row: [2, 1], adjoint: ["1.5", null], others: [[1, [{ row: 2, adjoint: "-inf" }]]] as [number, { row: number; adjoint: string }[]][], edges: [1, 0], ...edge };
+    const packed = { forms, form: [0, 1, 0], inputs: [[], [0], [0, 1]], value: ["~0.1", "0.1", null], own: [[2, { name: "y" }]] as [number, object][] };
+    const found = unpack({ ...rest, packed, sweep: { target: [2], sources: [], rest: 0, steps, gradients: ["inf"] } });
+    expect(found.rows.map((r) => [r.row, r.op, r.inputs, r.dtype, r.name])).toEqual([
+      [0, "mul", [], "a", null],
+      [1, "mul", [0], "b", null],
+      [2, "mul", [0, 1], "a", "y"],
     ]);
+    expect(found.rows.map((r) => r.value?.data)).toEqual([Math.fround(0.1), 0.1, undefined]);
+    const nan = { text: "nan", data: "nan" };
+    expect(found.sweep?.steps).toEqual([
+      { row: 2, adjoint: { text: "1.5", data: 1.5 }, edges: [{ input: 0, port: 1, local: { text: "0.1", data: Math.fround(0.1) }, product: nan, sum: { text: "[1 2]", data: [1, 2] } }] },
+      { row: 1, adjoint: null, others: [{ row: 2, adjoint: { text: "-inf", data: "-inf" } }], edges: [] },
+    ]);
+    expect(found.sweep?.gradients).toEqual([{ text: "inf", data: "inf" }]);
   });
 
   it("shortens numbers only where they do not fit", () => {

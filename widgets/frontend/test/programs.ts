@@ -53,11 +53,11 @@ export class Program {
       const edges = this.rows[i].inputs.map((input, k) => {
         const local = this.local(this.rows[i], k);
         adjoint.set(input, (adjoint.get(input) ?? 0) + local * g);
-        return { input, local: val(local), product: val(local * g), sum: val(adjoint.get(input) as number) };
+        return { input, port: k, local: val(local), product: val(local * g), sum: val(adjoint.get(input) as number) };
       });
       steps.push({ row: i, adjoint: val(g), edges });
     }
-    const sweep = target === null ? null : { target: [target], sources, steps, gradients: sources.map((s) => (adjoint.has(s) ? val(adjoint.get(s) as number) : null)) };
+    const sweep = target === null ? null : { target: [target], sources, steps, gradients: sources.map((s) => (adjoint.has(s) ? val(adjoint.get(s) as number) : null)), rest: 0 };
     return {
       version: 1,
       record: "r1",

@@ -1,0 +1,95 @@
+"""The rows that a reader reads (:mod:`minitape.reading`), and what they have in common."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from types import CodeType
+from typing import Any
+
+from .record import ARRAY_ROW, Record
+from .values import unpack_value
+
+
+class Row:
+    """One row as it was read. ``form`` is what it has in common with other rows of its kind and place."""
+
+    __slots__ = ("row", "form", "inputs", "value", "own")
+
+    def __init__(self, row: int, form: dict[str, Any], inputs: Any, value: Any, own: dict[str, Any] | None) -> None:
+        self.row, self.form, self.inputs, self.value, self.own = row, form, inputs, value, own
+
+    def full(self) -> dict[str, Any]:
+        """The ROW of a snapshot."""
+        common = {"row": self.row, "call": self.row, **self.form}
+        return common | {"inputs": list(self.inputs), "value": unpack_value(self.value)} | (self.own or {})
+
+    def get(self, field: str) -> Any:
+        """One field."""
+        return self.own[field] if self.own is not None and field in self.own else self.form[field]
+
+    def change(self, part: dict[str, Any]) -> None:
+        """Gives fields other values."""
+        self.own = {**(self.own or {}), **part}
+
+
+class Around:
+    """What holds for a stretch of rows, up to (not including) ``end``."""
+
+    __slots__ = ("end", "place", "by", "scope", "within", "outside", "forms")
+
+    def __init__(self, end: int, place: tuple[CodeType, int | None] | None, by: int | None, scope: tuple[str, ...],
+                 within: int, outside: bool, forms: dict[Any, dict[str, Any]]) -> None:  # fmt: skip
+        self.end, self.place, self.by, self.scope = end, place, by, scope
+        self.within, self.outside, self.forms = within, outside, forms  # bits of the tapes that record; after one did
+
+
+def fields_of(primitive: Any) -> dict[str, Any]:
+    """What a row of this primitive says about it."""
+    texts = primitive.texts
+    cut = None
+    if primitive.name == "stop_gradient":
+        cut = "stop_gradient"
+    elif primitive.rules is None:
+        cut = "no_gradient_registered" if primitive.missing == "unregistered" else "nondifferentiable"
+    elif not callable(primitive.rules) and all(rule is None for rule in primitive.rules):
+        cut = "nondifferentiable"
+    return {
+        "op": primitive.name, "label": primitive.label, "formula": texts[0] if texts else "",
+        "rule": ["" if t == "-" else t for t in texts[1:]], "kind": "operation", "name": None, "version": 0, "cut": cut,
+    }  # fmt: skip
+
+
+def cells_of(record: Record, start: int, limit: int | None) -> list[tuple[int, int, int, int]]:
+    """(op, a, b, site) of the rows from ``start`` on; right also while another thread appends."""
+    while True:
+        base = record.base
+        blocks = list(record.blocks)
+        pending = record.pending[: (len(record.pending) >> 2) << 2]
+        if record.base == base:
+            break
+    cells: list[tuple[int, int, int, int]] = []
+    stop = base + (len(pending) >> 2)
+    if limit is not None:
+        stop = min(stop, start + limit)
+    for first, block in blocks:
+        low, high = max(first, start), min(first + len(block), stop, base)
+        if low < high:
+            part = block[low - first : high - first].copy()
+            part[:, 0] &= ARRAY_ROW - 1  # a mark for kernels
+            cells.extend(map(tuple, part.tolist()))
+    low = max(start, base)
+    if low < stop:
+        flat = pending[(low - base) << 2 : (stop - base) << 2]
+        cells.extend(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
+    return cells
+
+
+def first_of(mark: tuple[Any, ...]) -> int:
+    """The row from which on a mark holds."""
+    return mark[0]
+
+
+def last_of(marks: list[tuple[int, Any]], row: int, default: Any) -> Any:
+    """The subject of the last of these marks that is not behind ``row``."""
+    at = bisect_right(marks, row, key=first_of)
+    return marks[at - 1][1] if at else default

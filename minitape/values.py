@@ -1,0 +1,78 @@
+"""Values as pictures show them: the VALUE of a snapshot (:mod:`minitape.snapshots`), and its packed form.
+
+Packed, a floating-point number is its text alone, behind a ``~`` where it is a float32. A view of a long tape keeps
+and sends hundreds of thousands of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def show_value(value: Any) -> dict[str, Any] | None:
+    """A VALUE of the snapshot for a NumPy scalar or array; None for None.
+
+    >>> show_value(np.float32(0.1))
+    {'text': '0.1', 'data': 0.10000000149011612}
+    """
+    if value is None:
+        return None
+    if type(value) is np.float32 or type(value) is np.float64:  # most rows: no need for the general way
+        return {"text": str(value), "data": _plain(float(value))}
+    array = np.asarray(value)
+    if array.size <= 64:
+        return {"text": str(value), "data": _plain(array.tolist())}
+    return {"text": np.array2string(array, threshold=24, edgeitems=2), **_statistics(array)}
+
+
+def pack_value(value: Any) -> Any:
+    """The packed VALUE.
+
+    >>> pack_value(np.float32(0.1)), pack_value(np.float64(0.1)), pack_value(np.array([1, 2]))
+    ('~0.1', '0.1', {'text': '[1 2]', 'data': [1, 2]})
+    """
+    if type(value) is np.float32:
+        return "~" + str(value)
+    return str(value) if type(value) is np.float64 else show_value(value)
+
+
+def unpack_value(packed: Any) -> Any:
+    """The VALUE that was packed.
+
+    >>> unpack_value("~0.1")
+    {'text': '0.1', 'data': 0.10000000149011612}
+    """
+    if type(packed) is not str:
+        return packed
+    text = packed.removeprefix("~")
+    return {"text": text, "data": _plain(float(text if packed is text else np.float32(text)))}
+
+
+def _plain(data: Any) -> Any:
+    """Lists of what JSON knows: numbers that it does not know, complex numbers and strings become text."""
+    if isinstance(data, list):
+        return [_plain(d) for d in data]
+    if isinstance(data, float):
+        return data if data - data == 0 else "nan" if data != data else "inf" if data > 0 else "-inf"
+    if isinstance(data, (bool, int)):
+        return data
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
+
+
+def _statistics(array: np.ndarray) -> dict[str, Any]:
+    if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
+        return {}
+    numbers = array.astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    some = finite if finite.size else np.array([np.nan])
+    stats = {
+        "min": _plain(float(some.min())), "max": _plain(float(some.max())),
+        "mean": _plain(float(some.mean())), "std": _plain(float(some.std())),
+        "zeros": int((numbers == 0).sum()), "nans": int(np.isnan(numbers).sum()),
+    }  # fmt: skip
+    picture = numbers.reshape(-1, numbers.shape[-1]) if numbers.ndim > 1 else numbers.reshape(1, -1)
+    across = 32 if numbers.ndim > 1 else 200
+    rows = picture[:: max(1, -(-picture.shape[0] // 32)), :: max(1, -(-picture.shape[1] // across))]
+    return {"stats": stats, "thumb": _plain(rows.tolist())}

@@ -1,0 +1,32 @@
+// The list of keys, and the line that an export writes in its place.
+import { h, setText } from "./dom";
+
+const KEYS: [string, string][] = [
+  ["← →", "one step"],
+  ["Home End", "first, last"],
+  ["PgUp PgDn", "ten steps"],
+  ["Space", "play, pause"],
+  ["↑ ↓", "select a row"],
+  ["Enter", "run to the selected row, or unfold"],
+  ["b", "run back to the selected row"],
+  ["u", "unfold or fold"],
+  ["n", "neighbourhood"],
+  ["p", "paths"],
+  ["/", "search"],
+  ["+ − 0", "zoom, fit"],
+  ["Esc", "clear"],
+];
+
+export class Help {
+  readonly el = h("div", { class: "mt-help", role: "note" });
+
+  constructor() {
+    this.say("");
+  }
+
+  /** Shows a text; without one the keys again. */
+  say(text: string): void {
+    if (text) return setText(this.el, text);
+    this.el.replaceChildren(...KEYS.map(([keys, does]) => h("span", {}, ...keys.split(" ").map((key) => h("kbd", {}, key)), ` ${does}`)));
+  }
+}

@@ -1,0 +1,199 @@
+// Folding and placing in one go: from a skeleton to flat arrays. It runs in the worker, or here in slices of time.
+import { foldTree, hiddenBy, type FoldTree, type Group } from "./fold";
+import { Placement, type Edge } from "./place";
+import type { Skeleton } from "./skeleton";
+
+export interface Wish {
+  patterns: boolean; // fold what repeats
+  open: boolean; // are groups open, unless `toggled` says otherwise
+  toggled: [string, boolean][]; // by the group's id
+  borders: number[]; // rows at which a tape begins or ends
+}
+
+/** A group that is seen: folded to one node, or open around some. */
+export interface SeenGroup {
+  id: string;
+  kind: Group["kind"];
+  label: string;
+  count: number;
+  start: number;
+  end: number;
+  only: string; // the id of its one part, where it has no other
+  parent: number; // a number in `groups`, -1 for none
+}
+
+export interface Layout {
+  rows: number; // that were placed
+  node: Int32Array; // of each node: its row, or -1 - the number of its group
+  home: Int32Array; // of each node: the innermost group around it, -1 for none
+  column: Int32Array;
+  slot: Int32Array;
+  shown: Int32Array; // of each row: the node that shows it
+  groups: SeenGroup[];
+  edgeAt: Int32Array; // of each node: where its edges begin in `edges`
+  edges: Int32Array; // see `edgesAt`
+}
+
+/** Folds and places; yields now and then, so that the caller may give others a turn or stop. */
+export function* layoutSteps(rows: Skeleton, wish: Wish): Generator<void, Layout> {
+  const tree = foldTree(rows, wish.patterns);
+  yield;
+  const toggled = new Map(wish.toggled);
+  const open = (group: Group): boolean => toggled.get(group.id) ?? wish.open;
+  const placement = new Placement();
+  const node: number[] = []; // rows, or -1 - a number in `folded`
+  const folded: Group[] = [];
+  const nodeOf = new Map<Group, number>();
+  const shown = new Int32Array(rows.count).fill(-1);
+  const sections = sectionReader(rows, wish.borders, tree, open);
+  for (let i = 0; i < rows.count; i++) {
+    if ((i & 255) === 255) yield;
+    const group = hiddenBy(tree, i, open);
+    if (!group) {
+      const inputs: number[] = [];
+      for (let k = 0; k < rows.inputs[i].length; k++) if (shown[rows.inputs[i][k]] >= 0) inputs.push(shown[rows.inputs[i][k]]);
+      shown[i] = node.push(i) - 1;
+      placement.add({ inputs, leaf: rows.leaf[i], section: sections(i) });
+      continue;
+    }
+    if (rows.leaf[i]) continue; // inside a folded group: its readers carry it
+    const known = nodeOf.get(group);
+    shown[i] = known ?? node.length;
+    if (known !== undefined) continue;
+    const inputs = groupInputs(rows, tree, group, shown, open);
+    nodeOf.set(group, node.length);
+    node.push(-folded.push(group));
+    placement.add({ inputs, leaf: false, section: sections(i) });
+  }
+  yield;
+  for (let i = 0; i < rows.count; i++) {
+    if (shown[i] >= 0) continue;
+    const group = hiddenBy(tree, i, open);
+    if (group) shown[i] = nodeOf.get(group) ?? -1;
+  }
+  return pack(rows.count, tree, open, placement, node, folded, shown);
+}
+
+/** The layout at one go. */
+export function layoutNow(rows: Skeleton, wish: Wish): Layout {
+  const work = layoutSteps(rows, wish);
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The layout in slices; null when `stopped` says so. `turn` lets others do something. */
+export async function layoutInSlices(rows: Skeleton, wish: Wish, slice: number, turn: () => Promise<void>, stopped: () => boolean): Promise<Layout | null> {
+  const work = layoutSteps(rows, wish);
+  let started = performance.now();
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+    if (performance.now() - started <= slice) continue;
+    await turn();
+    if (stopped()) return null;
+    started = performance.now();
+  }
+}
+
+/** What a folded group reads from outside, each once, in order of first use. */
+function groupInputs(rows: Skeleton, tree: FoldTree, group: Group, shown: Int32Array, open: (g: Group) => boolean): number[] {
+  const found = new Set<number>();
+  for (let i = group.start; i < group.end; i++) {
+    if (hiddenBy(tree, i, open) !== group) continue;
+    const inputs = rows.inputs[i];
+    for (let k = 0; k < inputs.length; k++) if (inputs[k] < group.start && shown[inputs[k]] >= 0) found.add(shown[inputs[k]]);
+  }
+  return [...found];
+}
+
+/** Numbers that change from row to row exactly where a frame begins or ends. A leaf goes with the operation after it. */
+function sectionReader(rows: Skeleton, borders: number[], tree: FoldTree, open: (g: Group) => boolean): (row: number) => number {
+  const sorted = [...new Set(borders)].sort((a, b) => a - b);
+  const path = (i: number): string => {
+    let text = "";
+    for (let group = tree.home[i]; group; group = group.parent) if (group.kind !== "page" && open(group)) text = `${group.id}/${text}`;
+    return text;
+  };
+  let passed = 0;
+  let next = 0;
+  let before = "";
+  let number = 0;
+  let inside = "";
+  return (i) => {
+    while (passed < sorted.length && sorted[passed] <= i) passed++;
+    if (next <= i) {
+      next = i;
+      while (next < rows.count && rows.leaf[next]) next++;
+      if (next < rows.count) inside = path(next);
+      next++;
+    }
+    const key = `${passed}|${rows.by[i]}|${inside}`;
+    if (key !== before) number++;
+    before = key;
+    return number;
+  };
+}
+
+function pack(count: number, tree: FoldTree, open: (g: Group) => boolean, placement: Placement, node: number[], folded: Group[], shown: Int32Array): Layout {
+  for (const [index, column, slot] of placement.provisional()) {
+    placement.column[index] = column;
+    placement.slot[index] = slot;
+  }
+  const seen = new Map<Group, number>();
+  const groups: SeenGroup[] = [];
+  const see = (group: Group | null): number => {
+    while (group && group.kind === "page" && open(group)) group = group.parent; // nothing is drawn around an open page
+    if (!group) return -1;
+    const known = seen.get(group);
+    if (known !== undefined) return known;
+    const { id, kind, label, count, start, end, children } = group;
+    const only = children.length === 1 && typeof children[0] !== "number" ? children[0].id : "";
+    const parent = see(group.parent);
+    seen.set(group, groups.length);
+    return groups.push({ id, kind, label, count, start, end, only, parent }) - 1;
+  };
+  const nodes = Int32Array.from(node, (what) => (what < 0 ? -1 - see(folded[-1 - what]) : what));
+  const home = Int32Array.from(node, (what) => see(what < 0 ? folded[-1 - what].parent : tree.home[what]));
+  const edgeAt = new Int32Array(node.length + 1);
+  const edges: number[] = [];
+  placement.edges.forEach((ending, i) => {
+    edgeAt[i] = edges.length;
+    for (const edge of ending) {
+      edges.push(edge.from, edge.port, edge.ports, Number(edge.far), edge.via.length);
+      for (const [column, slot] of edge.via) edges.push(column, slot);
+    }
+  });
+  edgeAt[node.length] = edges.length;
+  const [column, slot] = [Int32Array.from(placement.column), Int32Array.from(placement.slot)];
+  return { rows: count, node: nodes, home, column, slot, shown, groups, edgeAt, edges: Int32Array.from(edges) };
+}
+
+/** The edges that end in a node. */
+export function edgesAt(layout: Layout, to: number): Edge[] {
+  const { edges, edgeAt } = layout;
+  const found: Edge[] = [];
+  for (let at = edgeAt[to]; at < edgeAt[to + 1]; ) {
+    const [from, port, ports, far, bends] = edges.subarray(at, (at += 5));
+    const via: [number, number][] = [];
+    for (let k = 0; k < bends; k++, at += 2) via.push([edges[at], edges[at + 1]]);
+    found.push({ from, to, port, ports, far: far === 1, via });
+  }
+  return found;
+}
+
+/** The half-slots that edges pass, lowest and highest. */
+export function reachOfEdges(layout: Layout): [number, number] {
+  const { edges } = layout;
+  let [low, high] = [0, 0];
+  for (let at = 0; at < edges.length; ) {
+    const bends = edges[at + 4];
+    at += 5;
+    for (let k = 0; k < bends; k++, at += 2) {
+      low = Math.min(low, edges[at + 1]);
+      high = Math.max(high, edges[at + 1] + 1);
+    }
+  }
+  return [low, high];
+}

@@ -1,0 +1,131 @@
+// Who lays a view out: short recordings at once, long ones in a worker that all views of the page share. Where a page
+// forbids workers (a content security policy), the same work is done here in slices of time.
+import source from "worker:./worker.ts";
+import { layoutInSlices, layoutNow, type Layout, type Wish } from "./layout";
+import { Skeleton } from "./skeleton";
+import type { Row } from "./schema";
+import type { Answer, Order } from "./worker";
+
+const NOW = 2500; // rows that are laid out at once: that takes less time than asking somebody else
+const SLICE = 8; // milliseconds before the page gets a turn
+
+/** The page's one worker; null while there is none, "none" where there can not be one. */
+let shared: Worker | null | "none" = null;
+const clients = new Map<number, Planner>();
+let numbers = 0;
+
+function worker(): Worker | null {
+  if (shared === "none") return null;
+  if (shared) return shared;
+  try {
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    shared = new Worker(url);
+    shared.onmessage = ({ data }: MessageEvent<Answer>) => clients.get(data.client)?.answered(data);
+    shared.onerror = (event) => {
+      event.preventDefault();
+      giveUp();
+    };
+  } catch {
+    shared = "none";
+    return null;
+  }
+  return shared;
+}
+
+/** No worker here: those who wait for it do their work themselves. */
+function giveUp(): void {
+  if (shared && shared !== "none") shared.terminate();
+  shared = "none";
+  for (const client of clients.values()) client.again();
+}
+
+function dismiss(): void {
+  if (clients.size || !shared || shared === "none") return;
+  shared.terminate();
+  shared = null;
+}
+
+export class Planner {
+  private skeleton = new Skeleton();
+  private client = ++numbers;
+  private sent = 0; // rows that the worker has
+  private sequence = 0;
+  private waiting: { wish: Wish; done: (layout: Layout) => void } | null = null;
+  private later: (() => void) | null = null; // what to do when the present work is done
+
+  /** Something is being laid out. */
+  get busy(): boolean {
+    return this.waiting !== null;
+  }
+
+  /** Forgets the rows: they were replaced. */
+  reset(): void {
+    this.cancel();
+    this.skeleton = new Skeleton();
+    this.sent = 0;
+  }
+
+  /** Lays these rows out and calls `done`, at once when there are few. An earlier wish is forgotten, or with `patient` waited for. */
+  plan(rows: Row[], wish: Wish, done: (layout: Layout) => void, patient = false): void {
+    this.later = null;
+    if (patient && this.waiting) {
+      this.later = () => this.plan(rows, wish, done);
+      return;
+    }
+    this.skeleton.grow(rows);
+    this.sequence++;
+    this.waiting = null;
+    if (rows.length <= NOW) return done(layoutNow(this.skeleton, wish));
+    this.waiting = { wish, done };
+    clients.set(this.client, this);
+    this.ask();
+  }
+
+  private ask(): void {
+    if (!this.waiting) return;
+    const helper = worker();
+    if (!helper) return void this.here(this.sequence);
+    const order: Order = { client: this.client, sequence: this.sequence, wish: this.waiting.wish };
+    if (this.sent < this.skeleton.count) order.part = this.skeleton.part(this.sent);
+    this.sent = this.skeleton.count;
+    helper.postMessage(order);
+  }
+
+  private async here(sequence: number): Promise<void> {
+    const wish = this.waiting?.wish;
+    if (!wish) return;
+    const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+    const layout = await layoutInSlices(this.skeleton, wish, SLICE, turn, () => this.sequence !== sequence);
+    if (layout) this.answered({ client: this.client, sequence, layout });
+  }
+
+  answered({ sequence, layout }: Answer): void {
+    if (sequence !== this.sequence || !this.waiting) return;
+    const { done } = this.waiting;
+    this.waiting = null;
+    done(layout);
+    this.later?.();
+  }
+
+  /** The worker is gone. */
+  again(): void {
+    this.sent = 0;
+    this.ask();
+  }
+
+  /** Stops what is under way: its answer never comes. */
+  cancel(): void {
+    this.later = null;
+    if (!this.waiting) return;
+    this.waiting = null;
+    this.sequence++;
+    if (shared && shared !== "none") shared.postMessage({ client: this.client, sequence: this.sequence });
+  }
+
+  destroy(): void {
+    this.cancel();
+    if (!clients.delete(this.client)) return;
+    if (shared && shared !== "none") shared.postMessage({ client: this.client, forget: true });
+    dismiss();
+  }
+}

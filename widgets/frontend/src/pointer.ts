@@ -1,0 +1,31 @@
+// Panning and zooming with a pointer: drag, wheel with Ctrl, wheel sideways.
+import type { Camera } from "./camera";
+
+/** The pane follows the pointer; nodes, references and captions keep their own clicks. */
+export function panAndZoom(pane: HTMLElement, camera: Camera): void {
+  let last: [number, number] | null = null;
+  pane.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || (event.target as Element).closest(".mt-node, .mt-chip, [role=button]")) return;
+    last = [event.clientX, event.clientY];
+    pane.setPointerCapture(event.pointerId);
+  });
+  pane.addEventListener("pointermove", (event) => {
+    if (!last) return;
+    camera.pan(event.clientX - last[0], event.clientY - last[1]);
+    last = [event.clientX, event.clientY];
+  });
+  const stop = (): void => void (last = null);
+  pane.addEventListener("pointerup", stop);
+  pane.addEventListener("pointercancel", stop);
+  pane.addEventListener(
+    "wheel",
+    (event) => {
+      const box = pane.getBoundingClientRect();
+      if (event.ctrlKey || event.metaKey) camera.zoom(Math.exp(-event.deltaY / 200), event.clientX - box.left, event.clientY - box.top);
+      else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) camera.pan(-(event.deltaX || event.deltaY), 0);
+      else return;
+      event.preventDefault();
+    },
+    { passive: false },
+  );
+}

@@ -1,0 +1,65 @@
+"""The sweep that a view shows: short ones at once, the steps of long ones page by page when somebody asks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from minitape.stepping import MOST, Stepper, stepper_of
+from minitape.values import pack_value, unpack_value
+
+from .wire import compress, pack_steps, unpack_steps
+
+PAGE = 2000  # steps of a long sweep that travel at once
+
+
+class Sweeps:
+    """Follows the last gradient of a view's tape. ``sweep`` is the SWEEP with packed values, None without one."""
+
+    def __init__(self) -> None:
+        self.sweep: dict[str, Any] | None = None
+        self.wanted = False  # somebody asked for the steps of a long sweep
+        self._stepper: Stepper | None = None
+        self._pages: list[bytes] = []
+        self._made = 0  # steps on these pages
+        self._key: Any = None
+        self._number = 0
+
+    def follow(self, tape: Any, target: Any, sources: Any, rows: int, held: dict[int, Any]) -> bool:
+        """Looks for a new gradient; True when there is one. ``held`` are arrays that the tape may have released."""
+        last = (target, sources) if target is not None else tape.last
+        key = (rows, *map(id, last)) if last is not None else None
+        if last is None or key == self._key:
+            return False
+        self._key, self.sweep, self.wanted, self._pages, self._made = key, None, False, [], 0
+        self._number += 1
+        self._stepper = stepper = stepper_of(tape, target, sources, held, pack_value)
+        if stepper is None or stepper.high >= rows:  # the target is not among the rows that are shown
+            return True
+        head = stepper.head | {"id": self._number}
+        steps = stepper.take() if stepper.rest <= MOST else []
+        if steps is not None:
+            self.sweep = head | {"rest": stepper.rest, "steps": steps, "gradients": stepper.gradients()}
+        return True
+
+    def page(self) -> bytes | None:
+        """The next steps of a long sweep, as they travel; None when there are none or nobody asked for them."""
+        stepper = self._stepper
+        if not self.wanted or stepper is None or not stepper.rest or self.sweep is None:
+            return None
+        steps = stepper.take(PAGE) or []
+        page = {"id": self._number, "first": self._made, "rest": stepper.rest, "steps": pack_steps(steps),
+                "gradients": [] if stepper.rest else stepper.gradients()}  # fmt: skip
+        self._made += len(steps)
+        self._pages.append(compress(page))
+        return self._pages[-1]
+
+    def pages_after(self, number: Any, steps: int) -> list[bytes]:
+        """Pages that were made, from the one on that holds step ``steps``, for a reader of sweep ``number``."""
+        return self._pages[steps // PAGE :] if number == self._number and steps < self._made else []
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """The SWEEP as a snapshot documents it."""
+        if self.sweep is None:
+            return None
+        gradients = [unpack_value(g) for g in self.sweep["gradients"]]
+        return self.sweep | {"steps": unpack_steps(pack_steps(self.sweep["steps"])), "gradients": gradients}
