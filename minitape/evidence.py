@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .record import _OWN, HOOKS, Lane, own_file, state, user_frame
+from .frames import _OWN, own_file, user_frame
+from .lane import Lane
+from .record import HOOKS, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
@@ -258,7 +260,7 @@ def birth_of(thing: Any) -> Stack:
 
 def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:
     """The error with a note of the line on which something happened to the tape before; its message stays."""
-    from .record import place_of
+    from .frames import place_of
 
     for noted, _, _, frames in notes:
         if noted == kind and frames:

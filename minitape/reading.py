@@ -19,9 +19,10 @@ import numpy as np
 
 from .custom import CUSTOM
 from .dtypes import as_dtype
+from .frames import place_of
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .record import CALL, LEAF, Record, place_of
+from .record import CALL, LEAF, Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 

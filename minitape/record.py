@@ -11,12 +11,11 @@ Their values are not even computed until somebody looks or a sweep needs them. E
 :class:`Call` holds its primitive, input rows and attributes, and ``arrays`` the arrays that its rules will read.
 
 Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
-its rows from that when a gradient is asked for (:mod:`minitape.tape`).
+its rows from that when a gradient is asked for (:mod:`minitape.plan`).
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import weakref
@@ -27,6 +26,8 @@ from typing import Any
 import numpy as np
 
 from . import kernels
+from .frames import own_file, place_of, user_frame
+from .lane import Lane, spec
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
 
@@ -37,11 +38,6 @@ LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
-
-_PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<tf.")  # minitape's own code
-# ... and that of libraries: neither is ever the user's statement
-_LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
-_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
 
 
 class State(threading.local):
@@ -110,88 +106,6 @@ class Event:
 
     def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
         self.kind, self.row, self.subject, self.site = kind, row, subject, site
-
-
-class _Own(dict[str, bool]):
-    """File name -> True for minitape's and libraries' files, False for the user's."""
-
-    def __missing__(self, name: str) -> bool:
-        own = self[name] = name.startswith(_FOREIGN)
-        return own
-
-
-_OWN = _Own()
-
-
-def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the user's code."""
-    while frame is not None and _OWN[frame.f_code.co_filename]:
-        frame = frame.f_back
-    return frame
-
-
-def own_file(name: str) -> bool:
-    """True for the files of minitape and of libraries, False for the user's."""
-    return _OWN[name]
-
-
-_SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
-
-
-def spec(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """(shape, dtype) as one and the same tuple each time, so that recordings of one structure can be told by identity.
-
-    None is ever forgotten: plans are kept under their identities.
-    """
-    key = (shape, dtype)
-    return _SPECS.setdefault(key, key)
-
-
-class Lane:
-    """Where small arrays of one shape are recorded: to them what the recording is to its scalar rows.
-
-    An elementwise operation on arrays of one lane is a row of four integers, computed when somebody looks, as an
-    operation on scalars is. A lane outlives its recording only for tensors that are still held.
-    """
-
-    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "put", "kept")
-
-    def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
-        self.home: Record | None = home
-        self.spec = self.shape, self.dtype = spec(shape, np.dtype(real))
-        self.real = real
-        self.constants, self.put = home.constants, home.put
-        self.kept: dict[int, Any] = {}  # values of its rows, once the recording is released
-
-    frame = property(lambda self: self.home and self.home.frame)
-    open = property(lambda self: self.home is not None and self.home.open)
-    tapes = property(lambda self: 0 if self.home is None else self.home.tapes)
-    leaves = property(lambda self: {} if self.home is None else self.home.leaves)
-    calls = property(lambda self: [] if self.home is None else self.home.calls)
-
-    def take(self) -> int:
-        """The number of the next row, which is one of this lane."""
-        home: Record = self.home  # type: ignore[assignment]
-        row = home.take()
-        home.meta[row] = self.spec
-        home.fast_rows.append(row)
-        return row
-
-    def pack(self) -> None:
-        """Packs the recording's rows."""
-        self.home.pack()  # type: ignore[union-attr]
-
-    def move(self, frame: FrameType) -> bool:
-        """As the recording's."""
-        return self.home is not None and self.home.move(frame)
-
-    def constant(self, number: float) -> int:
-        """The row of a Python number."""
-        return self.home.constant(number)  # type: ignore[union-attr]
-
-    def value(self, row: int) -> Any:
-        """The array of a row."""
-        return self.kept[row] if self.home is None else self.home.value(row)
 
 
 class Record:
@@ -663,13 +577,3 @@ def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
     lane = tensor._lane
     return lane if type(lane) is Record else tensor._home
-
-
-def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
-    """(file name, line, code) of a bytecode offset."""
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= lasti < end and number is not None:
-            line = number
-            break
-    return code.co_filename, line, code

@@ -22,8 +22,9 @@ import numpy as np
 
 from . import nest, plan
 from .evidence import born, clock, site, stack, told
+from .frames import user_frame
 from .primitives import _BATCH, TABLE
-from .record import Record, state, user_frame
+from .record import Record, state
 from .slices import IndexedSlices
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, check_broadcast, check_same_dtype, wrap

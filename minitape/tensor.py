@@ -17,9 +17,10 @@ from .dtypes import DType
 from .elements import dtype_of, dtype_of_numpy
 from .evidence import EAGER, born, left
 from .invalid import invalid
+from .lane import Lane
 from .primitives import _TENSOR, TABLE, Primitive
 from .quiet import hush, restore
-from .record import FAST, Lane, Record, state
+from .record import FAST, Record, state
 from .shape import TensorShape
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}

@@ -11,6 +11,7 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError
+from .frames import user_frame
 from .invalid import invalid
 from .joining import shown
 from .opdefs import accept_attr
@@ -18,7 +19,7 @@ from .operands import tensor_of
 from .picking import check_places, outside
 from .primitives import TABLE
 from .primitives.scatter import places
-from .record import state, user_frame
+from .record import state
 from .slices import IndexedSlices
 from .tensor import Tensor, apply, bare
 

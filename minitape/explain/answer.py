@@ -86,7 +86,7 @@ def warn_of(tape: Any, targets: list[Any], sources: list[Any]) -> None:
     import sys
     import warnings
 
-    from ..record import user_frame
+    from ..frames import user_frame
 
     frame = user_frame(sys._getframe(1))
     for answer in explain_flat(tape, targets, sources):

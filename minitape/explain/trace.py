@@ -18,8 +18,9 @@ import numpy as np
 
 from ..elements import dtype_of_numpy
 from ..evidence import Origin, Ref, exits
+from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL, Record, place_of, recording_of
+from ..record import CALL, Record, recording_of
 from ..tensor import EagerTensor, wrap
 from .chains import LONG, Chains
 

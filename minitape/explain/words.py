@@ -8,7 +8,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..record import user_frame
+from ..frames import user_frame
 
 _TEXT = {
     # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name

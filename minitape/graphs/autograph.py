@@ -16,8 +16,9 @@ from typing import Any
 
 from .. import nest
 from ..errors import OpError
+from ..frames import own_file
 from ..primitives import TABLE
-from ..record import own_file, state
+from ..record import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened

@@ -18,9 +18,10 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import DType
 from ..errors import OpError
+from ..frames import own_file
 from ..invalid import unsupported
 from ..primitives import TABLE, Primitive
-from ..record import CALL, LEAF, Call, Leaf, Record, own_file, state
+from ..record import CALL, LEAF, Call, Leaf, Record, state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from . import infer

@@ -1,0 +1,46 @@
+"""The user's statements: which frames of Python are the user's own, and on which line they stand."""
+
+from __future__ import annotations
+
+import os
+from types import CodeType, FrameType
+
+import numpy as np
+
+_PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<tf.")  # minitape's own code
+# ... and that of libraries: neither is ever the user's statement
+_LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
+_FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
+
+
+class _Own(dict[str, bool]):
+    """File name -> True for minitape's and libraries' files, False for the user's."""
+
+    def __missing__(self, name: str) -> bool:
+        own = self[name] = name.startswith(_FOREIGN)
+        return own
+
+
+_OWN = _Own()
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the user's code."""
+    while frame is not None and _OWN[frame.f_code.co_filename]:
+        frame = frame.f_back
+    return frame
+
+
+def own_file(name: str) -> bool:
+    """True for the files of minitape and of libraries, False for the user's."""
+    return _OWN[name]
+
+
+def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
+    """(file name, line, code) of a bytecode offset."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+            break
+    return code.co_filename, line, code

@@ -1,0 +1,69 @@
+"""Lanes: where a recording keeps the rows of small arrays of one shape."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .record import Record
+
+_SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
+
+
+def spec(shape: tuple[int, ...], dtype: Any) -> tuple[tuple[int, ...], Any]:
+    """(shape, dtype) as one and the same tuple each time, so that recordings of one structure can be told by identity.
+
+    None is ever forgotten: plans are kept under their identities.
+    """
+    key = (shape, dtype)
+    return _SPECS.setdefault(key, key)
+
+
+class Lane:
+    """Where small arrays of one shape are recorded: to them what the recording is to its scalar rows.
+
+    An elementwise operation on arrays of one lane is a row of four integers, computed when somebody looks, as an
+    operation on scalars is. A lane outlives its recording only for tensors that are still held.
+    """
+
+    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "put", "kept")
+
+    def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
+        self.home: Record | None = home
+        self.spec = self.shape, self.dtype = spec(shape, np.dtype(real))
+        self.real = real
+        self.constants, self.put = home.constants, home.put
+        self.kept: dict[int, Any] = {}  # values of its rows, once the recording is released
+
+    frame = property(lambda self: self.home and self.home.frame)
+    open = property(lambda self: self.home is not None and self.home.open)
+    tapes = property(lambda self: 0 if self.home is None else self.home.tapes)
+    leaves = property(lambda self: {} if self.home is None else self.home.leaves)
+    calls = property(lambda self: [] if self.home is None else self.home.calls)
+
+    def take(self) -> int:
+        """The number of the next row, which is one of this lane."""
+        home: Record = self.home  # type: ignore[assignment]
+        row = home.take()
+        home.meta[row] = self.spec
+        home.fast_rows.append(row)
+        return row
+
+    def pack(self) -> None:
+        """Packs the recording's rows."""
+        self.home.pack()  # type: ignore[union-attr]
+
+    def move(self, frame: FrameType) -> bool:
+        """As the recording's."""
+        return self.home is not None and self.home.move(frame)
+
+    def constant(self, number: float) -> int:
+        """The row of a Python number."""
+        return self.home.constant(number)  # type: ignore[union-attr]
+
+    def value(self, row: int) -> Any:
+        """The array of a row."""
+        return self.kept[row] if self.home is None else self.home.value(row)
