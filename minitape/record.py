@@ -284,7 +284,7 @@ class Record:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
         row = self.find(tensor)
         if row is not None:
-            if variable is not None:
+            if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
         value = tensor.array
@@ -313,11 +313,6 @@ class Record:
             if tensor._lane is old or tensor._home is old:
                 return tensor._row + shift
         return None
-
-    def holds(self, tensor: Any) -> bool:
-        """Whether a tensor knows that it is a row of this recording."""
-        lane = tensor._lane
-        return lane is self or (tensor._home if lane is None else lane.home) is self
 
     def is_scalar(self, value: Any) -> bool:
         """True for a value that fits a scalar row; the first float scalar settles the recording's float type."""
@@ -357,8 +352,12 @@ class Record:
     def call(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...],
              recording: bool) -> None:  # fmt: skip
         """Writes one row for each output of an operation that has just computed ``tensors``."""
-        cold, holds, arrays = self.cold, self.holds, self.arrays
-        rows = tuple([t._row if holds(t) else self.enter(t) for t in inputs])
+        cold, arrays, found = self.cold, self.arrays, []
+        for t in inputs:
+            lane = t._lane
+            held = lane is self or (t._home if lane is None else lane.home) is self
+            found.append(t._row if held else self.enter(t))
+        rows = tuple(found)
         hot = recording and not cold.issuperset(rows)
         if hot:  # the rules will read these
             for i in range(len(rows)) if primitive.keeps is None else primitive.keeps:

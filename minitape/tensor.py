@@ -340,10 +340,9 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         made = _fast_row(record, primitive, inputs)
         if made is not None:
             return made
-    for t in inputs:
-        if type(t) is not EagerTensor:
-            return _symbolic(primitive, inputs, attrs)
-    arrays = [t._value if t._lane is None else t.array for t in inputs]
+    arrays = [t._value if t._lane is None else t.array for t in inputs if type(t) is EagerTensor]
+    if len(arrays) < len(inputs):
+        return _symbolic(primitive, inputs, attrs)
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
@@ -470,7 +469,7 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
                 primitive = TABLE["string_add"]
             if a.dtype is not b.dtype:
                 check_same_dtype(primitive.op, x, y)
-            if a.shape != b.shape and a.ndim and b.ndim:
+            if b.shape != a.shape[a.ndim - b.ndim :] and a.ndim:  # equal, a bias or a number: no question
                 check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)

@@ -131,9 +131,8 @@ class ResourceVariable(Variable):
 
     def _row_in(self, record: Any) -> int:
         rows = record.variables.setdefault(id(self), (self, []))[1]
-        row = record.find(self._state)
+        row = record.enter(self._state, self, self._version)
         if row not in rows:
-            row = record.enter(self._state, self, self._version)
             rows.append(row)
         return row
 
