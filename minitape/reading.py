@@ -67,7 +67,8 @@ class Reader:
         self._operations: dict[Any, dict[str, Any]] = {}
         self._places: dict[Any, tuple[str, int]] = {}
         self._forms: dict[Any, dict[Any, dict[str, Any]]] = {}
-        self._versions: dict[int, int] = {}  # the first one of each variable
+        self._versions: dict[int, int] = {}  # the one of each variable when the recording met it
+        self._noted = 0  # events that were looked at
         self._watched_at: dict[int, int] = {}  # bits of the tapes that watch a row
         self._watches: list[tuple[int, int, int]] = []  # (from which row on, the watched row, bit of the tape)
         self._borders: list[int] = []
@@ -139,7 +140,7 @@ class Reader:
         if record is not self.record:
             self.record, self.values, self.on, self.tapes = record, [], [], []
             self.name = f"r{next(_numbers)}"
-            self._shown, self.computed, self._forms, self._versions = {}, {}, {}, {}
+            self._shown, self.computed, self._forms, self._versions, self._noted = {}, {}, {}, {}, 0
         return True
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
@@ -260,7 +261,7 @@ class Reader:
         if leaf.variable is not None:
             label = leaf.variable.name
             name = None if _NAMELESS(label) else label
-            version = leaf.version - self._versions.setdefault(id(leaf.variable), leaf.version)
+            version = leaf.version - self._first_version(leaf)
             return result | {"kind": "variable", "label": label, "name": name, "version": version}
         if leaf.number is not None:
             return result | {"kind": "constant", "label": "const"}
@@ -268,6 +269,15 @@ class Reader:
             "kind": "source" if self._watched(row) else "constant",
             "label": "x" if self._watched(row) else "const",
         }
+
+    def _first_version(self, leaf: Any) -> int:
+        """The version of a variable when the recording first read or assigned it."""
+        events = self.record.events  # type: ignore[union-attr]
+        for event in events[self._noted :]:
+            if event.kind.startswith("assign"):
+                self._versions.setdefault(id(event.subject[0]), event.subject[1])
+        self._noted = len(events)
+        return self._versions.setdefault(id(leaf.variable), leaf.version)
 
     # -- what holds around a row --------------------------------------------------------------------------------------
 

@@ -175,6 +175,15 @@ def test_states_are_counted_from_the_first_one_of_the_recording():
     assert [row["version"] for row in rows_of(tf.snapshot(tape, z, v), kind="variable")] == [0, 1]
 
 
+def test_a_state_that_was_assigned_before_it_is_read_is_the_next_one():
+    v = tf.Variable(1.0, name="v")
+    v.assign(2.0)
+    with tf.GradientTape() as tape:
+        v.assign(3.0)
+        y = v * 2.0
+    assert [row["version"] for row in rows_of(tf.snapshot(tape, y, v), kind="variable")] == [1]
+
+
 def test_a_variable_without_a_name_goes_by_its_python_name():
     weight = tf.Variable(2.0)
     others = [tf.Variable(1.0, name="given"), tf.Variable(3.0)]

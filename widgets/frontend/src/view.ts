@@ -52,6 +52,7 @@ export class View {
   private paths: PathsPanel;
   private help = new Help();
   private pane: HTMLElement;
+  private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
   private pending = new Set<string>();
   private frame = 0;
@@ -99,7 +100,7 @@ export class View {
     });
     this.minimap = new Minimap(this.camera);
     this.paths = new PathsPanel(store, this.marks, () => this.timeline.current, () => this.schedule("scene", "toolbar"), options.explain);
-    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el);
+    this.pane = h("div", { class: "mt-pane" }, this.scene.svg, this.minimap.el, this.hint);
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
@@ -260,6 +261,7 @@ export class View {
     this.pending.clear();
     if (all || scene) this.scene.draw();
     this.minimap.draw(this.timeline.current);
+    this.hint.hidden = this.store.rows.length > 0;
     if (all) this.drawState();
     this.toolbar.draw(this.toolbarState());
   }
