@@ -160,7 +160,7 @@ def _difference(a: _Any, b: _Any, check_types: bool) -> tuple[type[Exception], s
 
 
 def _shown(value: _Any) -> str:
-    return f"type={type(value).__name__} str={value}"
+    return f"type={type(value).__name__} str={value!s}"
 
 
 def _dots(structure: _Any) -> str:
