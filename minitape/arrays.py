@@ -67,7 +67,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
         return input._map_values(stop_gradient)
     if isinstance(input, IndexedSlices):
         return input.with_values(stop_gradient(input.values))
-    return apply(TABLE["stop_gradient"], (tensor_of(input),), {})
+    return apply(TABLE["stop_gradient"], (input._unseen() if hasattr(input, "_unseen") else tensor_of(input),), {})
 
 
 # -- casts ------------------------------------------------------------------------------------------------------------
@@ -234,7 +234,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
     sizes = given.reshape(-1).tolist()
     if x.shape.is_fully_defined():
-        sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+        try:
+            sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+        except ValueError as error:  # of a graph
+            from .graphs.refusals import refused
+
+            raise refused(error, "Reshape", [x], shape=sizes) from None
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
 
 

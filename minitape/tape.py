@@ -23,6 +23,7 @@ import numpy as np
 from . import nest, plan
 from .evidence import born, clock, site, stack, told
 from .frames import user_frame
+from .invalid import invalid
 from .primitives import _BATCH, TABLE
 from .record import Record, state
 from .slices import IndexedSlices
@@ -81,7 +82,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
+                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -111,6 +112,8 @@ class GradientTape:
         self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
         while _orphans:
             _orphans.pop().release()
+        if self._used:  # entered again after its one gradient: it begins anew
+            self._forget()
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -186,9 +189,12 @@ class GradientTape:
             raise ValueError("Tape is not recording.")
         self._note("reset")
         self._start = len(self._record)  # type: ignore[arg-type]
+        self._forget()
+        state.token = object()  # variables are watched anew when they are read
+
+    def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
         self.late = True
-        state.token = object()  # variables are watched anew when they are read
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -196,7 +202,7 @@ class GradientTape:
 
         Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
         """
-        if self._record is None:
+        if self._record is None or self._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         if not self._recording:
             raise ValueError("Tape is not recording.")
@@ -212,6 +218,8 @@ class GradientTape:
         finally:
             record.paused -= 1
             record.note("resume", self)
+            if self._used:  # by a gradient in the block: it begins anew
+                self._forget()
             self._recording = True
             self._start = len(record)
             state.tapes.append(self)
@@ -234,13 +242,26 @@ class GradientTape:
                     )
             if not t.dtype.differentiable:
                 warn_not_watchable(t.dtype)
+                self._watches()
                 continue
-            if self._record is None:
-                raise AttributeError("'NoneType' object has no attribute '_tape'")
-            if self._recording:
-                self._watch_row(self._record.enter(t))
+            if self._watches():
+                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
             else:
-                self._record.note("watch_ignored", t)
+                self._record.note("watch_ignored", t)  # type: ignore[union-attr]
+
+    def _watches(self) -> bool:
+        """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
+
+        Raises AttributeError for a tape that was never entered or is used up.
+        """
+        if self._record is None or self._used:
+            raise AttributeError("'NoneType' object has no attribute '_tape'")
+        if self._recording or self._record is state.record:
+            return bool(state.tapes)
+        if not state.tapes or type(self._record) is not Record or type(state.record) is not Record:
+            return False
+        self._join(state.record)
+        return True
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
@@ -372,8 +393,8 @@ class GradientTape:
     ) -> Any:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep. ``parallel_iterations`` is accepted and has nothing to do. Raises RuntimeError on the
-        second call for a tape that is not persistent.
+        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -385,7 +406,7 @@ class GradientTape:
         """
         from .jacobian import jacobian
 
-        return jacobian(self, target, sources, wants_zeros(unconnected_gradients), experimental_use_pfor)
+        return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def batch_jacobian(
         self,
@@ -409,8 +430,7 @@ class GradientTape:
         """
         from .jacobian import batch_jacobian
 
-        wants_zeros(unconnected_gradients)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
-        return batch_jacobian(self, target, source, parallel_iterations, experimental_use_pfor)
+        return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def _begin(self, used_to: str = "used to ") -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
@@ -509,6 +529,7 @@ class GradientTape:
             s = parts[0]
             if type(s.values) in BATCHES:
                 return wrap(s.dense().data)
+            s = sweep.slices_at(next(r for r in rows if sweep.adjoint(r) is not None))
             return (
                 s
                 if isinstance(s.values, Tensor)
@@ -528,7 +549,9 @@ class GradientTape:
         for target, seed in zip(targets, seeds, strict=True):
             if target is source and source.dtype.kind != "s":
                 if seed is not None and not isinstance(seed, Tensor):
-                    return wrap(seed.data)
+                    # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
+                    read = not isinstance(target, Tensor) and target.trainable and self._watch_accessed_variables
+                    return wrap(seed.data) if read else None
                 return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
@@ -567,7 +590,8 @@ def _no_tensor(values: Sequence[Any]) -> Exception:
         kind = type(value)
         plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
         name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-        error = AttributeError(f"{name!r} object has no attribute {missing!r}")
+        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
+        error = AttributeError(f"{owner} has no attribute {missing!r}")
         if missing == "dtype":
             return error
         first = first or error
@@ -588,7 +612,7 @@ def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     from .convert import convert_to_tensor
 
-    given = [convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
+    given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
     return given + [None] * (count - len(given))
 
 
@@ -627,6 +651,7 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
             check_same_dtype("Mul", seed, target)
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
+            _refuse_larger(seed, target)
         return seed if recorded else seed.array
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
@@ -635,6 +660,15 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
     else:
         one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return wrap(one) if recorded else one
+
+
+def _refuse_larger(seed: Any, target: Any) -> None:
+    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
+        if given > wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
 
 
 def _leaf(value: Any) -> Any:
@@ -664,6 +698,8 @@ def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
     if state.graph is not None and isinstance(source, Tensor):
         return TABLE["zeros_like"](source)
+    if hasattr(source, "_read"):
+        source._read()  # which tapes count as an access
     zero = b"" if source.dtype.kind == "s" else 0
     return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
 

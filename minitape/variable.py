@@ -63,7 +63,13 @@ class ResourceVariable(Variable):
         aggregation: Any = None,
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            from .tape import log_first_n
+
+            log_first_n(f"unknown {sorted(unknown)}",
+                        f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
                              "providing a `variable_def`. You provided neither.")  # fmt: skip
@@ -119,6 +125,17 @@ class ResourceVariable(Variable):
                 self._seen = token
         return self._state
 
+    def _unseen(self) -> Any:
+        """The current state as a tensor, for ``stop_gradient``: tapes do not count it as an access."""
+        if state.graph is not None:
+            return state.graph.read(self)
+        if state.record is not None:
+            row = self._row_in(state.record)
+            for tape in state.tapes:
+                if self._trainable and tape._watch_accessed_variables and tape._record is state.record:
+                    tape._watch_row(row)
+        return self._state
+
     def _enter(self, record: Any) -> int:
         """The row of the current state in a recording, watched by the tapes that watch what is read."""
         row = self._row_in(record)
@@ -142,19 +159,20 @@ class ResourceVariable(Variable):
             from .tape import warn_not_watchable
 
             warn_not_watchable(self.dtype)
-            return
-        if tape._record is None:
-            raise AttributeError("'NoneType' object has no attribute '_tape'")
-        if not tape._recording:
-            return  # as in TensorFlow: outside the block and inside stop_recording() the call is lost
+        if not tape._watches():
+            return  # as in TensorFlow: where nothing records the call is lost
         tape._watch_variable(self)
+        if not self.dtype.differentiable:
+            return
         record = tape._record
-        if type(record) is Record:
-            row = record.find(self._state)
-            if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
-                old = self._state
-                self._set(old.array)
-                self._state._made = old._made
+        if type(record) is not Record:  # a graph: what is read in it is watched
+            record.read(self)
+            return
+        row = record.find(self._state)
+        if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
+            old = self._state
+            self._set(old.array)
+            self._state._made = old._made
         tape._watch_row(self._row_in(record))
 
     def _tape_rows(self, tape: Any) -> list[int]:
@@ -180,7 +198,7 @@ class ResourceVariable(Variable):
         """The current state as a NumPy array or scalar; NotImplementedError while a graph is being built."""
         if state.graph is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-        return self._state.numpy()
+        return self._read().numpy()  # tapes count it as an access
 
     # -- assignment ---------------------------------------------------------------------------------------------------
 
@@ -325,7 +343,7 @@ class ResourceVariable(Variable):
 
     def __repr__(self) -> str:
         return (
-            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._state._text(repr)}>"
+            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._read()._text(repr)}>"
         )
 
     def __iter__(self) -> Any:
@@ -337,7 +355,7 @@ class ResourceVariable(Variable):
         return getitem(self._read(), key, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self._state.__array__(dtype, copy)
+        return self._read().__array__(dtype, copy)
 
     def __hash__(self) -> int:
         raise TypeError(
@@ -345,13 +363,13 @@ class ResourceVariable(Variable):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._state)
+        return bool(self._read())
 
     def __int__(self) -> int:
-        return int(self._state)
+        return int(self._read())
 
     def __float__(self) -> float:
-        return float(self._state)
+        return float(self._read())
 
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state

@@ -15,7 +15,9 @@ from .. import nest
 from ..custom import for_batches
 from ..evidence import born
 from ..invalid import invalid
+from ..plan import on_tape
 from ..primitives import Primitive
+from ..randomness import global_seed
 from ..record import CALL, state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
@@ -42,6 +44,9 @@ class FuncGraph(Graph):
     def __init__(self, name: str, outer: Graph | None = None, may_create: bool = True) -> None:
         super().__init__(outer)
         self.name, self.may_create = name, may_create
+        if outer is None:
+            self.seed = global_seed()
+        self.given: dict[int, Any] = {}  # row of each placeholder -> what the call that is traced gave for it
         self.created: list[Any] = []
         self.arguments: list[Any] = []
         self.outputs: list[Any] = []
@@ -195,6 +200,8 @@ class ConcreteFunction:
             return None
         taped = self._taped.get(tuple(held))
         if taped is None:
+            if not _on_tape(record, inputs):  # all of it lies behind stop_gradient
+                return None
             taped = self._taped[tuple(held)] = Taped(self, held)
         arrays = [t.array for t in tensors]
         found = taped.forward.run(arrays)
@@ -209,6 +216,12 @@ class ConcreteFunction:
 def _is_hot(record: Any, tensor: Any) -> bool:
     row = record.find(tensor)
     return row is not None and row not in record.cold
+
+
+def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
+    """True when an active tape follows one of the tensors."""
+    rows = [row for row in map(record.find, tensors) if row is not None]
+    return any(on[row] for on in map(on_tape, state.tapes) for row in rows)
 
 
 def _held_elsewhere(leaf: Any) -> bool:
@@ -232,13 +245,19 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         specs = [(source.tensors[call.row + i].shape, source.tensors[call.row + i].dtype) for i in range(op.count)]
-        made = target.call_row(call.primitive, inputs, call.attrs, specs, op.name.rsplit("/", 1)[-1])
+        made = target.call_row(call.primitive, inputs, _copied(call.attrs), specs, op.name.rsplit("/", 1)[-1])
         new = target.calls[-1]
         if call.row in source.tuples:
             target.tuples.add(new.row)
         target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
         for i, tensor in enumerate(made):
             rows[call.row + i] = tensor._row
+
+
+def _copied(attrs: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a copied row: a random operation has a stretch of numbers of its own."""
+    again = getattr(attrs.get("function"), "again", None)
+    return attrs if again is None else attrs | {"function": again()}
 
 
 # -- the row of a call on an eager tape -------------------------------------------------------------------------------
@@ -286,18 +305,22 @@ class Taped:
         found = iter(self.backward.run([*saved, *arrays, *seeds]))
         return [_share(g, found) for g in self.grads]
 
+    def connects(self, output: int, at: int) -> bool:
+        """True when the graph has a path from an input to an output, whether or not a call goes along it."""
+        seed = self.seeds[output] if self.seeds else None
+        return seed is not None and seed._row in needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
+
     def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""
         graph, body = self.concrete.graph, self.concrete.body
         known: dict[int, Any] = {}
         kept = dict(zip(self.saved, saved, strict=True))
-        for row in _stateful_rows(graph, self.concrete._rows):
-            known[row] = wrap(kept[row])
+        notes = {row: kept[row] for row in _stateful_rows(graph, self.concrete._rows)}
         for group, tensor in zip(self.groups, inputs, strict=True):
             for row in group:
                 same = row not in kept or kept[row] is tensor.array or np.array_equal(kept[row], tensor.array)
                 known[row] = tensor if same else tensor + wrap(kept[row] - tensor.array)
-        return replay(graph, body.fetches, known)
+        return replay(graph, body.fetches, known, notes)
 
 
 def _rows_of(g: Any) -> list[int]:
