@@ -7,10 +7,10 @@ being built the row is put there instead (:mod:`minitape.graphs.custom`), and Py
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,17 @@ import numpy as np
 from . import nest
 from .batch import Batch
 from .convert import convert_to_tensor
+from .forward import follow_custom
 from .primitives import Primitive
 from .record import state
 from .slices import IndexedSlices
-from .tape import GradientTape
+from .tape import GradientTape, UnconnectedGradients
 from .tensor import EagerTensor, Tensor, finish, wrap
 
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
 
-@contextmanager
+@contextlib.contextmanager
 def no_tapes() -> Iterator[None]:
     """Runs the block eagerly, out of sight of every tape and graph of this thread."""
     saved = state.record, state.tapes, state.graph, state.by, state.scope
@@ -38,7 +39,16 @@ def no_tapes() -> Iterator[None]:
         state.record, state.tapes, state.graph, state.by, state.scope = saved
 
 
-@contextmanager
+@contextlib.contextmanager
+def unrecorded() -> Iterator[None]:
+    """No tape records the block; where a graph is being built it goes on."""
+    with contextlib.ExitStack() as stack:
+        for tape in reversed(state.tapes):
+            stack.enter_context(tape.stop_recording())
+        yield
+
+
+@contextlib.contextmanager
 def variables_read() -> Iterator[dict[int, Any]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, Any] = {}
@@ -200,19 +210,17 @@ def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors = [_input(a) for a in [*arguments, *variables]]
     if state.record is not None and not any(_hot(t) for t in tensors):  # no argument is watched: f's own rows count
         return nest.map_structure(lambda t: wrap_again(convert_to_tensor(t)), result)
-    outputs = [_fresh(t) for t in nest.flatten(result)]
+    results = [convert_to_tensor(t) for t in nest.flatten(result)]
+    outputs = [wrap(t.array) for t in results]
     call = CustomCall(f.__name__, grad_fn, variables, len(arguments), result)
     finish(CUSTOM, tuple(tensors), {"call": call}, tuple(outputs))
+    follow_custom(results, outputs)
     return nest.pack_sequence_as(result, outputs)
 
 
 def _hot(tensor: Any) -> bool:
     row = state.record.find(tensor)  # type: ignore[union-attr]
     return row is not None and row not in state.record.cold  # type: ignore[union-attr]
-
-
-def _fresh(value: Any) -> EagerTensor:
-    return wrap(convert_to_tensor(value).array)
 
 
 def _input(value: Any) -> Any:
@@ -237,26 +245,39 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     def inner(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
         def recomputed(*arguments: Any) -> Any:
-            result = f(*arguments, **kwargs)
+            with unrecorded():
+                result = f(*arguments, **kwargs)
 
             def grad(*upstream: Any, variables: Any = None) -> Any:
-                variables = variables or []
-                with GradientTape() as tape:
-                    copies = [
-                        convert_to_tensor(a) if not hasattr(a, "_read") else a.value() for a in nest.flatten(arguments)
-                    ]
-                    copies = [wrap_again(c) for c in copies]
-                    tape.watch([c for c in copies if c.dtype.differentiable])
-                    again = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
-                grads = tape.gradient(again, [*copies, *variables], output_gradients=list(upstream))
-                shares = grads[: len(copies)]
-                return (shares, grads[len(copies) :]) if variables else shares
+                def again(*seeds: Any) -> Any:
+                    return _recomputed(f, arguments, kwargs, seeds, variables), functools.partial(_no_transpose, f)
+
+                shares = custom_gradient(again)(*upstream)
+                count = len(nest.flatten(arguments))
+                return (shares[:count], shares[count:]) if variables else shares
 
             return result, grad
 
         return recomputed(*args)
 
     return inner
+
+
+def _recomputed(f: Any, arguments: Any, kwargs: dict[str, Any], seeds: Sequence[Any], variables: Any) -> list[Any]:
+    """The gradients of the arguments and variables of ``f``, which runs again under a tape of its own."""
+    with GradientTape() as tape:
+        copies = [wrap_again(convert_to_tensor(a) if not hasattr(a, "_read") else a.value())
+                  for a in nest.flatten(arguments)]  # fmt: skip
+        tape.watch([c for c in copies if c.dtype.differentiable])
+        result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
+    return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(seeds),
+                         unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
+
+
+def _no_transpose(f: Any, *upstream: Any, **options: Any) -> Any:
+    """The derivative with respect to the upstream gradient: nothing was kept to compute it."""
+    raise NotImplementedError(f"recompute_grad tried to transpose grad of {f.__name__}. Consider not using "
+                              "recompute_grad in forward modeautodiff")  # fmt: skip
 
 
 def wrap_again(tensor: Any) -> Any:

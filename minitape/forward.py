@@ -8,7 +8,8 @@ rule: the gradient, with respect to ``g``, of what the rule returns.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,33 @@ from .primitives.formula import reads
 from .record import CALL, Record, state
 from .sweep import Sweep
 from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
-from .tensor import Tensor, wrap
+from .tensor import Tensor, apply, wrap
 
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t
 LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice", "broadcast_to", "concat", "stack",
           "gather", "scatter_axis", "scatter_slices", "matmul", "conj", "cast"}  # fmt: skip
+
+
+class ForwardTape(GradientTape):
+    """The tape of an accumulator: it records what the accumulator will follow."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: ForwardAccumulator) -> None:
+        super().__init__(persistent=True, watch_accessed_variables=False)
+        self.owner = weakref.ref(owner)
+
+
+def follow_custom(results: Sequence[Any], outputs: Sequence[Any]) -> None:
+    """Tells the accumulators of this thread that a custom gradient stands between ``results`` and ``outputs``.
+
+    What TensorFlow does, we do: the tangents of the operations inside win, and the custom gradient, which is asked at
+    once, counts only where those have none.
+    """
+    for tape in [t for t in state.tapes if isinstance(t, ForwardTape)]:
+        accumulator = tape.owner()
+        if accumulator is not None:
+            accumulator._follow(results, outputs)
 
 
 class ForwardAccumulator:
@@ -46,21 +69,31 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._primals, self._tangents = [], []
-        self._tape = GradientTape(persistent=True, watch_accessed_variables=False)
+        self._tape = ForwardTape(self)
         self._entered = False
-        self._around: list[GradientTape] = []  # tapes that were recording when the block was left
+        self._size: int | None = None  # how many directions a batch of them has
+        self._outer: list[GradientTape] = []  # tapes around the block
         if _repeats(primals):
             raise ValueError(
                 "Tensor {} was specified as a primal multiple times. This may indicate an error. If it was intended, "
                 "please sum the corresponding tangents."
             )
-        if nest.is_nested(primals):
-            nest.assert_same_structure(primals, tangents)
+        nest.assert_same_structure(primals, tangents)
         for primal, tangent in zip(nest.flatten(primals), nest.flatten(tangents), strict=False):
             self._watch(primal, tangent)
 
+    @classmethod
+    def _batch_accumulator(cls, primals: Any, tangents: Any) -> ForwardAccumulator:
+        """An accumulator along several directions at once: each tangent has one more axis, the first."""
+        leaves = nest.flatten(tangents)
+        for primal, tangent in zip(nest.flatten(primals), leaves, strict=False):
+            tangent.shape.assert_is_compatible_with([None, *primal.shape])
+        accumulator = cls(primals, tangents)
+        accumulator._size = leaves[0].shape[0]
+        return accumulator
+
     def _watch(self, primal: Any, tangent: Any) -> None:
-        if not primal.dtype.differentiable:
+        if not primal.dtype.is_floating:
             log_first_n(
                 f"primal {primal.dtype!r}",
                 f"The dtype of the watched primal must be floating (e.g. tf.float32), got {primal.dtype!r}",
@@ -76,6 +109,7 @@ class ForwardAccumulator:
     def __enter__(self) -> ForwardAccumulator:
         if self._tape._recording:
             raise ValueError("Accumulator is already recording.")
+        self._outer = list(state.tapes)
         self._tape.__enter__()
         if not self._entered:
             self._entered = True
@@ -84,47 +118,68 @@ class ForwardAccumulator:
 
     def __exit__(self, *error: Any) -> None:
         self._tape.__exit__()
-        self._around = list(state.tapes)
 
     @contextlib.contextmanager
     def _as_inside(self) -> Iterator[None]:
-        """Tangents belong to the block: outer tapes record them also when they are asked for later, this one never."""
-        entered = []
-        with self._tape.stop_recording() if self._tape._recording else contextlib.nullcontext():
-            try:
-                for tape in self._around:
-                    if not tape._recording and not tape._used:
-                        entered.append(tape.__enter__())
-                yield
-            finally:
-                for tape in reversed(entered):
-                    tape.__exit__()
+        """Tangents belong to the block: tapes around it record them whenever they are asked for, no others do."""
+        with contextlib.ExitStack() as stack:
+            for tape in [t for t in reversed(state.tapes) if t not in self._outer]:
+                stack.enter_context(tape.stop_recording())
+            for tape in self._outer:
+                if not tape._recording and not tape._used:
+                    stack.enter_context(tape)
+            yield
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """The derivative of each of ``primals`` in the direction of the tangents; None where it does not depend on them."""
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        return nest.map_structure(lambda p: self._jvp(p, zero), primals)
-
-    def _jvp(self, value: Any, zero: bool) -> Any:
-        found = None
-        for primal, tangent in zip(self._primals, self._tangents, strict=True):
-            if value is primal:
-                found = tangent
-        if found is None:
+        leaves = nest.flatten(primals)
+        for value in leaves:
             if not isinstance(value, Tensor) and not hasattr(value, "_tape_rows"):
                 raise AttributeError(f"{type(value).__name__!r} object has no attribute '_id'")
-            rows = self._tape._rows_of(value)
-            if rows and self._tape._record is not None and value.dtype.differentiable:
-                with self._as_inside():
-                    found = push(self._tape, dict(self._starts()), rows[-1])
-        if found is None and zero:
-            found = zeros_of(value)
+        found = self._tangents_of(leaves)
+        if zero:
+            found = [zeros_of(v) if t is None else t for v, t in zip(leaves, found, strict=True)]
+        return nest.pack_sequence_as(primals, found)
+
+    def _tangents_of(self, values: Sequence[Any]) -> list[Any]:
+        """The tangents of tensors and variables; None where there is none."""
+        found = [next((t for p, t in zip(self._primals, self._tangents, strict=True) if p is v), None) for v in values]
+        record, rows = self._tape._record, {}
+        for at, value in enumerate(values):
+            if found[at] is None and record is not None and value.dtype.differentiable:
+                states = self._tape._rows_of(value)
+                if states:
+                    rows[at] = states[-1]
+        if rows:
+            with self._as_inside():
+                found_here = self._push(list(rows.values()))
+            for at, tangent in zip(rows, found_here, strict=True):
+                found[at] = tangent
         return found
 
-    def _starts(self) -> Any:
-        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+    def _push(self, rows: list[int]) -> list[Any]:
+        if self._size is None:
+            return push(self._tape, dict(self._starts(self._tangents)), rows)
+        each = [push(self._tape, dict(self._starts([t[k] for t in self._tangents])), rows) for k in range(self._size)]
+        stack = TABLE["stack"]
+        return [None if c[0] is None else apply(stack, tuple(c), {"axis": 0}) for c in zip(*each, strict=True)]
+
+    def _starts(self, tangents: list[Any]) -> Any:
+        for primal, tangent in zip(self._primals, tangents, strict=True):
             for row in self._tape._rows_of(primal):
                 yield row, tangent
+
+    def _follow(self, results: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """Takes over the tangents of a function with a custom gradient, see :func:`follow_custom`."""
+        inside, by_gradient = self._tangents_of(results), self._tangents_of(outputs)
+        for output, tangent, other in zip(outputs, inside, by_gradient, strict=True):
+            if tangent is None and other is not None:  # in a graph a custom gradient hides what has no tangent
+                tangent = other if state.graph is None else zeros_of(output)
+            if tangent is not None:
+                self._primals.append(output)
+                self._tangents.append(tangent)
+                self._tape._watch_row(self._tape._record.enter(output))  # type: ignore[union-attr]
 
 
 def _repeats(primals: Any) -> bool:
@@ -132,16 +187,15 @@ def _repeats(primals: Any) -> bool:
     return len({id(p) for p in leaves}) != len(leaves)
 
 
-def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
-    """The tangent of row ``target``, given those of the source rows; None when it depends on none of them."""
+def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> list[Any]:
+    """The tangents of the target rows, given those of the source rows; None for one that depends on none of them."""
     record = tape._record
     marks = reach(tape, set(tangents)) if tangents else None
-    if marks is not None and not marks[target]:
-        return None
+    reached = [t for t in targets if marks is None or marks[t]]
     known = dict(tangents)
     kind = Sweep if type(record) is Record else record.sweeper  # type: ignore[union-attr] # a graph's own
     values = kind(record, {}, [], recorded=True)  # type: ignore[arg-type]
-    for row in range(min(known, default=target), target + 1):
+    for row in range(min(known, default=0), max(reached, default=-1) + 1):
         if row in known or (marks is not None and not marks[row]):
             continue
         op, a, b, _ = record.cell(row)  # type: ignore[union-attr]
@@ -152,7 +206,7 @@ def push(tape: GradientTape, tangents: dict[int, Any], target: int) -> Any:
                 known[row] = known_here
         elif op == CALL:
             _call(record.calls[a], known, values)  # type: ignore[union-attr]
-    return known.get(target)
+    return [known.get(t) for t in targets]
 
 
 def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
@@ -212,15 +266,24 @@ def _transposed(call: Any, inputs: list[Any], known: dict[int, Any], values: Swe
                       for r, i in zip(rules, call.inputs, strict=True)]  # fmt: skip
         pairs = [(_tensor(s), known[i]) for s, i in zip(shares, call.inputs, strict=True)
                  if s is not None and i in known]  # fmt: skip
-    if not pairs:
-        return [None] * call.outputs
-    shares, tangents = zip(*pairs, strict=True)
-    found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
-    return [None if t is None else _tensor(t) for t in found]
+    found: list[Any] = [None] * call.outputs
+    if pairs:
+        shares, tangents = zip(*pairs, strict=True)
+        found = tape.gradient(list(shares), adjoints, output_gradients=list(tangents))
+    return [_zeros(z) if t is None and _hidden(call, at, known) else _tensor(t)
+            for at, (t, z) in enumerate(zip(found, outputs, strict=True))]  # fmt: skip
+
+
+def _hidden(call: Any, output: int, known: dict[int, Any]) -> bool:
+    """True where TensorFlow can not see that an output does not depend on its inputs: its tangent is zero, not None."""
+    if call.primitive.name == "custom_gradient":
+        return True
+    taped = call.attrs.get("taped")
+    return taped is not None and any(taped.connects(output, at) for at, row in enumerate(call.inputs) if row in known)
 
 
 def _tensor(share: Any) -> Any:
-    return share if isinstance(share, Tensor) else share.dense()
+    return share if share is None or isinstance(share, Tensor) else share.dense()
 
 
 def _sum(parts: list[Any]) -> Any:

@@ -34,15 +34,21 @@ class PythonCall:
 
 @for_batches
 def _python_rule(gs: Any, z: Any, *inputs: Any, call: PythonCall) -> list[Any]:
-    recorded = any(isinstance(one, Tensor) for one in gs)
     floats = [t for t in call.inputs if t.dtype.differentiable]
-    pairs = [(o, wrap(plain(one))) for o, one in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
-    with no_tapes():
-        found = call.tape.gradient([o for o, _ in pairs], floats, output_gradients=[one for _, one in pairs],
+    targets = [o for o in call.outputs if o.dtype.differentiable]
+    seeds = [one for o, one in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
+
+    def gradient(*seeds: Any) -> Any:
+        found = call.tape.gradient(targets, floats, output_gradients=seeds,
                                    unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
-    shares = iter(found)
-    filled = [next(shares) if t.dtype.differentiable else None for t in call.inputs]
-    return filled if recorded else [plain(s) for s in filled]
+        return [convert_to_tensor(g) for g in found]
+
+    if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
+        shares = iter(py_function(gradient, seeds, [t.dtype for t in floats]))
+        return [next(shares) if t.dtype.differentiable else None for t in call.inputs]
+    with no_tapes():
+        shares = iter(gradient(*[wrap(one) for one in seeds]))
+    return [plain(next(shares)) if t.dtype.differentiable else None for t in call.inputs]
 
 
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")

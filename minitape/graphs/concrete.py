@@ -195,6 +195,8 @@ class ConcreteFunction:
             return None
         taped = self._taped.get(tuple(held))
         if taped is None:
+            if not _on_tape(record, inputs):  # all of it lies behind stop_gradient
+                return None
             taped = self._taped[tuple(held)] = Taped(self, held)
         arrays = [t.array for t in tensors]
         found = taped.forward.run(arrays)
@@ -209,6 +211,12 @@ class ConcreteFunction:
 def _is_hot(record: Any, tensor: Any) -> bool:
     row = record.find(tensor)
     return row is not None and row not in record.cold
+
+
+def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
+    """True when an active tape follows one of the tensors."""
+    rows = [row for row in map(record.find, tensors) if row is not None]
+    return any(on[row] for on in (tape.on_tape() for tape in state.tapes) for row in rows)
 
 
 def _held_elsewhere(leaf: Any) -> bool:
@@ -285,6 +293,11 @@ class Taped:
         seeds = [np.asarray(g) if np.ndim(g) else g for g, s in zip(gs, self.seeds, strict=True) if s is not None]
         found = iter(self.backward.run([*saved, *arrays, *seeds]))
         return [_share(g, found) for g in self.grads]
+
+    def connects(self, output: int, at: int) -> bool:
+        """True when the graph has a path from an input to an output, whether or not a call goes along it."""
+        seed = self.seeds[output] if self.seeds else None
+        return seed is not None and seed._row in needed(self.concrete.graph, _rows_of(self.grads[at]), [], [])[1]
 
     def replayed(self, inputs: Sequence[Any], saved: Sequence[Any]) -> list[Any]:
         """The outputs as eager operations of the inputs; what effects returned is taken from the first run."""

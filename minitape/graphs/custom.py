@@ -8,6 +8,7 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
+from ..forward import follow_custom
 from ..record import state
 from ..tensor import Tensor, finish, wrap
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
@@ -85,5 +86,6 @@ def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     outputs = [convert_to_tensor(t) for t in nest.flatten(result)]
     call = CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(flat), result)
     tensors = [*outputs, *(a._read() if hasattr(a, "_read") else a for a in [*flat, *variables])]
-    made = state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)})
-    return nest.pack_sequence_as(result, list(made))
+    made = list(state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)}))
+    follow_custom(outputs, made)
+    return nest.pack_sequence_as(result, made)
