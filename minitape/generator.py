@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, philox
+from . import dtypes, errors, philox
 from .convert import convert_to_tensor
 from .operands import static, tensor_of
-from .randomness import _limits, _scaled, _shape, _stateless_range, draw
+from .randomness import _checked, _limits, _scaled, _shape, _stateless_range, draw
 from .tensor import wrap
 from .variable import Variable
 
@@ -86,9 +86,10 @@ class Generator:
                              f"copy_from={copy_from}, state={state}, alg={alg}")  # fmt: skip
         self._alg = _algorithm(alg)
         if not isinstance(state, Variable):  # a variable is shared, as in TensorFlow
-            state = Variable(
-                convert_to_tensor(state, dtypes.int64), trainable=False, name="StateVar", dtype=dtypes.int64
-            )
+            state = convert_to_tensor(state, dtypes.int64)
+            if state.shape != (3,):
+                raise ValueError(f"Shapes {state.shape} and [3] are incompatible")
+            state = Variable(state, trainable=False, name="StateVar", dtype=dtypes.int64)
         self._state = state
 
     @classmethod
@@ -198,11 +199,11 @@ class Generator:
         sizes = _shape(shape, "StatelessRandomNormalV2")
         count = math.prod(sizes)
 
-        def fill() -> Any:
+        def run() -> list[Any]:
             key, counter = self._advance(count * philox.SKIP)
-            return sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)
+            return [wrap(np.asarray(sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)))]
 
-        return draw(fill, sizes, dtype)
+        return draw(run, sizes, dtype)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
@@ -213,7 +214,9 @@ class Generator:
         >>> print(tf.random.Generator.from_seed(1).normal([2], mean=5.0).numpy())
         [5.4384227 4.4656014]
         """
-        return _scaled(self._draw(philox.normal, shape, dtypes.as_dtype(dtype)), mean, stddev)
+        dtype = dtypes.as_dtype(dtype)
+        _checked((mean, stddev), dtype)
+        return _scaled(self._draw(philox.normal, shape, dtype), mean, stddev)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
@@ -225,7 +228,9 @@ class Generator:
         >>> bool(tf.reduce_all(abs(numbers) < 2))
         True
         """
-        return _scaled(self._draw(philox.truncated_normal, shape, dtypes.as_dtype(dtype)), mean, stddev)
+        dtype = dtypes.as_dtype(dtype)
+        _checked((mean, stddev), dtype)
+        return _scaled(self._draw(philox.truncated_normal, shape, dtype), mean, stddev)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
@@ -245,7 +250,12 @@ class Generator:
                              f"got minval={minval} and maxval={maxval}")  # fmt: skip
         if minval is None:
             return self._draw(philox.bits, shape, dtype)
-        return self._draw(philox.integers, shape, dtype, *_limits(minval, maxval, dtype, "StatelessRandomUniformIntV2"))
+        try:
+            limits = _limits(minval, maxval, dtype, "StatelessRandomUniformIntV2")
+        except errors.OpError:  # the kernel refuses them after the state has moved on
+            self.skip(math.prod(_shape(shape, "StatelessRandomUniformIntV2")))
+            raise
+        return self._draw(philox.integers, shape, dtype, *limits)
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:
         """Integers over the whole range of their dtype.
@@ -266,12 +276,12 @@ class Generator:
         dtype, sizes = dtypes.as_dtype(dtype), _shape(shape, "StatefulRandomBinomial")
         n, p = tensor_of(counts).array, tensor_of(probs).array
 
-        def fill() -> Any:
+        def run() -> list[Any]:
             key, counter = self._advance(100 * math.prod(sizes) * philox.SKIP)
             rng = np.random.Generator(np.random.Philox(key=key, counter=counter & (1 << 128) - 1))
-            return rng.binomial(np.asarray(n, np.int64), p, sizes).astype(dtype.as_numpy_dtype)
+            return [wrap(np.asarray(rng.binomial(np.asarray(n, np.int64), p, sizes).astype(dtype.as_numpy_dtype)))]
 
-        return draw(fill, sizes, dtype)
+        return draw(run, sizes, dtype)
 
     def make_seeds(self, count: int = 1) -> Any:
         """Seeds for the stateless functions: a tensor of shape [2, count].

@@ -90,7 +90,7 @@ class Constant(Initializer):
 
 
 class RandomNormal(Initializer):
-    """Numbers from a normal distribution. ValueError for a dtype that is no float.
+    """Numbers from a normal distribution, with a seed always the same. ValueError for a dtype that is no float.
 
     >>> import minitape as tf
     >>> tf.random_normal_initializer(seed=1)([2, 3]).shape
@@ -101,10 +101,13 @@ class RandomNormal(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        from .random import normal
+        from .random import normal, stateless_normal
 
         _no_partition(kwargs)
-        return normal(shape, self.mean, self.stddev, _plain(dtype, floating=True), seed=self.seed)
+        dtype = _plain(dtype, floating=True)
+        if self.seed is None:
+            return normal(shape, self.mean, self.stddev, dtype)
+        return stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
 
 
 class RandomUniform(Initializer):
@@ -119,7 +122,9 @@ class RandomUniform(Initializer):
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        from .random import uniform
+        from .random import stateless_uniform, uniform
 
         _no_partition(kwargs)
-        return uniform(shape, self.minval, self.maxval, _plain(dtype), seed=self.seed)
+        if self.seed is None:
+            return uniform(shape, self.minval, self.maxval, _plain(dtype))
+        return stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, _plain(dtype))

@@ -6,15 +6,18 @@ Without any seed the numbers differ from run to run.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import math
 import os
 import random as _python
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from . import dtypes, philox
+from . import dtypes, errors, philox
 from .convert import convert_to_tensor
 from .evidence import decided
 from .invalid import invalid
@@ -36,28 +39,89 @@ class _Seeds:
         self.plant(None)
 
     def plant(self, seed: Any) -> None:
+        try:
+            hash(seed)
+            self.rng = None if seed is None else _python.Random(seed)
+        except TypeError:  # a tensor or an array
+            seed = int(np.array(seed))
+            self.rng = _python.Random(seed)
         self.seed = seed
-        self.rng = None if seed is None else _python.Random(seed)
         self.read: dict[tuple[Any, ...], int] = {}
+        self.places: weakref.WeakKeyDictionary[_Draw, int] = weakref.WeakKeyDictionary()  # the same in graphs
 
-    def start(self, op: str, op_seed: Any, dtype: str, numbers: int) -> tuple[int, int]:
-        """Key and counter for the next ``numbers`` numbers of an operation."""
+    def start(self, op: str, op_seed: Any, dtype: str, blocks: int) -> tuple[int, int]:
+        """Key and counter for the next ``blocks`` of four numbers of an operation."""
         if self.seed is None and op_seed is None:
-            return int.from_bytes(os.urandom(8), "little"), 0
-        first, second = (self.seed if self.seed is not None else 87654321), op_seed
+            return _unpredictable()
+        second = op_seed
         if second is None:
             second = self.rng.randint(0, _MOST)  # type: ignore[union-attr]
-        pair = (first % _MOST, second % _MOST)
-        pair = (0, _MOST) if pair == (0, 0) else pair
+        pair = _pair(self.seed, second)
         counter = pair[1] << 64
         if op_seed is not None:  # an operation with its own seed goes on where it stopped
             place = (op, *pair, dtype)
             counter += self.read.get(place, 0)
-            self.read[place] = self.read.get(place, 0) + numbers * philox.SKIP
+            self.read[place] = self.read.get(place, 0) + blocks
         return pair[0], counter
+
+    def follow(self, draw: _Draw, blocks: int) -> tuple[int, int]:
+        """The same for an operation of a graph, which has a stretch of its own until the global seed is set."""
+        if draw.pair is None:
+            return _unpredictable()
+        before = self.places.get(draw, 0)
+        self.places[draw] = before + blocks
+        return draw.pair[0], (draw.pair[1] << 64) + before
+
+
+def _unpredictable() -> tuple[int, int]:
+    return int.from_bytes(os.urandom(8), "little"), 0
+
+
+def _pair(first: Any, second: Any) -> tuple[int, int]:
+    """The two seeds of an operation: the global one, or TensorFlow's stand-in for it, and its own."""
+    pair = ((87654321 if first is None else first) % _MOST, second % _MOST)
+    return (0, _MOST) if pair == (0, 0) else pair
+
+
+class _Draw:
+    """One random operation: ``fill(start, *arrays)`` makes its numbers, ``start(blocks)`` says where they begin.
+
+    In a graph its seeds are settled when it is made: those of the graph and the number of random operations before.
+    """
+
+    def __init__(self, fill: Callable[..., Any], op: str, seed: Any, dtype: str) -> None:
+        self.fill, self.op, self.seed, self.dtype = fill, op, seed, dtype
+        self.graph, self.pair = state.graph, None
+        if self.graph is not None and (seed is not None or self.graph.seed is not None):
+            if seed is None:
+                seed, self.graph.drawn = self.graph.drawn, self.graph.drawn + 1
+            self.pair = _pair(self.graph.seed, seed)
+
+    def start(self, blocks: int) -> tuple[int, int]:
+        if self.graph is None:
+            return _seeds.start(self.op, self.seed, self.dtype, blocks)
+        return _seeds.follow(self, blocks)
+
+    def again(self) -> _Draw:
+        """For a copy of the operation in another graph, which starts anew."""
+        return copy.copy(self)
+
+    def __call__(self, *tensors: Any) -> list[Any]:
+        return [wrap(np.asarray(self.fill(self.start, *[t.array for t in tensors])))]
 
 
 _seeds = _Seeds()
+
+
+def global_seed() -> Any:
+    """What ``tf.random.set_seed`` was given last, for the graph of a function."""
+    return _seeds.seed
+
+
+def restart(graph: Any) -> None:
+    """A new session of a graph: its random operations start anew."""
+    for place in [p for p in _seeds.places if p.graph is graph]:
+        del _seeds.places[place]
 
 
 def pair_of(op_seed: int | None) -> tuple[int, int]:
@@ -100,12 +164,8 @@ def _shape(shape: Any, op: str) -> tuple[int, ...]:
     return tuple(sizes.tolist())
 
 
-def draw(fill: Callable[..., Any], shape: Any, dtype: Any, *tensors: Any) -> Any:
-    """A tensor of the numbers that ``fill`` makes, given the arrays of the tensors; in a graph, anew in each run."""
-
-    def run(*given: Any) -> list[Any]:
-        return [wrap(np.asarray(fill(*[t.array for t in given])))]
-
+def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
+    """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
         from .graphs.effects import later
 
@@ -113,14 +173,24 @@ def draw(fill: Callable[..., Any], shape: Any, dtype: Any, *tensors: Any) -> Any
     return decided(run(*tensors)[0], tensors, "random sampling")
 
 
+@contextlib.contextmanager
+def _taking(seed: Any) -> Iterator[None]:
+    """Checks of the kernel: what it refuses has taken a seed of the global stream all the same."""
+    try:
+        yield
+    except errors.OpError:
+        if seed is None and state.graph is None and _seeds.rng is not None:
+            _seeds.rng.randint(0, _MOST)
+        raise
+
+
 def _stateful(op: str, sampler: Any, shape: tuple[int, ...], dtype: Any, seed: Any, *limits: Any) -> Any:
     count = math.prod(shape)
 
-    def fill() -> Any:
-        key, counter = _seeds.start(op, seed, dtype.name, count)
-        return sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(shape)
+    def fill(start: Any) -> Any:
+        return sampler(*start(count * philox.SKIP), count, dtype.as_numpy_dtype, *limits).reshape(shape)
 
-    return draw(fill, shape, dtype)
+    return draw(_Draw(fill, op, seed, dtype.name), shape, dtype)
 
 
 def _scaled(numbers: Any, mean: Any, stddev: Any) -> Any:
@@ -156,9 +226,11 @@ def normal(
     >>> tf.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    sizes, dtype = _shape(shape, "RandomStandardNormal"), dtypes.as_dtype(dtype)
+    dtype = dtypes.as_dtype(dtype)
     _checked((mean, stddev), dtype)
-    accept_attr("RandomStandardNormal", "dtype", dtype)
+    with _taking(seed):
+        accept_attr("RandomStandardNormal", "dtype", dtype)
+        sizes = _shape(shape, "RandomStandardNormal")
     return _scaled(_stateful("RandomStandardNormal", philox.normal, sizes, dtype, seed), mean, stddev)
 
 
@@ -177,9 +249,11 @@ def truncated_normal(
     >>> bool(tf.reduce_all(abs(tf.random.truncated_normal([100])) < 2))
     True
     """
-    sizes, dtype = _shape(shape, "TruncatedNormal"), dtypes.as_dtype(dtype)
+    dtype = dtypes.as_dtype(dtype)
     _checked((mean, stddev), dtype)
-    accept_attr("TruncatedNormal", "dtype", dtype)
+    with _taking(seed):
+        accept_attr("TruncatedNormal", "dtype", dtype)
+        sizes = _shape(shape, "TruncatedNormal")
     return _scaled(_stateful("TruncatedNormal", philox.truncated_normal, sizes, dtype, seed), mean, stddev)
 
 
@@ -232,10 +306,13 @@ def uniform(
     if dtype.is_integer:
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
-        sizes = _shape(shape, "RandomUniformInt")
-        limits = _limits(minval, maxval, dtype, "RandomUniformInt")
+        with _taking(seed):
+            sizes = _shape(shape, "RandomUniformInt")
+            limits = _limits(minval, maxval, dtype, "RandomUniformInt")
         return _stateful("RandomUniformInt", philox.integers, sizes, dtype, seed, *limits)
-    numbers = _stateful("RandomUniform", philox.uniform, _shape(shape, "RandomUniform"), dtype, seed)
+    with _taking(seed):
+        sizes = _shape(shape, "RandomUniform")
+    numbers = _stateful("RandomUniform", philox.uniform, sizes, dtype, seed)
     if maxval is None and type(minval) in (int, float) and minval == 0:
         return numbers
     return _float_range(numbers, minval, 1 if maxval is None else maxval)
@@ -255,12 +332,12 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     if x.ndim == 0:
         return x
 
-    def fill(values: Any) -> Any:
+    def fill(start: Any, values: Any) -> Any:
         count = values.shape[0]
-        start = _seeds.start("RandomShuffle", seed, x.dtype.name, -(-count // 1024))
-        return values[philox.permutation(*start, count)]
+        return values[philox.permutation(*start(-(-(count - 1) // 4)), count)]
 
-    return decided(draw(fill, x.shape, x.dtype, x), (x,), "RandomShuffle")
+    made = draw(_Draw(fill, "RandomShuffle", seed, x.dtype.name), x.shape, x.dtype, x)
+    return decided(made, (x,), "RandomShuffle")
 
 
 def _check_logits(x: Any, count: Any, op: str) -> int:
@@ -290,27 +367,29 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     accept("Multinomial", x.dtype)
     count = _check_logits(x, num_samples, "Multinomial")
 
-    def fill(values: Any) -> Any:
-        start = _seeds.start("Multinomial", seed, x.dtype.name, len(values) * (-(-count // 4) * 4))
-        return philox.categories(*start, values, count).astype(dtype.as_numpy_dtype)
+    def fill(start: Any, values: Any) -> Any:
+        place = start(len(values) * (-(-count // 4) * 8) * philox.SKIP)
+        return philox.categories(*place, values, count).astype(dtype.as_numpy_dtype)
 
-    return decided(draw(fill, [x.shape[0], count], dtype, x), (x,), "Multinomial")
+    made = draw(_Draw(fill, "Multinomial", seed, x.dtype.name), [x.shape[0], count], dtype, x)
+    return decided(made, (x,), "Multinomial")
 
 
 def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed: Any, dtype: Any) -> Any:
     """Samples of a distribution for each of the given parameters, each from its own part of the stream."""
     count = math.prod(sizes)
 
-    def fill(values: Any) -> Any:
+    def fill(start: Any, values: Any) -> Any:
         flat = values.reshape(-1).tolist()
-        key, counter = _seeds.start(op, seed, dtype.name, count * len(flat))
+        key, counter = start(count * len(flat) * philox.SKIP)
         out = np.empty((count, len(flat)))
         for j, rate in enumerate(flat):
             for i in range(count):
                 out[i, j] = sampler(key, counter + (j * count + i) * philox.SKIP, rate)
         return out.reshape(*sizes, *values.shape).astype(dtype.as_numpy_dtype)
 
-    return decided(draw(fill, [*sizes, *rates.shape], dtype, rates), (rates,), op)
+    made = draw(_Draw(fill, op, seed, dtype.name), [*sizes, *rates.shape], dtype, rates)
+    return decided(made, (rates,), op)
 
 
 @strict

@@ -26,7 +26,7 @@ from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find
 from .sources import CanNotConvert, converted
 from .streams import STREAMS, is_stream
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
-from .values import MISSING, Undefined, boolean, copies, decides, dtype_of, is_value
+from .values import MISSING, Undefined, boolean, copies, decides, dtype_of, is_value, without_variables
 
 # -- if ---------------------------------------------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("cond"):
             put(copies(before))
-            results.append(_no_variables(branch()))
+            results.append(without_variables(branch()))
         graphs.append(graph)
     put(before)
     first, second = results
@@ -153,10 +153,6 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
     merged = _merge_returned(first, second, outs)
     found = _build(test, graphs, outs)
     return merged(found) if isinstance(merged, _Pending) else merged
-
-
-def _no_variables(value: Any) -> Any:
-    return nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, value)
 
 
 def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:

@@ -103,7 +103,8 @@ class Graph(Record):
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
         self.collections: dict[str, list[Any]] = {}
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
-        self.seed: int | None = None
+        self.seed: Any = None if outer is None else outer.seed  # of its random operations
+        self.drawn = 0  # random operations that took their number from it
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
 
     def __len__(self) -> int:  # rows, as of every recording

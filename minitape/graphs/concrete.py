@@ -16,6 +16,7 @@ from ..custom import for_batches
 from ..evidence import born
 from ..invalid import invalid
 from ..primitives import Primitive
+from ..randomness import global_seed
 from ..record import CALL, state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
@@ -42,6 +43,9 @@ class FuncGraph(Graph):
     def __init__(self, name: str, outer: Graph | None = None, may_create: bool = True) -> None:
         super().__init__(outer)
         self.name, self.may_create = name, may_create
+        if outer is None:
+            self.seed = global_seed()
+        self.given: dict[int, Any] = {}  # row of each placeholder -> what the call that is traced gave for it
         self.created: list[Any] = []
         self.arguments: list[Any] = []
         self.outputs: list[Any] = []
@@ -240,13 +244,19 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
         specs = [(source.tensors[call.row + i].shape, source.tensors[call.row + i].dtype) for i in range(op.count)]
-        made = target.call_row(call.primitive, inputs, call.attrs, specs, op.name.rsplit("/", 1)[-1])
+        made = target.call_row(call.primitive, inputs, _copied(call.attrs), specs, op.name.rsplit("/", 1)[-1])
         new = target.calls[-1]
         if call.row in source.tuples:
             target.tuples.add(new.row)
         target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
         for i, tensor in enumerate(made):
             rows[call.row + i] = tensor._row
+
+
+def _copied(attrs: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a copied row: a random operation has a stretch of numbers of its own."""
+    again = getattr(attrs.get("function"), "again", None)
+    return attrs if again is None else attrs | {"function": again()}
 
 
 # -- the row of a call on an eager tape -------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ class Function:
             for known, found in self._traces.items():
                 if (known == key or _fits(found, values)) and _usable(found, outer):
                     return found
-        concrete = self._trace(shaped)
+        concrete = self._trace(shaped, _tensors(values))
         self._traces[key] = concrete
         return concrete
 
@@ -280,24 +280,27 @@ class Function:
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
-    def _trace(self, values: dict[str, Any]) -> ConcreteFunction:
+    def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
         self._tracing_count += 1
         if not self._initialized:
-            concrete, created = self._traced(signature, True)
+            concrete, created = self._traced(signature, True, given)
             self._initialized = True
             if created:  # traced again: the second trace must not make variables
                 concrete, _ = self._traced(signature, False)
             return concrete
         return self._traced(signature, False)[0]
 
-    def _traced(self, signature: Signature, may_create: bool) -> tuple[ConcreteFunction, list[Any]]:
+    def _traced(
+        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
+    ) -> tuple[ConcreteFunction, list[Any]]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
             leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
+            graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             args, kwargs = call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)

@@ -18,7 +18,7 @@ from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
-from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value
+from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value, without_variables
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -142,7 +142,7 @@ class _Loop:
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
-        before = self.get()
+        before = tuple(without_variables(v) for v in self.get())
         walk = None if source is None else _walk(source)
         carried = self._carried(before, body, source)
         flat = [v for _, value in carried for v in nest.flatten(value)]
@@ -339,9 +339,7 @@ def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
 
 def _all_values(value: Any) -> bool:
     leaves = nest.flatten(value)
-    return bool(leaves) and all(
-        (is_value(v) and not hasattr(v, "_read")) or isinstance(v, TensorArrayBase) for v in leaves
-    )
+    return bool(leaves) and all(is_value(v) or isinstance(v, TensorArrayBase) for v in leaves)
 
 
 def _zeros(value: Any) -> Any:
@@ -359,7 +357,7 @@ def _stand_in(graph: Any, value: Any) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
 
     def leaf(v: Any) -> Any:
-        if isinstance(v, Undefined) or not (is_value(v) or isinstance(v, TensorArrayBase)) or hasattr(v, "_read"):
+        if isinstance(v, Undefined) or not (is_value(v) or isinstance(v, TensorArrayBase)):
             return v
         tensor = convert_to_tensor(opened(v))
         shape = TensorShape(None) if isinstance(v, TensorArrayBase) else tensor.shape

@@ -12,6 +12,7 @@ import numpy as np
 from .. import nest
 from ..convert import convert_to_tensor, to_array
 from ..invalid import unsupported
+from ..randomness import restart
 from ..record import state
 from ..shape import TensorShape
 from ..slices import IndexedSlices
@@ -161,6 +162,7 @@ class Session:
         self._closed = False
         self._programs: dict[Any, Program] = {}
         self._graph_context: Any = None
+        restart(self.graph)
 
     def __enter__(self) -> Session:
         if self._closed:

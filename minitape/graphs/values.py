@@ -123,3 +123,11 @@ def boolean(value: Any) -> Any:
 def current(test: Any) -> Any:
     """A variable's value; anything else as it is."""
     return test._read() if hasattr(test, "_read") else test
+
+
+def without_variables(value: Any) -> Any:
+    """The same structure with the tensors that variables hold, where a loop or branch makes the names tensors."""
+    leaves = nest.flatten(value)
+    if any(not isinstance(v, Undefined) and hasattr(v, "_read") for v in leaves):
+        return nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, value)
+    return value

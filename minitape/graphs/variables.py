@@ -11,8 +11,9 @@ from ..convert import convert_to_tensor
 from ..custom import no_tapes
 from ..record import state
 from ..shape import TensorShape
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from ..variable import ResourceVariable, _numbers
+from .program import needed, replay
 from .symbolic import SymbolicTensor
 
 
@@ -91,13 +92,31 @@ def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: 
             shape: Any) -> None:  # fmt: skip
     """A variable made inside tf.function: once, with a value that is computed outside of the graph."""
     root.creates_variable()
-    if isinstance(initial_value, SymbolicTensor):
-        initial_value = wrap(initial_value.array)
+    if callable(initial_value) and not isinstance(initial_value, Tensor):
+        initial_value = initial_value()
     with no_tapes():
+        if isinstance(initial_value, SymbolicTensor):
+            initial_value = value_now(initial_value)
         ResourceVariable.__init__(
             variable, initial_value, trainable, name=name, dtype=dtype, constraint=constraint, shape=shape
         )
     root.created.append(variable)
+
+
+def value_now(tensor: Any) -> Any:
+    """The value that a tensor of a function has in the call that is being traced: the first value of a variable.
+
+    The rows that it needs run once more, out of the graph; NeedsValue where it hangs on what no call has given yet.
+    """
+    if not isinstance(tensor, SymbolicTensor):
+        return tensor
+    graph = tensor.graph
+    places = {**getattr(graph, "given", {}), **{inner._row: outer for outer, inner in graph.captures.values()}}
+    leaves = needed(graph, [tensor._row], [], ())[1]
+    missing = [row for row in leaves if row not in places and graph.leaves[row].tensor is None]
+    if missing:
+        return wrap(tensor.array)  # raises NeedsValue
+    return replay(graph, [tensor._row], {row: value_now(places[row]) for row in leaves if row in places})[0]
 
 
 def initializer_of(variables: Any, name: str = "init") -> Any:
