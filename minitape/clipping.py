@@ -15,6 +15,7 @@ from .primitives import TABLE
 from .reductions import reduce_sum
 from .slices import IndexedSlices
 from .tensor import apply, wrap
+from .updates import deprecated
 
 
 def _slices_or_tensor(t: Any) -> Any:
@@ -154,6 +155,8 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     >>> print(tf.math.accumulate_n([[1.0], [2.0]]).numpy())
     [3.]
     """
+    deprecated("accumulate_n (from tensorflow.python.ops.math_ops) is deprecated and will be removed in a future "
+               "version.\nInstructions for updating:\nUse `tf.math.add_n` Instead")  # fmt: skip
     values = [tensor_of(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
     if not values or any(v.dtype is not values[0].dtype for v in values):
         raise ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")

@@ -235,6 +235,8 @@ def _default_scalar(value: Any, kind: type) -> Any:
 
 def _from_numpy(value: Any, dtype: DType | None) -> Any:
     kind = value.dtype.kind
+    if not value.dtype.isnative:  # bytes in the order of another machine
+        value = value.astype(value.dtype.newbyteorder("="))
     if kind in "SUO" and (dtype is None or dtype.kind == "s" or kind == "O"):
         return _strings(value.reshape(-1).tolist() if kind != "S" else list(value.reshape(-1)), True).reshape(
             value.shape
@@ -268,7 +270,7 @@ def _stacked(value: Any) -> Any:
 
 def _is_sequence(value: Any) -> bool:
     return isinstance(value, (list, tuple, range, TensorShape)) or (
-        not isinstance(value, (dict, *_TEXT)) and hasattr(type(value), "__getitem__")
+        not isinstance(value, (dict, int, float, *_TEXT)) and hasattr(type(value), "__getitem__")
         and (not isinstance(value, (np.generic, np.ndarray)) or value.ndim > 0)
     )  # fmt: skip
 

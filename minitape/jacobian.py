@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,28 @@ from . import nest
 from .batch import Batch
 from .primitives import TABLE
 from .record import state
-from .tape import _leaf
+from .tape import _leaf, wants_zeros
 from .tensor import Tensor, wrap
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
 WITHOUT_PFOR = " with eager execution enabled and with  experimental_use_pfor set to False."
 
 
-def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -> Any:
+@contextlib.contextmanager
+def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iterator[None]:
+    """A ValueError from inside a Jacobian comes in the words that TensorFlow's vectorization has for all of them."""
+    try:
+        if use_pfor and parallel == 1:
+            raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+        yield
+    except ValueError as error:
+        if not use_pfor:
+            raise
+        raise ValueError(f"Encountered an exception while vectorizing the {kind} computation. Vectorization can be "
+                         "disabled by setting experimental_use_pfor to False.") from error  # fmt: skip
+
+
+def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: int | None, use_pfor: bool) -> Any:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     tape._begin()
     flat = [_leaf(s) for s in nest.flatten(sources)]
@@ -26,7 +42,9 @@ def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
     count = int(np.prod(shape))
     seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
-    found = rows_of_jacobian(tape, target, flat, seeds)
+    with _vectorizing("jacobian", use_pfor, parallel):
+        zero = wants_zeros(unconnected)
+        found = rows_of_jacobian(tape, target, flat, seeds)
     tape.last = ([target], flat)
     tape._end()
     results = [
@@ -37,7 +55,9 @@ def jacobian(tape: Any, target: Any, sources: Any, zero: bool, use_pfor: bool) -
     return nest.pack_sequence_as(sources, results)
 
 
-def batch_jacobian(tape: Any, target: Any, source: Any, parallel: int | None, use_pfor: bool) -> Any:
+def batch_jacobian(
+    tape: Any, target: Any, source: Any, unconnected: Any, parallel: int | None, use_pfor: bool
+) -> Any:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     tape._begin("used to")  # TensorFlow's wording here lacks a space
     size = target.shape.as_list()[0]
@@ -53,7 +73,9 @@ def batch_jacobian(tape: Any, target: Any, source: Any, parallel: int | None, us
     inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
-    (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
+    with _vectorizing("batch_jacobian", use_pfor, parallel):
+        wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
+        (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
     tape.last = ([target], [source])
     tape._end()
     if found is None:

@@ -35,6 +35,9 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     write = _writer(sys.stderr if stream is None else stream)
+    for name, kind, value in (("summarize", int, summarize), ("end", str, end)):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"Expected {'int' if kind is int else 'string'} for argument '{name}' not {value!r}.")
     limit = -1 if summarize is None or summarize < 0 else summarize
     end = "\n" if end is None else end
     inputs = tuple(_dense(v) for v in inputs)
@@ -47,16 +50,17 @@ def print_(*inputs: Any, **kwargs: Any) -> Any:
 def _in_graph(inputs: tuple[Any, ...], emit: Any) -> Any:
     from .dtypes import bool as boolean
     from .graphs.effects import later
+    from .graphs.parts import put_together, take_apart
     from .shape import TensorShape
 
-    leaves = nest.flatten(list(inputs))
+    apart = nest.map_structure(take_apart, list(inputs))
+    leaves = nest.flatten(apart)
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
     def run(*values: Any) -> list[Any]:
         found = iter(values)
-        emit(
-            nest.pack_sequence_as(list(inputs), [next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
-        )
+        packed = nest.pack_sequence_as(apart, [next(found) if isinstance(v, Tensor) else v for v in leaves])
+        emit(put_together(apart, packed))
         return [wrap(np.bool_(True))]
 
     return later(run, tensors, [(TensorShape([]), boolean)], stateful=True)[0]
@@ -109,6 +113,9 @@ def _structure(value: Any, limit: int) -> str:
         return tensor_text(value.array, limit)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {_structure(value[k], limit)}" for k in sorted(value)) + "}"
+    if hasattr(value, "_fields"):
+        pairs = zip(value._fields, value, strict=True)
+        return f"{type(value).__name__}({', '.join(f'{k}={_structure(v, limit)}' for k, v in pairs)})"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(_structure(v, limit) for v in value)
         if isinstance(value, list):
@@ -128,6 +135,8 @@ def tensor_text(array: Any, limit: int = 3) -> str:
     array = np.asarray(array)
     if not array.ndim:
         return element(array[()])
+    if array.shape[0] and (limit == 0 or not array.size):  # nothing to show of what is there
+        return "[" + "\n" * (array.ndim - 1) + " ...]"
     return _axis(array, limit, 0)
 
 
@@ -140,6 +149,21 @@ def _axis(array: Any, limit: int, depth: int) -> str:
         return "[" + " ".join("..." if i is None else element(array[i]) for i in places) + "]"
     gap = "\n" * (array.ndim - 1) + " " * (depth + 1)
     return "[" + gap.join("..." if i is None else _axis(array[i], limit, depth + 1) for i in places) + "]"
+
+
+def ragged_text(rows: Any, limit: int) -> str:
+    """Nested lists as TensorFlow prints a ragged tensor: commas, and numbers as ``tf.strings.as_string`` has them.
+
+    >>> ragged_text([[1.5, 2.0], []], 3)
+    '[[1.500000, 2.000000], []]'
+    """
+    if isinstance(rows, list):
+        cut = limit >= 0 and len(rows) > 2 * limit
+        shown = [*rows[:limit], None, *rows[len(rows) - limit :]] if cut else rows
+        return "[" + ", ".join("..." if r is None else ragged_text(r, limit) for r in shown) + "]"
+    if isinstance(rows, bytes):
+        return f"'{rows.decode('utf-8', 'replace')}'"
+    return str(rows).lower() if isinstance(rows, bool) else f"{rows:f}" if isinstance(rows, float) else str(rows)
 
 
 def element(value: Any) -> str:

@@ -334,7 +334,8 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 
     def fill(start: Any, values: Any) -> Any:
         count = values.shape[0]
-        return values[philox.permutation(*start(-(-(count - 1) // 4)), count)]
+        key, counter = start(-(-(count - 1) // 4))
+        return values[philox.permutation(key, counter, count)]
 
     made = draw(_Draw(fill, "RandomShuffle", seed, x.dtype.name), x.shape, x.dtype, x)
     return decided(made, (x,), "RandomShuffle")
@@ -368,8 +369,8 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     count = _check_logits(x, num_samples, "Multinomial")
 
     def fill(start: Any, values: Any) -> Any:
-        place = start(len(values) * (-(-count // 4) * 8) * philox.SKIP)
-        return philox.categories(*place, values, count).astype(dtype.as_numpy_dtype)
+        key, counter = start(len(values) * (-(-count // 4) * 8) * philox.SKIP)
+        return philox.categories(key, counter, values, count).astype(dtype.as_numpy_dtype)
 
     made = draw(_Draw(fill, "Multinomial", seed, x.dtype.name), [x.shape[0], count], dtype, x)
     return decided(made, (x,), "Multinomial")

@@ -86,6 +86,10 @@ class IndexedSlices:
                 raise invalid(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
+    def _watch_on(self, tape: Any) -> None:
+        for part in self._components():
+            tape.watch(part)
+
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 

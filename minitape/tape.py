@@ -81,7 +81,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__")  # fmt: skip
+                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -111,6 +111,8 @@ class GradientTape:
         self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
         while _orphans:
             _orphans.pop().release()
+        if self._used:  # entered again after its one gradient: it begins anew
+            self._forget()
         tapes = state.tapes
         record = state.record
         if self._record is None:
@@ -186,9 +188,12 @@ class GradientTape:
             raise ValueError("Tape is not recording.")
         self._note("reset")
         self._start = len(self._record)  # type: ignore[arg-type]
+        self._forget()
+        state.token = object()  # variables are watched anew when they are read
+
+    def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
         self.late = True
-        state.token = object()  # variables are watched anew when they are read
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -372,8 +377,8 @@ class GradientTape:
     ) -> Any:
         """The Jacobian of ``target`` with respect to each source, of shape target.shape + source.shape.
 
-        Computed in one sweep. ``parallel_iterations`` is accepted and has nothing to do. Raises RuntimeError on the
-        second call for a tape that is not persistent.
+        Computed in one sweep: ``parallel_iterations`` has nothing to do, though 1 is refused as in TensorFlow. Raises
+        RuntimeError on the second call for a tape that is not persistent, ValueError for one inside a gradient.
 
         >>> import minitape as tf
         >>> x = tf.Variable([1.0, 2.0])
@@ -385,7 +390,7 @@ class GradientTape:
         """
         from .jacobian import jacobian
 
-        return jacobian(self, target, sources, wants_zeros(unconnected_gradients), experimental_use_pfor)
+        return jacobian(self, target, sources, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def batch_jacobian(
         self,
@@ -409,8 +414,7 @@ class GradientTape:
         """
         from .jacobian import batch_jacobian
 
-        wants_zeros(unconnected_gradients)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
-        return batch_jacobian(self, target, source, parallel_iterations, experimental_use_pfor)
+        return batch_jacobian(self, target, source, unconnected_gradients, parallel_iterations, experimental_use_pfor)
 
     def _begin(self, used_to: str = "used to ") -> None:
         if self._used or self._record is None:  # also of a tape that never recorded, as in TensorFlow
@@ -567,7 +571,8 @@ def _no_tensor(values: Sequence[Any]) -> Exception:
         kind = type(value)
         plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
         name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-        error = AttributeError(f"{name!r} object has no attribute {missing!r}")
+        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
+        error = AttributeError(f"{owner} has no attribute {missing!r}")
         if missing == "dtype":
             return error
         first = first or error
@@ -588,7 +593,7 @@ def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     from .convert import convert_to_tensor
 
-    given = [convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
+    given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
     return given + [None] * (count - len(given))
 
 

@@ -159,6 +159,10 @@ class EagerTensor(Tensor, metaclass=_Named):
 
     experimental_ref = ref
 
+    def consumers(self) -> Any:
+        """Is of graphs only: NotImplementedError."""
+        raise NotImplementedError("Tensor.consumers is undefined when eager execution is enabled.")
+
     @property
     def device(self) -> str:
         """Where the value lives: always the CPU."""

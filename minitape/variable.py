@@ -63,7 +63,13 @@ class ResourceVariable(Variable):
         aggregation: Any = None,
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            from .tape import log_first_n
+
+            log_first_n(f"unknown {sorted(unknown)}",
+                        f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
                              "providing a `variable_def`. You provided neither.")  # fmt: skip
@@ -180,7 +186,7 @@ class ResourceVariable(Variable):
         """The current state as a NumPy array or scalar; NotImplementedError while a graph is being built."""
         if state.graph is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-        return self._state.numpy()
+        return self._read().numpy()  # tapes count it as an access
 
     # -- assignment ---------------------------------------------------------------------------------------------------
 
@@ -325,7 +331,7 @@ class ResourceVariable(Variable):
 
     def __repr__(self) -> str:
         return (
-            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._state._text(repr)}>"
+            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._read()._text(repr)}>"
         )
 
     def __iter__(self) -> Any:
@@ -337,7 +343,7 @@ class ResourceVariable(Variable):
         return getitem(self._read(), key, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self._state.__array__(dtype, copy)
+        return self._read().__array__(dtype, copy)
 
     def __hash__(self) -> int:
         raise TypeError(
@@ -345,13 +351,13 @@ class ResourceVariable(Variable):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._state)
+        return bool(self._read())
 
     def __int__(self) -> int:
-        return int(self._state)
+        return int(self._read())
 
     def __float__(self) -> float:
-        return float(self._state)
+        return float(self._read())
 
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state

@@ -368,6 +368,11 @@ class RaggedTensor:
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
 
+    def _print_text(self, limit: int) -> str:
+        from ..printing import ragged_text
+
+        return ragged_text(self.to_list(), limit)
+
     # -- Python's protocols -------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:

@@ -97,8 +97,11 @@ def test_augmented_assignment_is_refused(symbol):
 def test_arguments_that_are_not_supported_say_so():
     with pytest.raises(ValueError, match="does not support `caching_device`"):
         tf.Variable(1.0, caching_device="/CPU:0")
-    with pytest.raises(TypeError, match="foo"):
-        tf.Variable(1.0, foo=1)
+
+
+def test_unknown_arguments_are_ignored_and_logged(caplog):
+    assert tf.Variable(1.0, surprise=1).numpy() == 1.0
+    assert "'surprise'" in caplog.text
 
 
 def test_unknown_shapes():

@@ -248,9 +248,9 @@ def reset(tf, code: str = "keras") -> None:
     if "keras" in code:
         with contextlib.suppress(Exception):
             tf.keras.backend.clear_session()
-    logs = sys.modules.get("tensorflow.python.platform.tf_logging")
-    if logs is not None:
-        logs._log_counter_per_token.clear()
+    for module, counter in (("tensorflow.python.platform.tf_logging", "_log_counter_per_token"), ("minitape.tape", "_logged")):
+        if module in sys.modules:
+            getattr(sys.modules[module], counter).clear()
 
 
 def observe(tf, case: Case, seconds: float = 20.0) -> dict:
