@@ -234,7 +234,12 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
     sizes = given.reshape(-1).tolist()
     if x.shape.is_fully_defined():
-        sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+        try:
+            sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+        except ValueError as error:  # of a graph
+            from .graphs.refusals import refused
+
+            raise refused(error, "Reshape", [x], shape=sizes) from None
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
 
 

@@ -11,6 +11,7 @@ from typing import Any as _Any
 import numpy as _np
 
 from . import dtypes as _dtypes
+from .errors import InvalidArgumentError as _InvalidArgumentError
 from .invalid import invalid as _invalid
 from .namespace import lazy as _lazy
 from .opdefs import accept as _accept
@@ -25,15 +26,28 @@ from .tensor import apply as _apply
 from .tensor import wrap as _wrap
 
 
-def _with_values(check: _Callable[..., None], *tensors: _Any) -> _Any:
-    """Runs a check on eager tensors: now, or when the graph that is being built runs."""
+def _with_values(
+    check: _Callable[..., None], *tensors: _Any, words: tuple[str, ...] = (), summarize: int | None = None
+) -> _Any:
+    """Runs a check on eager tensors: now, or when the graph that is being built runs.
+
+    A graph has words of its own for an assertion that fails, and the tensors' names.
+    """
     if _state.graph is None and all(isinstance(t, _EagerTensor) for t in tensors):
         return check(*tensors)
     from .graphs.effects import later
     from .shape import TensorShape
 
+    names = [f"{label} ({getattr(t, 'name', 'Const:0')}) = " for label, t in zip("xy", tensors, strict=False)]
+
     def run(*values: _Any) -> list[_Any]:
-        check(*values)
+        try:
+            check(*values)
+        except _InvalidArgumentError:
+            if not words:
+                raise
+            data = [part for pair in zip(names, values, strict=True) for part in pair]
+            _graph_assert(False, [_tensor_of(v) for v in (*words, *data)], summarize)
         return [_wrap(_np.bool_(True))]
 
     return later(run, list(tensors), [(TensorShape([]), _dtypes.bool)], stateful=True)[0]
@@ -57,7 +71,7 @@ def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str 
     return _with_values(lambda c, *data: _graph_assert(c, data, summarize), _tensor_of(condition), *tensors)
 
 
-def _graph_assert(condition: _Any, data: tuple[_Any, ...], summarize: int | None) -> None:
+def _graph_assert(condition: _Any, data: _Any, summarize: int | None) -> None:
     """The same in a run of a graph, which words it otherwise."""
     if not condition:
         shown = " ".join(f"[{_summarized(_np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
@@ -114,7 +128,9 @@ def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
         x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> _Any:
         x, y = _hinted(x, y)
-        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y)
+        words = (*([] if message is None else [message]), f"Condition x {symbol} y did not hold element-wise:")
+        return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y,
+                            words=words, summarize=summarize)  # fmt: skip
 
     function.__name__ = function.__qualname__ = name
     example = {"==": "1, 1", "!=": "1, 2", "<": "1, 2", "<=": "1, 1", ">": "2, 1", ">=": "1, 1"}[symbol]
@@ -167,7 +183,8 @@ def _sign(
                                f"(shape={tensor.shape} "
                                f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}")  # fmt: skip
 
-        return _with_values(check, _tensor_of(x))
+        words = (_lead(message), f"Condition {condition} did not hold element-wise:")
+        return _with_values(check, _tensor_of(x), words=words, summarize=summarize)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError unless {condition} for every element.

@@ -1,15 +1,16 @@
 """Functions of ``tf`` that also take ragged or sparse tensors.
 
-Plain tensors must not pay for them: only when the first composite value is made, the modules of composites put their
-own versions around the functions (``install``). A wrapped function looks at its arguments and calls the composite
-version when one of them is composite, else the plain one.
+Plain tensors must not pay for them: only when the first composite value is made, the modules of composites give the
+functions their own versions (``install``). A function that was taught looks at its arguments and calls the composite
+version when one of them is composite, else its plain self. It is the same object as before: in
+``tf.reduce_sum(tf.ragged.constant(...))`` Python has fetched the function before the first ragged tensor is there.
 """
 
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any
 
 _installed: dict[str, dict[type, Callable[..., Any]]] = {}  # name of tf -> class -> version
@@ -20,7 +21,6 @@ def install(kind: type, versions: dict[str, Callable[..., Any]]) -> None:
 
     A version is called as ``version(plain_function, *args, **kwargs)``. Names that ``tf`` does not have are left out.
     """
-    fresh = {}
     for name, version in versions.items():
         if name in _installed:
             _installed[name][kind] = version
@@ -28,15 +28,10 @@ def install(kind: type, versions: dict[str, Callable[..., Any]]) -> None:
         function = _find(name)
         if function is None:
             continue
-        if hasattr(function, "_versions"):  # another name of a function that is wrapped already
-            function._versions[kind] = version
-            continue
-        if id(function) in fresh:
-            fresh[id(function)][1]._versions[kind] = version
-            continue
-        table = _installed[name] = {kind: version}
-        fresh[id(function)] = (function, _wrapped(function, table))
-    _rebind(fresh)
+        if not hasattr(function, "_versions"):  # else it is another name of one that was taught already
+            _installed[name] = {}
+            _teach(function, _installed[name])
+        function._versions[kind] = version
 
 
 def plain(function: Any) -> Any:
@@ -56,18 +51,38 @@ def _find(name: str) -> Any:
     return found
 
 
-def _wrapped(function: Any, versions: dict[type, Callable[..., Any]]) -> Any:
-    @functools.wraps(function)
-    def either(*args: Any, **kwargs: Any) -> Any:
+def _teach(function: FunctionType, versions: dict[type, Callable[..., Any]]) -> None:
+    """Makes a function choose among versions of itself; what it was until now stays as ``_plain``."""
+    before = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    before.__kwdefaults__ = function.__kwdefaults__
+    functools.update_wrapper(before, function)
+    vars(before).pop("__wrapped__")
+    vars(before).update(vars(function))
+
+    def choose(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for value in (*args, *kwargs.values()):
             kind = _kind(value, versions)
             if kind is not None:
-                return versions[kind](function, *args, **kwargs)
-        return function(*args, **kwargs)
+                return versions[kind](before, *args, **kwargs)
+        return before(*args, **kwargs)
 
-    either._plain = function  # type: ignore[attr-defined]
-    either._versions = versions  # type: ignore[attr-defined]
-    return either
+    function.__code__ = _choosing(len(function.__code__.co_freevars)).replace(co_name=function.__name__)
+    function.__defaults__, function.__kwdefaults__ = None, {"_choose": choose}
+    vars(function).setdefault("__wrapped__", before)
+    function._plain, function._versions = before, versions  # type: ignore[attr-defined]
+
+
+@functools.cache
+def _choosing(free: int) -> CodeType:
+    """The code of a function that was taught; it must have as many free variables as the code in whose place it is."""
+    names = ", ".join(f"v{i}" for i in range(free))
+    source = (f"def outer({names}):\n def taught(*args, _choose, **kwargs):\n  return _choose(args, kwargs)\n"
+              f"  {names or 'None'}\n return taught")  # fmt: skip
+    space: dict[str, Any] = {}
+    exec(compile(source, "<tf.dispatch>", "exec"), space)
+    return space["outer"](*range(free)).__code__  # type: ignore[no-any-return]
 
 
 def _kind(value: Any, versions: dict[type, Callable[..., Any]]) -> type | None:
@@ -80,14 +95,3 @@ def _kind(value: Any, versions: dict[type, Callable[..., Any]]) -> type | None:
             if type(item) in versions:
                 return type(item)
     return None
-
-
-def _rebind(fresh: dict[int, tuple[Any, Any]]) -> None:
-    """Puts the wrapped functions wherever minitape's modules hold the plain ones."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] != "minitape" or module is None:
-            continue
-        for key, value in list(vars(module).items()):
-            found = fresh.get(id(value))
-            if found is not None and found[0] is value:
-                setattr(module, key, found[1])

@@ -50,7 +50,9 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layo
     if dtype.kind in "qrv":
         raise TypeError(f"Cannot convert 0 to EagerTensor of dtype {dtype.name}")
     sizes = fill_sizes(shape)
-    return wrap(np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object))
+    return _made(
+        np.zeros(sizes, dtype.as_numpy_dtype) if dtype.kind != "s" else np.full(sizes, b"", object), name or "zeros"
+    )
 
 
 @strict
@@ -67,7 +69,13 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None, layou
     dtype = dtypes.as_dtype(dtype)
     if dtype.kind in "sqrv":
         raise TypeError(f"Cannot convert 1 to EagerTensor of dtype {dtype.name}")
-    return wrap(np.ones(fill_sizes(shape), dtype.as_numpy_dtype))
+    return _made(np.ones(fill_sizes(shape), dtype.as_numpy_dtype), name or "ones")
+
+
+def _made(array: Any, name: str) -> Any:
+    """The array as a tensor; a constant of the graph that is being built."""
+    tensor = wrap(array)
+    return tensor if state.graph is None else state.graph.constant(tensor, name)
 
 
 @strict

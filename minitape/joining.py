@@ -65,7 +65,12 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
     shapes = [tuple(t.shape) for t in tensors]
     rank = len(shapes[0])
     if not any(t.dtype is not tensors[0].dtype for t in tensors):
-        _concat_shapes(shapes, axis, rank)
+        try:
+            _concat_shapes(shapes, axis, rank)
+        except ValueError as error:  # of a graph
+            from .graphs.refusals import refused
+
+            raise refused(error, "ConcatV2", tensors, axis=axis) from None
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
 
 

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 from .errors import InvalidArgumentError, NotFoundError
 from .invalid import invalid
+from .record import state
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 _LITERAL = ("bool", "float", "double", "int32", "int64", "string")  # inputs of one type only
+_PYTHON = {"FLOAT": "float32", "DOUBLE": "float64", "HALF": "float16"}
 _LONG = {"FLOAT": "float", "DOUBLE": "double", "HALF": "half"}
 
 
@@ -90,6 +92,8 @@ def accept(op: str, *dtypes: Any) -> None:
             if attr in _LITERAL and attr != dtype.kernel_name:
                 raise _unlike(op, position, attr, dtype)
             if attr in found.allowed and _name(dtype) not in found.allowed[attr]:
+                if state.graph is not None:
+                    raise _not_passed(found, position, attr, dtype)
                 raise _not_allowed(op, found, attr, dtype)
         elif bound[attr] is not dtype:
             raise _unlike(op, position, bound[attr].kernel_name, dtype)
@@ -145,6 +149,15 @@ def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumen
         f"Value for attr '{attr}' of {dtype.kernel_name} is not in the list of allowed values: {names}\n\t; "
         f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op,
     )  # fmt: skip
+
+
+def _not_passed(found: OpDef, position: int, attr: str, dtype: Any) -> TypeError:
+    """The same while a graph is being built, which is refused in Python."""
+    names = ", ".join(_PYTHON.get(n, n.lower()) for n in found.allowed[attr])
+    parameter = found.text.split(", ")[min(position, len(found.inputs) - 1)].split(":")[0]
+    return TypeError(
+        f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}"
+    )
 
 
 def _unlike(op: str, position: int, wanted: str, dtype: Any) -> InvalidArgumentError:

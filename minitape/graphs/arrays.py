@@ -264,8 +264,10 @@ class TensorArray(TensorArrayBase):
         return out
 
     def concat(self, name: str | None = None) -> Any:
-        """The elements joined along their first axis."""
+        """The elements joined along their first axis; InvalidArgumentError for scalars."""
         shape = tuple(self._buffer.shape)
+        if len(shape) < 2:
+            raise invalid("Concat saw a scalar shape at index 0 but requires at least vectors.", "TensorArrayConcatV3")
         return TABLE["reshape"](self._buffer, shape=(-1, *shape[2:]))
 
     def gather(self, indices: Any, name: str | None = None) -> Any:

@@ -82,9 +82,9 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
             )
     try:
         nest.assert_same_structure(first, second, check_types=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         return Undefined(name, functools.partial(
-            TypeError, f"'{name}' must have the same nested structure in the main and else branches"))  # fmt: skip
+            TypeError, f"'{name}' must have the same nested structure in the main and else branches:\n\n{error}"))  # fmt: skip
     places: list[Any] = []
     for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
         if a is b and not isinstance(a, Tensor):
@@ -101,7 +101,7 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
                 continue
             label = "is None" if a is None or b is None else "is not a tensor"
             which = "main" if not is_value(a) else "else"
-            return Undefined(name, functools.partial(ValueError, f"'{name}' {label} at the end of the {which} branch"))
+            return Undefined(name, functools.partial(ValueError, f"'{name}' {label} at the end of the {which} branch."))
         dtypes = [dtype_of(a), dtype_of(b)]
         if dtypes[0] != dtypes[1]:
             raise TypeError(
@@ -158,7 +158,7 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
 def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:
     if first is None and second is None:
         return None
-    merged = _merge("the return value", None, first, second, outs)
+    merged = _merge("retval_", None, first, second, outs)
     if isinstance(merged, Undefined):
         raise merged.fail()
     return merged
@@ -359,24 +359,31 @@ def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return traced
 
 
+class AutoGraphError(Exception):
+    """Something went wrong in rewritten code."""
+
+
+class StagingError(AutoGraphError):
+    """An exception of the user's code, raised while it was traced, of a class that does not take a text alone."""
+
+
+class _KeyError(KeyError):
+    """A KeyError whose text may have several lines."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+_KeyError.__name__ = _KeyError.__qualname__ = "KeyError"
+_TAKE_TEXT = (AssertionError, AttributeError, NameError, NotImplementedError, RuntimeError, StopIteration, TypeError,
+              UnboundLocalError, ValueError)  # fmt: skip
+
+
 def _in_user_code(error: Exception) -> Exception | None:
     """The same kind of error with the user's frames in its message, as TensorFlow words it."""
     if isinstance(error, OpError) or getattr(error, "_in_user_code", False):
         return None
     kind = type(error)
-    if kind.__init__ not in (
-        Exception.__init__,
-        TypeError.__init__,
-        ValueError.__init__,
-        AttributeError.__init__,
-        NotImplementedError.__init__,
-        RuntimeError.__init__,
-        LookupError.__init__,
-        NameError.__init__,
-        AssertionError.__init__,
-        IndexError.__init__,
-    ):
-        return None
     lines = ["in user code:", ""]
     for frame in traceback.extract_tb(error.__traceback__):
         if own_file(frame.filename) or frame.name.startswith("_ag_"):
@@ -384,6 +391,9 @@ def _in_user_code(error: Exception) -> Exception | None:
         lines += [f'    File "{frame.filename}", line {frame.lineno}, in {frame.name}  *', f"        {frame.line}"]
     message = str(error).replace("\n", "\n    ")
     lines += ["", f"    {kind.__name__}: {message}", ""]
+    own = kind.__module__.startswith(("minitape", "tensorflow"))
+    if kind.__init__ is not Exception.__init__ and kind not in _TAKE_TEXT and not own:
+        kind = _KeyError if kind is KeyError else StagingError
     made = kind("\n".join(lines))
     made._in_user_code = True  # type: ignore[attr-defined]
     return made

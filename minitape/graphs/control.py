@@ -146,7 +146,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     >>> tf.switch_case(tf.constant(1), [lambda: "a", lambda: "b"])
     'b'
     """
-    if isinstance(branch_index, int):
+    if isinstance(branch_index, (int, float)):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     pairs = sorted(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if pairs and isinstance(pairs[0], tuple):
@@ -159,6 +159,9 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
         if not callable(function):
             raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {function}.")
     functions = dict(pairs)
+    if sorted(functions) != list(range(len(pairs))):
+        keys = ",".join(map(str, functions))
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{keys}}}")
     default = default or pairs[-1][1]
     index = convert_to_tensor(branch_index)
     if not is_symbolic_value(index):

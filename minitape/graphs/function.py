@@ -21,7 +21,7 @@ from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
 from .parts import Parts, take_apart
 from .signature import Signature, as_spec, call_arguments, text_of_parameters
-from .spec import TensorSpec, is_array, key_of
+from .spec import TensorSpec, is_array, key_of, show
 
 _RETRACING = (
     "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
@@ -228,17 +228,9 @@ class Function:
         for name, spec in self._named_signature().items():
             try:
                 value = values[name]
-                out[name] = (
-                    _cast_leaf(spec, value)
-                    if isinstance(spec, TensorSpec)
-                    else nest.map_structure(_cast_leaf, spec, value)
-                )
+                out[name] = _cast(spec, value)
             except _NoCast as error:
-                raise TypeError(self._refusal(str(error), args, kwargs)) from None
-            except (ValueError, TypeError) as error:
-                dtype = getattr(spec, "dtype", spec)
-                why = f"Cannot convert {values[name]!r} to EagerTensor of dtype {dtype.kernel_name}"
-                raise TypeError(self._refusal(why, args, kwargs)) from error
+                raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
         return out
 
     # -- traces -------------------------------------------------------------------------------------------------------
@@ -302,10 +294,21 @@ class Function:
             leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
+            before = nest.map_structure(lambda leaf: leaf, structure)
             args, kwargs = call_arguments(self._parameters, structure)
             result = self._function()(*self._with_owner(args), **kwargs)
+            self._check_unchanged(before, structure)
             result = _returned(result, self._python_function)
         return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
+
+    def _check_unchanged(self, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """ValueError when the function changed a list or dictionary that it was given."""
+        changed = [name for name in before if not _same_leaves(before[name], after[name])]
+        if changed:
+            raise ValueError(
+                f"{self._name}{self._signature} should not modify its Python input arguments. Modifying a copy is "
+                f"allowed. The following parameter(s) were modified: {', '.join(changed)}"
+            )
 
     def _function(self) -> Callable[..., Any]:
         if not self._autograph:
@@ -317,8 +320,43 @@ class Function:
         return self._converted
 
 
+def _same_leaves(before: Any, after: Any) -> bool:
+    """True when two structures have the same form and the very same leaves."""
+    if not nest.is_nested(before):
+        return before is after
+    try:
+        nest.assert_same_structure(before, after)
+    except (TypeError, ValueError):
+        return False
+    return all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True))
+
+
 class _NoCast(TypeError):
     pass
+
+
+def _cast(spec: Any, value: Any) -> Any:
+    """An argument as its part of the input signature wants it; _NoCast says why it does not fit."""
+    if isinstance(spec, dict):
+        if not isinstance(value, dict):
+            raise _NoCast(f"Can not cast {value!r} to a Dict type.")
+        if set(spec) != set(value):
+            raise _NoCast(f"{value} has different keys with the TraceType {show(spec)}.")
+        return type(value)((k, _cast(spec[k], value[k])) for k in value)
+    if isinstance(spec, (list, tuple)):
+        kind = list if isinstance(spec, list) else tuple
+        if not isinstance(value, kind):
+            raise _NoCast(f"Can not cast {value!r} to {kind.__name__} type.")
+        if len(spec) != len(value):
+            raise _NoCast(f"Expected {value} to have length of {len(spec)}")
+        cast = [_cast(s, v) for s, v in zip(spec, value, strict=True)]
+        return type(value)(*cast) if hasattr(value, "_fields") else kind(cast)
+    try:
+        return _cast_leaf(spec, value)
+    except _NoCast:
+        raise
+    except (ValueError, TypeError) as error:
+        raise _NoCast(f"Cannot convert {value!r} to EagerTensor of dtype {spec.dtype.kernel_name}") from error
 
 
 def _cast_leaf(spec: Any, value: Any) -> Any:

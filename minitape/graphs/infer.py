@@ -19,6 +19,7 @@ from ..primitives import Primitive
 from ..quiet import hush, restore
 from ..shape import TensorShape
 from ..tensor import CHECKS
+from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
 _ELEMENTWISE = {
@@ -52,25 +53,15 @@ class Mismatch(Exception):
 
     def text(self, name: str, primitive: Primitive, tensors: list[Any]) -> str:
         """TensorFlow's words for it."""
-        kind = _ENUM.get(tensors[0].dtype.name, "DT_" + tensors[0].dtype.name.upper())
-        attrs = f"T={kind}"
+        attrs = f"T={enum(tensors[0].dtype)}"
         if primitive.op == "MatMul":
             attrs += ", grad_a=false, grad_b=false, transpose_a=false, transpose_b=false"
         inputs = ", ".join(t.op.name if not t.value_index else t.name for t in tensors)
-        shapes = ", ".join(_brackets(t.shape) for t in tensors)
+        shapes = ", ".join(brackets(t.shape) for t in tensors)
         return (
             f"Dimensions must be equal, but are {self.sizes[0]} and {self.sizes[1]} for '{{{{node {name}}}}} = "
             f"{primitive.op}[{attrs}]({inputs})' with input shapes: {shapes}."
         )
-
-
-_ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
-
-
-def _brackets(shape: TensorShape) -> str:
-    if shape.rank is None:
-        return "<unknown>"
-    return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
 
 
 def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import nest
@@ -73,13 +73,9 @@ class Signature:
     def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The tensors of a call of the concrete function, after the checks that TensorFlow makes."""
         try:
-            bound = inspect.Signature(list(self.parameters.values())).bind(*args, **kwargs)
+            bound = inspect.Signature(list(self._traced_parameters())).bind(*args, **kwargs)
         except TypeError as error:
-            if not kwargs and len(args) == len(concrete.body.inputs):  # the flat way: only the tensors
-                tensors = [convert_to_tensor(a) for a in args]
-                concrete.check(tensors)
-                return tensors
-            if len(args) + len(kwargs) < len(self.values) and self._only_tensors_given(args, kwargs, concrete):
+            if self._only_tensors_given(args, kwargs, concrete):  # the flat way
                 return self._only_tensors(args, kwargs, concrete)
             raise self._refused(str(error), args, kwargs, concrete) from None
         tensors = []
@@ -89,15 +85,20 @@ class Signature:
         concrete.check(tensors)
         for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
             if not place.shape.is_compatible_with(tensor.shape):
-                raise TypeError(
-                    f"Binding inputs to tf.function failed due to `Can not cast {show(tensor)} to {show(place)}`. "
-                    f"Received args: {args} and kwargs: {kwargs} for signature: {self.short(concrete.body)}.\n"
-                    f"Fallback to flat signature also failed due to: {self._flat_reason(concrete, args, kwargs)}"
-                )
+                if self._only_tensors_given(args, kwargs, concrete):  # which has no eye for shapes
+                    return self._only_tensors(args, kwargs, concrete)
+                raise self._refused(f"Can not cast {show(tensor)} to {show(place)}", args, kwargs, concrete)
         return tensors
+
+    def _traced_parameters(self) -> Iterator[inspect.Parameter]:
+        """The parameters without the defaults that are part of the trace."""
+        for name, parameter in self.parameters.items():
+            yield parameter.replace(default=_EMPTY) if name in self.values else parameter
 
     def _matched(self, want: Any, got: Any, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
         wants, gots = nest.flatten(want), nest.flatten(got)
+        if len(wants) == 1 and isinstance(want, TensorSpec):
+            gots = [got]
         tensors = []
         for w, g in zip(wants, gots, strict=True):
             if isinstance(w, TensorSpec):
@@ -112,7 +113,8 @@ class Signature:
 
     def _only_tensors_given(self, args: Any, kwargs: Any, concrete: Any) -> bool:
         names = [t.op.name for t in concrete.body.inputs]
-        return len(args) + len(kwargs) == len(names) and all(k in names for k in kwargs)
+        tensors = all(isinstance(v, Tensor) or hasattr(v, "_read") for v in (*args, *kwargs.values()))
+        return tensors and len(args) + len(kwargs) == len(names) and all(k in names for k in kwargs)
 
     def _only_tensors(self, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
         names = [t.op.name for t in concrete.body.inputs]
@@ -124,13 +126,16 @@ class Signature:
     def _flat_reason(self, concrete: Any, args: Any, kwargs: Any) -> str:
         names = [t.op.name for t in concrete.body.inputs]
         flat = f"{self.name}({', '.join(names)})"
+        if len(args) > len(names):
+            return f"{flat} takes {len(names)} positional arguments, got {len(args)}."
         extra = [k for k in kwargs if k not in names]
         if extra:
             return f"{flat} got unexpected keyword arguments: {', '.join(extra)}."
         missing = [n for n in names[len(args) :] if n not in kwargs]
         if missing:
             return f"{flat} missing required arguments: {', '.join(missing)}."
-        return f"{flat} got other types."
+        at, bad = next(((i, v) for i, v in enumerate(args) if not isinstance(v, Tensor)), (0, None))
+        return f"{flat}: expected argument #{at}(zero-based) to be a Tensor; got {type(bad).__name__} ({bad})."
 
     def _refused(self, why: str, args: Any, kwargs: Any, concrete: Any) -> TypeError:
         return TypeError(

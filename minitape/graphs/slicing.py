@@ -11,6 +11,7 @@ from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor
 from .primitive import GraphPrimitive
+from .refusals import refused
 from .symbolic import SymbolicTensor
 
 
@@ -26,7 +27,10 @@ def getitem(tensor: Any, key: Any) -> Any:
 
         return boolean_mask(tensor, key)
     if not dynamic and tensor.shape.is_fully_defined():
-        return indexing.getitem(tensor, _settled(key))
+        try:
+            return indexing.getitem(tensor, _settled(key))
+        except ValueError as error:
+            raise refused(error, "StridedSlice", [tensor], spec=_settled(key)) from None
     if (
         tensor.shape.rank is not None
         and len([e for e in entries if e is not None and e is not Ellipsis]) > tensor.shape.rank

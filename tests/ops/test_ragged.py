@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -238,3 +241,13 @@ def test_printing_as_tensorflow():
 def test_wrong_use_raises(wrong, kind):
     with pytest.raises(kind):
         wrong()
+
+
+@pytest.mark.parametrize("code", [
+    "tf.reduce_sum(tf.ragged.constant([[1], [3]]))", "tf.map_fn(lambda x: x + 1, tf.ragged.constant([[1], [2, 3]]))[1, 1]",
+    "tf.nn.relu(tf.ragged.constant([[-1], [2, 4]]))[1, 1]", "tf.cast(tf.sparse.from_dense([4.0]), tf.int32).values[0]",
+])  # fmt: skip
+def test_the_first_composite_of_a_process_may_be_made_inside_a_call(code):
+    done = subprocess.run([sys.executable, "-c", f"import minitape as tf\nprint({code}.numpy())"], text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert (done.stdout, done.stderr) == ("4\n", "")

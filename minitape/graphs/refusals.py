@@ -1,0 +1,109 @@
+"""What TensorFlow's graphs say when the shapes of an operation's inputs do not fit, while the graph is being built."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..record import state
+from ..shape import TensorShape
+
+_ENUM = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE", "float16": "DT_HALF"}
+
+
+def enum(dtype: Any) -> str:
+    """The name of a dtype in TensorFlow's protocol buffers."""
+    return _ENUM.get(dtype.name, "DT_" + dtype.name.upper())
+
+
+def brackets(shape: TensorShape) -> str:
+    """A shape as kernels print it."""
+    if shape.rank is None:
+        return "<unknown>"
+    return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
+
+
+def refused(error: ValueError, op: str, tensors: list[Any], **attrs: Any) -> ValueError:
+    """The error with the words that a graph has for it: the operation, its inputs and their shapes."""
+    known = all(t.shape.is_fully_defined() for t in tensors)
+    text = _WORDS[op](state.graph.unique_name(_NAMES[op], False), tensors, **attrs) if known else None
+    return error if text is None else ValueError(text)
+
+
+def _node(name: str, op: str, attrs: str, inputs: list[str], shapes: list[str]) -> str:
+    return f"for '{{{{node {name}}}}} = {op}[{attrs}]({', '.join(inputs)})' with input shapes: {', '.join(shapes)}"
+
+
+def _inputs(tensors: list[Any]) -> tuple[list[str], list[str]]:
+    names = [_input_name(t) for t in tensors]
+    return names, [brackets(t.shape) for t in tensors]
+
+
+def _input_name(tensor: Any) -> str:
+    if not hasattr(tensor, "value_index"):
+        return "Const"  # an eager tensor, which the graph takes as a constant
+    return tensor.name if tensor.value_index else tensor.op.name
+
+
+def _reshape(name: str, tensors: list[Any], shape: Any) -> str | None:
+    (x,), sizes = tensors, [int(n) for n in shape]
+    have, known = math.prod(x.shape.as_list()), math.prod(n for n in sizes if n >= 0)
+    names, shapes = _inputs(tensors)
+    shown = "[" + ",".join("?" if n < 0 else str(n) for n in sizes) + "]"
+    where = _node(name, "Reshape", f"T={enum(x.dtype)}, Tshape=DT_INT32", [*names, f"{name}/shape"],
+                  [*shapes, f"[{len(sizes)}]"])  # fmt: skip
+    tail = f"{where} and with input tensors computed as partial shapes: input[1] = {shown}."
+    if min(sizes, default=0) < 0:
+        return f"Dimension size must be evenly divisible by {known} but is {have} {tail}" if known else None
+    return f"Cannot reshape a tensor with {have} elements to shape {shown} ({known} elements) {tail}"
+
+
+def _concat(name: str, tensors: list[Any], axis: int) -> str | None:
+    rests = []
+    for t in tensors:
+        sizes = t.shape.as_list()
+        if len(sizes) != len(tensors[0].shape) or not -len(sizes) <= axis < len(sizes):
+            return None
+        del sizes[axis]
+        rests.append(sizes)
+    for rest in rests[1:]:
+        for i, (m, n) in enumerate(zip(rests[0], rest, strict=True)):
+            if m != n:
+                names, shapes = _inputs(tensors)
+                attrs = f"N={len(tensors)}, T={enum(tensors[0].dtype)}, Tidx=DT_INT32"
+                where = _node(name, "ConcatV2", attrs, [*names, f"{name}/axis"], [*shapes, "[]"])
+                first, second = (brackets(TensorShape(r)) for r in (rests[0], rest))
+                return (f"Dimension {i} in both shapes must be equal, but are {m} and {n}. Shapes are {first} and "
+                        f"{second}. {where} and with computed input tensors: input[{len(tensors)}] = <{axis}>.")  # fmt: skip
+    return None
+
+
+def _slice(name: str, tensors: list[Any], spec: Any) -> str | None:
+    (x,), begin, end, masks = tensors, [], [], [0, 0, 0]
+    for at, part in enumerate(spec if isinstance(spec, tuple) else (spec,)):
+        if type(part) is int:
+            begin.append(part)
+            end.append(part + 1)
+            masks[2] |= 1 << at
+        elif part == slice(None):
+            begin.append(0)
+            end.append(0)
+            masks[0], masks[1] = masks[0] | 1 << at, masks[1] | 1 << at
+        else:
+            return None
+    bad = [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
+    if not bad:
+        return None
+    kinds = (f"Index=DT_INT32, T={enum(x.dtype)}, begin_mask={masks[0]}, ellipsis_mask=0, end_mask={masks[1]}, "
+             f"new_axis_mask=0, shrink_axis_mask={masks[2]}")  # fmt: skip
+    names, shapes = _inputs(tensors)
+    places = [f"{name}/stack", f"{name}/stack_1", f"{name}/stack_2"]
+    where = _node(name, "StridedSlice", kinds, [*names, *places], [*shapes, *[f"[{len(begin)}]"] * 3])
+    values = ", ".join(f"input[{i}] = <{' '.join(map(str, v))}>"
+                       for i, v in enumerate((begin, end, [1] * len(begin)), 1))  # fmt: skip
+    at, index = bad[0]
+    return f"slice index {index} of dimension {at} out of bounds. {where} and with computed input tensors: {values}."
+
+
+_WORDS: dict[str, Any] = {"Reshape": _reshape, "ConcatV2": _concat, "StridedSlice": _slice}
+_NAMES = {"Reshape": "Reshape", "ConcatV2": "concat", "StridedSlice": "strided_slice"}
