@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from . import TABLE, declare, elimination
+from . import TABLE, declare, diagonals, elimination, special
 from .linear import adjoint_of, swapped
 
-__all__ = ["adjoint_of", "swapped"]
+__all__ = ["adjoint_of", "diagonals", "special", "swapped"]  # the rules use the primitives of the two modules
 
 
 def _refuse(message: str, op: str) -> Exception:

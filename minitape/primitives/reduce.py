@@ -271,6 +271,8 @@ def _cumsum_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = Fal
 
 def _cumprod_rule(g: Any, z: Any, x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
     """As TensorFlow: divided by x, and 0 where x is 0 (which is not the derivative there)."""
+    from . import special  # noqa: F401 # declares div_no_nan
+
     product = TABLE["cumprod"](x, axis=axis, exclusive=exclusive, reverse=reverse)
     total = TABLE["cumsum"](product * g, axis=axis, exclusive=exclusive, reverse=not reverse)
     return TABLE["div_no_nan"](total, x)

@@ -115,3 +115,14 @@ def test_a_sweep_visits_only_rows_that_matter():
     marks = reach(tape, set(tape._rows_of(x)))
     assert sum(marks) <= 5, "only what depends on x is marked"
     assert tape.gradient(total, x).numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("module", ["decompositions", "segment", "convolution", "scatter", "sorting", "activation"])
+def test_rules_find_the_primitives_that_they_use(module):
+    out = python(f"""
+        import importlib, inspect, re
+        module = importlib.import_module("minitape.primitives.{module}")
+        from minitape.primitives import TABLE
+        print([name for name in re.findall(r'TABLE\\["(\\w+)"\\]', inspect.getsource(module)) if name not in TABLE])
+    """)
+    assert out.strip() == "[]", "a process that uses nothing else lacks these"
