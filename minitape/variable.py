@@ -155,12 +155,14 @@ class ResourceVariable(Variable):
             return  # as in TensorFlow: outside the block and inside stop_recording() the call is lost
         tape._watch_variable(self)
         record = tape._record
-        if type(record) is Record:
-            row = record.find(self._state)
-            if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
-                old = self._state
-                self._set(old.array)
-                self._state._made = old._made
+        if type(record) is not Record:  # a graph: what is read in it is watched
+            record.read(self)
+            return
+        row = record.find(self._state)
+        if row is not None and row not in tape.watched:  # what was read before stays unwatched: from here on, another row
+            old = self._state
+            self._set(old.array)
+            self._state._made = old._made
         tape._watch_row(self._row_in(record))
 
     def _tape_rows(self, tape: Any) -> list[int]:

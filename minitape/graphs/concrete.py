@@ -15,6 +15,7 @@ from .. import nest
 from ..custom import for_batches
 from ..evidence import born
 from ..invalid import invalid
+from ..plan import on_tape
 from ..primitives import Primitive
 from ..randomness import global_seed
 from ..record import CALL, state
@@ -220,7 +221,7 @@ def _is_hot(record: Any, tensor: Any) -> bool:
 def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
     """True when an active tape follows one of the tensors."""
     rows = [row for row in map(record.find, tensors) if row is not None]
-    return any(on[row] for on in (tape.on_tape() for tape in state.tapes) for row in rows)
+    return any(on[row] for on in map(on_tape, state.tapes) for row in rows)
 
 
 def _held_elsewhere(leaf: Any) -> bool:
