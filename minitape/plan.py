@@ -187,6 +187,47 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     return False
 
 
+# -- which comes first ------------------------------------------------------------------------------------------------
+
+
+def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
+    """The rows behind the targets in TensorFlow's order: each after all that read it, first come, first served.
+
+    Our own sweep goes by row numbers; this order shows only where slices are put behind each other. Of a call it is the
+    first row.
+    """
+    inputs: dict[int, list[int]] = {}
+    readers: dict[int, int] = {}
+    heads = [_first_row(record, t) for t in targets][::-1]
+    stack = list(heads)
+    while stack:
+        row = stack.pop()
+        if row not in inputs:
+            inputs[row] = found = [_first_row(record, i) for i in _inputs(record, row)]
+            for i in found:
+                readers[i] = readers.get(i, 0) + 1
+            stack += found
+    queue = [h for h in heads if not readers.get(h)]
+    for row in queue:
+        for i in inputs[row]:
+            readers[i] -= 1
+            if not readers[i]:
+                queue.append(i)
+    return queue
+
+
+def _inputs(record: Any, row: int) -> tuple[int, ...]:
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        return (a,) if a == b else (a, b)
+    return record.calls[a].inputs if op == CALL else ()  # type: ignore[no-any-return]
+
+
+def _first_row(record: Any, row: int) -> int:
+    op, number, _, _ = record.cell(row)
+    return record.calls[number].row if op == CALL else row  # type: ignore[no-any-return]
+
+
 # -- what is done at them ---------------------------------------------------------------------------------------------
 
 

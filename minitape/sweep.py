@@ -19,7 +19,7 @@ from .plan import Visit
 from .primitives import _BATCH, TABLE
 from .primitives.blocks import LARGE, accumulate
 from .quiet import hush, restore
-from .record import LONG, Call, Record
+from .record import LEAF, LONG, Call, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, wrap
 
@@ -51,6 +51,8 @@ class Sweep:
         self.adjoints: dict[int, Any] = {}
         self.edges: list[tuple[int, Any, Any]] = []
         self.visits = visits
+        self.targets = tuple(seeds)
+        self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
         self.batched = bool(_BATCH) and any(type(s) in _BATCH for s in seeds.values())
         if not recorded and record.real is not None:
@@ -86,6 +88,24 @@ class Sweep:
         if self.long is not None and row not in self.record.meta:
             return self.record.real(self.long[row]) if self.reach[row] & 2 else None  # type: ignore[misc]
         return self.adjoints.get(row)
+
+    def slices_at(self, row: int) -> IndexedSlices:
+        """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the calls."""
+        slices, arrived = self.adjoints[row], self.slices.get(row, ())
+        if len(arrived) < 2:
+            return slices  # type: ignore[no-any-return]
+        place: dict[int, list[int]] = {}
+        first = 0
+        for call, count in arrived:
+            place.setdefault(call, []).extend(range(first, first + count))
+            first += count
+        order = np.array([i for call in plan.breadth_first(self.record, self.targets) for i in place.get(call, ())])
+        if self.recorded:
+            places = wrap(order)
+            values, indices = (TABLE["gather"](part, places, axis=0) for part in (slices.values, slices.indices))
+        else:
+            values, indices = slices.values[order], slices.indices[order]
+        return IndexedSlices(values, indices, slices.dense_shape)
 
     def _walk(self, visits: list[Visit]) -> Iterator[int]:
         """Hands on one share after the other; yields a row when its last share is handed on."""
@@ -173,8 +193,13 @@ class Sweep:
         inputs = call.inputs
         for i, share in self._shares(primitive, wanted, gs, z, [values[r] for r in inputs], call.attrs):
             if share is not None:
-                self._add(inputs[i], share)
+                self._add(inputs[i], share, primitive.name == "custom_gradient" and self._is_leaf(inputs[i]))
+                if type(share) is IndexedSlices:
+                    self.slices.setdefault(inputs[i], []).append((row, share.indices.shape[0]))
         return True
+
+    def _is_leaf(self, row: int) -> bool:
+        return self.long is None and self.record.cell(row)[0] == LEAF  # type: ignore[no-any-return]
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         """(position, share) for each wanted input of a call."""
@@ -204,10 +229,13 @@ class Sweep:
 
     # -- adding up ----------------------------------------------------------------------------------------------------
 
-    def _add(self, row: int, share: Any) -> None:
-        """Adds a share to the adjoint of ``row``, in the shape of the row."""
+    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
+        """Adds a share to the adjoint of ``row``, in the shape of the row.
+
+        A source gets what a custom gradient gave for it ``as_given``: TensorFlow does not look at its shape either.
+        """
         if type(share) is not IndexedSlices:
-            share = self._fitted(row, share)
+            share = share if as_given else self._fitted(row, share)
             if self.long is not None:
                 self.reach[row] |= 2
                 if row not in self.record.meta:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import nest, plan
+from .errors import invalid
 from .evidence import born, clock, site, stack, told
 from .frames import user_frame
 from .primitives import _BATCH, TABLE
@@ -513,6 +514,7 @@ class GradientTape:
             s = parts[0]
             if type(s.values) in BATCHES:
                 return wrap(s.dense().data)
+            s = sweep.slices_at(next(r for r in rows if sweep.adjoint(r) is not None))
             return (
                 s
                 if isinstance(s.values, Tensor)
@@ -632,6 +634,7 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
             check_same_dtype("Mul", seed, target)
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
+            _refuse_larger(seed, target)
         return seed if recorded else seed.array
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
@@ -640,6 +643,15 @@ def _seed(target: Any, seed: Any, recorded: bool) -> Any:
     else:
         one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return wrap(one) if recorded else one
+
+
+def _refuse_larger(seed: Any, target: Any) -> None:
+    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
+        if given > wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
 
 
 def _leaf(value: Any) -> Any:

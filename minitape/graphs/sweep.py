@@ -46,10 +46,10 @@ class GraphSweep(Sweep):
             return TABLE["zeros_like"](self.tensor(row))
         return g.dense() if type(g) is IndexedSlices else g
 
-    def _add(self, row: int, share: Any) -> None:
+    def _add(self, row: int, share: Any, as_given: bool = False) -> None:
         if isinstance(share, (np.ndarray, np.generic)):
             share = wrap(share)
-        if type(share) is not IndexedSlices:
+        if type(share) is not IndexedSlices and not as_given:
             share = fitted(share, self.tensor(row))
         before = self.adjoints.get(row)
         if before is None:
