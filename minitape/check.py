@@ -125,7 +125,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
                 moved = wrap((t.array + sign * step.reshape(tuple(t.shape))).astype(t.dtype.as_numpy_dtype))
                 values.append(np.asarray(f(*tensors[:i], moved, *tensors[i + 1 :]).array, np.float64).reshape(-1))
             columns.append((values[0] - values[1]) / (2 * delta))
-        numbers.append(np.stack(columns, axis=1) if columns else np.zeros((size, 0)))
+        found = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+        numbers.append(found.astype(t.dtype.as_numpy_dtype))
     return tuple(theory), tuple(numbers)
 
 

@@ -313,6 +313,21 @@ class Dataset:
         length = max(self._length - n, 0) if self._length >= 0 else self._length
         return self._derived(lambda: itertools.islice(iter(self), n, None), length, "_SkipDataset", self._spec)
 
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Every ``num_shards``-th element, from number ``index`` on: one worker's part; InvalidArgumentError for others.
+
+        >>> import minitape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(5).shard(2, 1)]
+        [1, 3]
+        """
+        count, first = int(num_shards), int(index)
+        if count < 1:
+            raise invalid(f"Number of shards must be greater than zero (currently num_shards = {count}).", "ShardDataset")
+        if not 0 <= first < count:
+            raise invalid(f"Index must be between 0 and {count - 1} (currently index = {first}).", "ShardDataset")
+        length = self._length if self._length < 0 else max(0, -(-(self._length - first) // count))
+        return self._derived(lambda: itertools.islice(iter(self), first, None, count), length, "_ShardDataset", self._spec)
+
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which the function is false."""
         return self._derived(
