@@ -26,7 +26,7 @@ from .operands import integers, static, strict, tensor_of
 from .primitives import TABLE
 from .record import state
 from .shape import TensorShape
-from .tensor import apply, wrap
+from .tensor import Tensor, apply, wrap
 
 _MOST = 2**31 - 1
 _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
@@ -151,10 +151,12 @@ def set_seed(seed: Any) -> None:
 # -- shapes, dtypes, running ------------------------------------------------------------------------------------------
 
 
-def _shape(shape: Any, op: str) -> tuple[int, ...]:
-    """A shape argument as ints, after the kernel's checks."""
+def _shape(shape: Any, op: str) -> Any:
+    """A shape argument as ints, after the kernel's checks; as a tensor where only a run of the graph knows it."""
     if isinstance(shape, TensorShape):
         shape = shape.as_list()
+    elif state.graph is not None and not hasattr(tensor_of(shape), "array"):
+        return tensor_of(shape)
     sizes = integers(shape, op, "T")
     if sizes.ndim != 1:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {list(sizes.shape)}", op)
@@ -184,13 +186,23 @@ def _taking(seed: Any) -> Iterator[None]:
         raise
 
 
-def _stateful(op: str, sampler: Any, shape: tuple[int, ...], dtype: Any, seed: Any, *limits: Any) -> Any:
-    count = math.prod(shape)
+def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits: Any) -> Any:
+    def fill(start: Any, sizes: Any = shape) -> Any:
+        count = math.prod(map(int, sizes))
+        return sampler(*start(count * philox.SKIP), count, dtype.as_numpy_dtype, *limits).reshape(sizes)
 
-    def fill(start: Any) -> Any:
-        return sampler(*start(count * philox.SKIP), count, dtype.as_numpy_dtype, *limits).reshape(shape)
+    made = _Draw(fill, op, seed, dtype.name)
+    return draw(made, _known_sizes(shape), dtype, shape) if isinstance(shape, Tensor) else draw(made, shape, dtype)
 
-    return draw(_Draw(fill, op, seed, dtype.name), shape, dtype)
+
+def _known_sizes(shape: Any) -> TensorShape:
+    """What a graph knows of a shape that is a tensor."""
+    if shape.op.type == "Shape":
+        return shape.op.inputs[0].shape  # type: ignore[no-any-return]
+    if shape.op.type == "Pack":
+        return TensorShape([int(n.array) if hasattr(n, "array") else None for n in shape.op.inputs])
+    rank = shape.shape[0] if shape.shape.rank else None
+    return TensorShape(None if rank is None else [None] * rank)
 
 
 def _scaled(numbers: Any, mean: Any, stddev: Any) -> Any:

@@ -281,6 +281,7 @@ class Function:
             concrete, created = self._traced(signature, True, given)
             self._initialized = True
             if created:  # traced again: the second trace must not make variables
+                self._tracing_count += 1
                 concrete, _ = self._traced(signature, False)
             return concrete
         return self._traced(signature, False)[0]
