@@ -67,7 +67,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
         return input._map_values(stop_gradient)
     if isinstance(input, IndexedSlices):
         return input.with_values(stop_gradient(input.values))
-    return apply(TABLE["stop_gradient"], (tensor_of(input),), {})
+    return apply(TABLE["stop_gradient"], (input._unseen() if hasattr(input, "_unseen") else tensor_of(input),), {})
 
 
 # -- casts ------------------------------------------------------------------------------------------------------------

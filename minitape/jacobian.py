@@ -10,6 +10,7 @@ import numpy as np
 
 from . import nest
 from .batch import Batch
+from .plan import on_tape
 from .primitives import TABLE
 from .record import state
 from .tape import _leaf, wants_zeros
@@ -92,9 +93,16 @@ def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarr
     if not each:
         return [_zeros((0, *s.shape), s) for s in sources]
     return [
-        None if any(g is None for g in column) else TABLE["stack"](*map(_dense, column), axis=0)
-        for column in zip(*each, strict=True)
-    ]
+        None if any(g is None for g in column) or (source is target and not _follows(tape, source))
+        else TABLE["stack"](*map(_dense, column), axis=0)
+        for source, column in zip(sources, zip(*each, strict=True), strict=True)
+    ]  # fmt: skip
+
+
+def _follows(tape: Any, tensor: Any) -> bool:
+    """True for a tensor on the tape; of any other a Jacobian with respect to itself is None."""
+    rows = tape._rows_of(tensor)
+    return bool(rows) and bool(on_tape(tape)[rows[-1]])
 
 
 def _dense(g: Any) -> Any:

@@ -202,7 +202,7 @@ class GradientTape:
 
         Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
         """
-        if self._record is None:
+        if self._record is None or self._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         if not self._recording:
             raise ValueError("Tape is not recording.")
@@ -218,6 +218,8 @@ class GradientTape:
         finally:
             record.paused -= 1
             record.note("resume", self)
+            if self._used:  # by a gradient in the block: it begins anew
+                self._forget()
             self._recording = True
             self._start = len(record)
             state.tapes.append(self)
@@ -240,13 +242,26 @@ class GradientTape:
                     )
             if not t.dtype.differentiable:
                 warn_not_watchable(t.dtype)
+                self._watches()
                 continue
-            if self._record is None:
-                raise AttributeError("'NoneType' object has no attribute '_tape'")
-            if self._recording:
-                self._watch_row(self._record.enter(t))
+            if self._watches():
+                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
             else:
-                self._record.note("watch_ignored", t)
+                self._record.note("watch_ignored", t)  # type: ignore[union-attr]
+
+    def _watches(self) -> bool:
+        """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
+
+        Raises AttributeError for a tape that was never entered or is used up.
+        """
+        if self._record is None or self._used:
+            raise AttributeError("'NoneType' object has no attribute '_tape'")
+        if self._recording or self._record is state.record:
+            return bool(state.tapes)
+        if not state.tapes or type(self._record) is not Record or type(state.record) is not Record:
+            return False
+        self._join(state.record)
+        return True
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
@@ -534,7 +549,9 @@ class GradientTape:
         for target, seed in zip(targets, seeds, strict=True):
             if target is source and source.dtype.kind != "s":
                 if seed is not None and not isinstance(seed, Tensor):
-                    return wrap(seed.data)
+                    # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
+                    read = not isinstance(target, Tensor) and target.trainable and self._watch_accessed_variables
+                    return wrap(seed.data) if read else None
                 return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 

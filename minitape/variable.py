@@ -125,6 +125,17 @@ class ResourceVariable(Variable):
                 self._seen = token
         return self._state
 
+    def _unseen(self) -> Any:
+        """The current state as a tensor, for ``stop_gradient``: tapes do not count it as an access."""
+        if state.graph is not None:
+            return state.graph.read(self)
+        if state.record is not None:
+            row = self._row_in(state.record)
+            for tape in state.tapes:
+                if self._trainable and tape._watch_accessed_variables and tape._record is state.record:
+                    tape._watch_row(row)
+        return self._state
+
     def _enter(self, record: Any) -> int:
         """The row of the current state in a recording, watched by the tapes that watch what is read."""
         row = self._row_in(record)
@@ -148,12 +159,11 @@ class ResourceVariable(Variable):
             from .tape import warn_not_watchable
 
             warn_not_watchable(self.dtype)
-            return
-        if tape._record is None:
-            raise AttributeError("'NoneType' object has no attribute '_tape'")
-        if not tape._recording:
-            return  # as in TensorFlow: outside the block and inside stop_recording() the call is lost
+        if not tape._watches():
+            return  # as in TensorFlow: where nothing records the call is lost
         tape._watch_variable(self)
+        if not self.dtype.differentiable:
+            return
         record = tape._record
         if type(record) is not Record:  # a graph: what is read in it is watched
             record.read(self)
