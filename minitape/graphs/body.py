@@ -37,6 +37,7 @@ class Body:
                 self.places.append(inner)
         self.effects = effects_of(graph)
         self._program: Program | None = None
+        self._noting: Program | None = None
 
     @property
     def feeds(self) -> list[int]:
@@ -58,9 +59,19 @@ class Body:
             self._program = Program(self.graph, self.fetches, self.feeds, self.effects)
         return self._program.run(arrays)
 
-    def replay(self, tensors: Sequence[Any]) -> list[Any]:
-        """The outputs for eager tensors, as recorded operations; without effects."""
-        return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)))
+    def run_noting(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], dict[int, Any]]:
+        """The same, and what each row with effects (or that reads a variable) gave, for a later ``replay``."""
+        rows = [c.row + i for c in self.graph.calls if is_stateful(c.primitive)
+                for i in range(self.graph.op_of[c.row].count)]  # fmt: skip
+        if self._noting is None:
+            self._noting = Program(self.graph, [*self.fetches, *rows], self.feeds, self.effects)
+        found = self._noting.run(arrays)
+        count = len(self.fetches)
+        return found[:count], dict(zip(rows, found[count:], strict=True))
+
+    def replay(self, tensors: Sequence[Any], notes: dict[int, Any] | None = None) -> list[Any]:
+        """The outputs for eager tensors, as recorded operations; without effects: what they gave is in the notes."""
+        return replay(self.graph, self.fetches, dict(zip(self.feeds, tensors, strict=True)), notes)
 
     def aligned(self, captured: Sequence[Any]) -> None:
         """Takes these captured tensors, in this order: several bodies of one operation share their inputs."""
@@ -68,7 +79,7 @@ class Body:
             self.graph.capture(tensor) if isinstance(tensor, SymbolicTensor) else None
         self.places = [self.graph.captures[id(t)][1] for t in captured]
         self.captured = list(captured)
-        self._program = None
+        self._program = self._noting = None
 
 
 def effects_of(graph: Graph) -> list[Any]:

@@ -315,13 +315,12 @@ class Taped:
         graph, body = self.concrete.graph, self.concrete.body
         known: dict[int, Any] = {}
         kept = dict(zip(self.saved, saved, strict=True))
-        for row in _stateful_rows(graph, self.concrete._rows):
-            known[row] = wrap(kept[row])
+        notes = {row: kept[row] for row in _stateful_rows(graph, self.concrete._rows)}
         for group, tensor in zip(self.groups, inputs, strict=True):
             for row in group:
                 same = row not in kept or kept[row] is tensor.array or np.array_equal(kept[row], tensor.array)
                 known[row] = tensor if same else tensor + wrap(kept[row] - tensor.array)
-        return replay(graph, body.fetches, known)
+        return replay(graph, body.fetches, known, notes)
 
 
 def _rows_of(g: Any) -> list[int]:

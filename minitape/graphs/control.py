@@ -14,9 +14,9 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..record import state
 from ..shape import TensorShape
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .primitive import GraphPrimitive
+from .primitive import GraphPrimitive, write_notes
 from .symbolic import SymbolicTensor
 
 # -- cond -------------------------------------------------------------------------------------------------------------
@@ -31,8 +31,18 @@ def _case_forward(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any
     return _branch(index, bodies).run(arrays)
 
 
+def _case_noting(index: Any, *arrays: Any, bodies: Sequence[Body]) -> tuple[Any, ...]:
+    found, notes = _branch(index, bodies).run_noting(arrays)
+    return (*found, write_notes(notes))
+
+
 def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    return _branch(tensors[0].array, attrs["bodies"]).replay(tensors[1:])
+    notes = attrs.get("notes")
+    found = _branch(tensors[0].array, attrs["bodies"]).replay(tensors[1:], notes)
+    return found if notes is None else [*found, wrap(write_notes(notes))]
+
+
+_NOTES = (TensorShape([]), dtypes.string)  # the output of an operation with effects that says what they gave
 
 
 def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -47,7 +57,10 @@ def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 def _case_primitive(stateful: bool, name: str) -> GraphPrimitive:
-    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager, stateful=stateful)
+    if stateful:
+        return GraphPrimitive("case", name, lambda tensors, attrs: [*_case_infer(tensors, attrs), _NOTES],
+                              forward=_case_noting, eager=_case_eager, stateful=True, noted=True)  # fmt: skip
+    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager)
 
 
 CASE = {(True, "cond"): _case_primitive(True, "If"), (False, "cond"): _case_primitive(False, "StatelessIf"),
@@ -59,7 +72,8 @@ def build_case(index: Any, bodies: list[Body], name: str) -> list[Any]:
     """Adds the operation that runs one of the bodies."""
     captured = share_captures(bodies)
     stateful = any(b.effects for b in bodies)
-    return list(state.graph.apply(CASE[stateful, name], (index, *captured), {"bodies": tuple(bodies)}))
+    found = list(state.graph.apply(CASE[stateful, name], (index, *captured), {"bodies": tuple(bodies)}))
+    return found[:-1] if stateful else found
 
 
 def is_symbolic_value(value: Any) -> bool:
@@ -234,8 +248,25 @@ def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: int 
     return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, list(arrays[:count]), list(arrays[count:]), limit))
 
 
+def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: int | None) -> tuple[Any, ...]:
+    notes = []
+
+    def step(values: Sequence[Any]) -> Any:
+        found, note = body.run_noting(values)
+        notes.append(note)
+        return found
+
+    found = _while(lambda a: bool(test.run(a)[0]), step, list(arrays[:count]), list(arrays[count:]), limit)
+    return (*found, write_notes(notes))
+
+
 def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     count, test, body = attrs["count"], attrs["test"], attrs["body"]
+    if "notes" in attrs:  # as many turns as it took
+        values = list(tensors[:count])
+        for note in attrs["notes"]:
+            values = body.replay([*values, *tensors[count:]], note)
+        return [*values, wrap(write_notes(attrs["notes"]))]
     return _while(
         lambda t: bool(test.run([i.array for i in t])[0]),
         body.replay,
@@ -251,16 +282,10 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 WHILE = {
-    stateful: GraphPrimitive(
-        "while",
-        "While" if stateful else "StatelessWhile",
-        _while_infer,
-        forward=_while_forward,
-        eager=_while_eager,
-        stateful=stateful,
-    )
-    for stateful in (True, False)
-}
+    False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
+    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), _NOTES],
+                         forward=_while_noting, eager=_while_eager, stateful=True, noted=True),
+}  # fmt: skip
 
 
 def while_loop(
@@ -396,7 +421,8 @@ def build_while(test: Body, body: Body, values: Sequence[Any], limit: int | None
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)
     attrs = {"test": test, "body": body, "count": len(values), "limit": limit}
-    return list(state.graph.apply(WHILE[stateful], (*values, *captured), attrs))
+    found = list(state.graph.apply(WHILE[stateful], (*values, *captured), attrs))
+    return found[:-1] if stateful else found
 
 
 def _flat_shapes(invariants: Any) -> list[Any]:

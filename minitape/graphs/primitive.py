@@ -25,6 +25,7 @@ class GraphPrimitive(Primitive):
     ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which
     they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
     shapes.
+    The last output of a ``noted`` one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"].
     """
 
     def __init__(
@@ -39,7 +40,9 @@ class GraphPrimitive(Primitive):
         stateful: bool = False,
         symbolic_rule: bool = True,
         missing: str = "none",
+        noted: bool = False,
     ) -> None:
+        self.noted = noted
         super().__init__(
             name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
         )
@@ -91,9 +94,14 @@ def eager_vjp(primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any
 def _replay_rule(primitive: GraphPrimitive) -> Any:
     @for_batches
     def rule(gs: Any, z: Any, *inputs: Any, **attrs: Any) -> Any:
+        notes = []
+        if primitive.noted:
+            gs, notes = gs[:-1], [z[-1]]
         tensors = [g for g in [*gs, *inputs] if isinstance(g, Tensor)]
         if any(type(t) is not EagerTensor for t in tensors):
-            return _replay_row(primitive, attrs, list(gs), inputs)
+            return _replay_row(primitive, attrs, list(gs), notes, inputs)
+        if notes:
+            attrs = attrs | {"notes": read_notes(notes[0])}
         if tensors:
             return eager_vjp(primitive, attrs, [as_eager(g) for g in gs], [as_eager(i) for i in inputs])
         with no_tapes():
@@ -110,20 +118,36 @@ def as_eager(value: Any) -> Any:
     return value if isinstance(value, Tensor) else wrap(np.asarray(value))
 
 
-def _replay_row(primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], inputs: tuple[Any, ...]) -> list[Any]:
+def write_notes(notes: Any) -> np.ndarray:
+    """Notes as an array, so that they can be an output."""
+    array = np.empty((), object)
+    array[()] = notes
+    return array
+
+
+def read_notes(value: Any) -> Any:
+    """The counterpart of ``write_notes``."""
+    return np.asarray(value.array if isinstance(value, Tensor) else value, object).item()
+
+
+def _replay_row(
+    primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], notes: list[Any], inputs: tuple[Any, ...]
+) -> list[Any]:
     from ..record import state
 
     shares: list[Any] = [None] * len(inputs)
-    made = state.graph.apply(VJP, (*gs, *inputs), {"primitive": primitive, "attrs": attrs, "count": len(gs)})
+    row = {"primitive": primitive, "attrs": attrs, "count": len(gs)}
+    made = state.graph.apply(VJP, (*gs, *notes, *inputs), row)
     for i, share in zip(floats(inputs), made, strict=True):
         shares[i] = share
     return shares
 
 
 def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    count = attrs["count"]
-    gs, inputs = tensors[:count], tensors[count:]
-    shares = eager_vjp(attrs["primitive"], attrs["attrs"], gs, inputs)
+    gs, inputs, own = tensors[: attrs["count"]], _inputs_of(tensors, attrs), attrs["attrs"]
+    if attrs["primitive"].noted:
+        own = own | {"notes": read_notes(tensors[attrs["count"]])}
+    shares = eager_vjp(attrs["primitive"], own, gs, inputs)
     return [dense(shares[i], inputs[i]) for i in floats(inputs)]
 
 
@@ -134,8 +158,13 @@ def dense(share: Any, like: Any) -> Any:
     return share if isinstance(share, Tensor) else share.dense()
 
 
+def _inputs_of(tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
+    """The inputs of the operation that a VJP row belongs to: behind the adjoints and the notes."""
+    return tensors[attrs["count"] + attrs["primitive"].noted :]
+
+
 def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    inputs = tensors[attrs["count"] :]
+    inputs = _inputs_of(tensors, attrs)
     return [(inputs[i].shape, inputs[i].dtype) for i in floats(inputs)]
 
 

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import errors
+from ..pyfunction import PYTHON
 from ..quiet import hush, restore
 from ..record import CALL
-from ..tensor import apply
+from ..tensor import apply, finish, wrap
 from . import failures
 from .compile import Writer
 from .fuse import LEAST, fusable
+from .primitive import read_notes
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -114,8 +116,13 @@ def constant_array(graph: Any, row: int) -> Any:
     return graph.folded[row] if leaf is None else leaf.tensor.array
 
 
-def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any]) -> list[Any]:
-    """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors."""
+def replay(
+    graph: Any, fetches: Sequence[int], known: dict[int, Any], notes: dict[int, Any] | None = None
+) -> list[Any]:
+    """Runs the needed rows as eager operations, so that open tapes record them; ``known`` maps rows to tensors.
+
+    ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
+    """
     calls, leaves = needed(graph, fetches, list(known), ())
     values = dict(known)
     for row in leaves:
@@ -124,16 +131,18 @@ def replay(graph: Any, fetches: Sequence[int], known: dict[int, Any]) -> list[An
     for call in calls:
         if all(row in values for row in range(call.row, call.row + call.outputs)):
             continue
-        replay_call(graph, call, values)
+        replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
 
 
-def replay_call(graph: Any, call: Any, values: dict[int, Any]) -> None:
+def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:
     """Runs one call eagerly and puts its results into ``values``."""
     primitive = call.primitive
     tensors = [values[r] for r in call.inputs]
     special = getattr(primitive, "replayed", None)
-    if special is not None:
+    if notes is not None and call.row in notes:
+        outs = _as_noted(call, tensors, [notes[call.row + i] for i in range(graph.op_of[call.row].count)])
+    elif special is not None:
         outs = special(graph, call, values)
     elif getattr(primitive, "infer", None) is not None:
         outs = primitive.eager(tensors, call.attrs)
@@ -142,3 +151,16 @@ def replay_call(graph: Any, call: Any, values: dict[int, Any]) -> None:
         outs = outs if isinstance(outs, tuple) else (outs,)
     for index, out in enumerate(outs):
         values.setdefault(call.row + index, out)
+
+
+def _as_noted(call: Any, tensors: Sequence[Any], found: list[Any]) -> list[Any]:
+    """What a call with effects gave when it ran, connected with its inputs where gradients pass."""
+    primitive = call.primitive
+    if getattr(primitive, "noted", False):
+        return list(primitive.eager(tensors, call.attrs | {"notes": read_notes(found[-1])}))
+    outs = [wrap(a) for a in found]
+    if primitive.op == "ReadVariableOp" and tensors and tensors[0].dtype.differentiable:
+        return [tensors[0] + wrap(found[0] - tensors[0].array)]
+    if primitive.name == "py_function":
+        finish(PYTHON, tuple(tensors), {"call": read_notes(found[-1])}, tuple(outs[:-1]))
+    return outs
