@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor
+from ..filling import zeros
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
@@ -92,6 +93,8 @@ class _Elements:
         self.tensor, self.start, self.count = tensor, wrap(np.int32(0)), size_of(tensor)
 
     def item(self, index: Any) -> Any:
+        if self.tensor.shape[0] == 0:  # the body is traced all the same
+            return zeros(self.tensor.shape[1:], self.tensor.dtype)
         return TABLE["gather"](self.tensor, index, axis=0)
 
     def next(self, index: Any) -> Any:

@@ -127,7 +127,7 @@ def write_notes(notes: Any) -> np.ndarray:
 
 def read_notes(value: Any) -> Any:
     """The counterpart of ``write_notes``."""
-    return np.asarray(value.array if isinstance(value, Tensor) else value, object).item()
+    return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
 def _replay_row(
