@@ -112,7 +112,7 @@ class Checkpoint:
         (Path(prefix).parent / "checkpoint").write_text(f'model_checkpoint_path: "{Path(prefix).name}"\n')
         return prefix
 
-    def read(self, save_path: Any, options: Any = None) -> RestoreStatus:
+    def read(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """Assigns the values of a checkpoint to the variables of the same path.
 
         Raises NotFoundError when there is no such checkpoint, ValueError when a shape differs.
@@ -122,35 +122,35 @@ class Checkpoint:
         for key, variable in found.items():
             if key in saved:
                 variable.assign(saved[key])
-        return RestoreStatus(set(saved), set(found))
+        return CheckpointLoadStatus(set(saved), set(found))
 
-    def restore(self, save_path: Any, options: Any = None) -> RestoreStatus:
+    def restore(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
         """As ``read``; ``None`` for the path restores nothing."""
         unsupported("Checkpoint.restore", options=options)
-        return RestoreStatus(set(), set()) if save_path is None else self.read(save_path)
+        return CheckpointLoadStatus(set(), set()) if save_path is None else self.read(save_path)
 
 
-class RestoreStatus:
+class CheckpointLoadStatus:
     """What ``restore`` returns: which values found their variables."""
 
     def __init__(self, saved: set[str], found: set[str]) -> None:
         self._saved, self._found = saved, found
 
-    def assert_consumed(self) -> RestoreStatus:
+    def assert_consumed(self) -> CheckpointLoadStatus:
         """Raises AssertionError unless every saved value found a variable and every variable a value."""
         odd = sorted((self._saved ^ self._found) - {"save_counter" + _VALUE})
         if odd:
             raise AssertionError(f"Some objects had no counterpart: {', '.join(odd)}")
         return self
 
-    def assert_existing_objects_matched(self) -> RestoreStatus:
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raises AssertionError when a variable found no value."""
         odd = sorted(self._found - self._saved - {"save_counter" + _VALUE})
         if odd:
             raise AssertionError(f"No saved value for: {', '.join(odd)}")
         return self
 
-    def expect_partial(self) -> RestoreStatus:
+    def expect_partial(self) -> CheckpointLoadStatus:
         """Says that values may be left over: minitape does not warn of them anyway."""
         return self
 

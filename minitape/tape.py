@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from . import nest, plan
-from .errors import invalid
 from .evidence import born, clock, site, stack, told
 from .frames import user_frame
+from .invalid import invalid
 from .primitives import _BATCH, TABLE
 from .record import Record, state
 from .slices import IndexedSlices
