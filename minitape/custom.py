@@ -244,7 +244,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def inner(*args: Any, **kwargs: Any) -> Any:
         @custom_gradient
-        def once(*arguments: Any) -> Any:
+        def recomputed(*arguments: Any) -> Any:
             with unrecorded():
                 result = f(*arguments, **kwargs)
 
@@ -258,7 +258,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
             return result, grad
 
-        return once(*args)
+        return recomputed(*args)
 
     return inner
 

@@ -314,7 +314,12 @@ class Dataset:
         return self._derived(lambda: itertools.islice(iter(self), n, None), length, "_SkipDataset", self._spec)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
-        """Every ``num_shards``-th element, from number ``index`` on: one worker's part; InvalidArgumentError for others."""
+        """Every ``num_shards``-th element, from number ``index`` on: one worker's part; InvalidArgumentError for others.
+
+        >>> import minitape as tf
+        >>> [int(x) for x in tf.data.Dataset.range(5).shard(2, 1)]
+        [1, 3]
+        """
         count, first = int(num_shards), int(index)
         if count < 1:
             raise invalid(f"Number of shards must be greater than zero (currently num_shards = {count}).", "ShardDataset")

@@ -104,9 +104,10 @@ def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]
             return Undefined(name, functools.partial(ValueError, f"'{name}' {label} at the end of the {which} branch."))
         dtypes = [dtype_of(a), dtype_of(b)]
         if dtypes[0] != dtypes[1]:
-            raise TypeError(
-                f"'{name}' has dtype {dtypes[0].name} in the main branch, but dtype {dtypes[1].name} in the else branch"
-            )
+            return Undefined(name, functools.partial(
+                TypeError,
+                f"'{name}' has dtype {dtypes[0].name} in the main branch, but dtype {dtypes[1].name} in the else branch",
+            ))  # fmt: skip
         places.append((len(outs[0]), None))
         outs[0].append(a)
         outs[1].append(b)

@@ -142,10 +142,14 @@ class _Loop:
     def __init__(self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...]) -> None:
         self.names, self.get, self.put, self.later = names, get, put, later
         self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
+        self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
-        before = tuple(without_variables(v) for v in self.get())
+        self._run(tuple(without_variables(v) for v in self.get()), test, body, source)
+
+    def _run(self, first: tuple[Any, ...], test: Any, body: Any, source: Any) -> None:
+        before = tuple(self.dropped.get(n, v) for n, v in zip(self.names, first, strict=True))
         walk = None if source is None else _walk(source)
         carried = self._carried(before, body, source)
         flat = [v for _, value in carried for v in nest.flatten(value)]
@@ -192,7 +196,15 @@ class _Loop:
             specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
             made = _traced_turn(turn, specs, _Options())
         tested = _traced_turn(check, specs, _Options())
-        self._check(carried, specs[len(index) :], made.outputs[len(index) :])
+        odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
+        if odd is not None:  # a turn that does not read the value from before may still be right
+            name, error = odd
+            if name in self.dropped:
+                raise error
+            self.dropped[name] = Undefined(name, lambda: error)
+            self.put(first)
+            self._run(first, test, body, source)
+            return
         found = build_while(tested, made, [*index, *start], options.limit)[len(index) :]
         values, at = dict(zip(self.names, before, strict=True)), 0
         for name, value in carried:
@@ -263,19 +275,21 @@ class _Loop:
             leaves.append(a)
         return leaves
 
-    def _check(self, carried: list[Any], before: list[Any], after: list[Any]) -> None:
+    def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:
+        """The first name whose dtype or shape changes in a turn, and what TensorFlow says of it."""
         labels = [(name, leaf) for name, value in carried for leaf in nest.flatten(value)]
         for (name, leaf), (shape, dtype), tensor in zip(labels, before, after, strict=True):
             if tensor.dtype != dtype:
-                raise TypeError(
+                return name, TypeError(
                     f"'{name}' has dtype {dtype.name} before the loop, but dtype {tensor.dtype.name} after one "
                     "iteration"
                 )
             if not isinstance(leaf, TensorArrayBase) and not tensor.shape.is_subtype_of(shape):
-                raise ValueError(
+                return name, ValueError(
                     f"'{name}' has shape {shape} before the loop, but shape {tensor.shape} after one iteration. Use "
                     "tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
+        return None
 
 
 def _before_the_loop(name: str, found: Undefined) -> Exception:
