@@ -13,6 +13,7 @@ import weakref
 from typing import Any
 
 TURN = 0.04  # seconds between two looks
+SHORT = 0.005  # the same, while a recording that has ended is not all sent
 SOME = 100  # rows in a turn while the tape is recording
 MANY = 20_000  # rows in a turn afterwards
 REST = 3.0  # after a turn of t seconds, at least REST * t seconds of rest while a tape is recording
@@ -67,7 +68,8 @@ def _run() -> None:
         spent = time.perf_counter() - started
         _news.clear()
         recording = any(view._tape._recording for view in list(_views))
-        time.sleep(max(TURN, (REST if recording else AFTER) * spent))
+        behind = not recording and any(view._behind() for view in list(_views))
+        time.sleep(max(SHORT if behind else TURN, (REST if recording else AFTER) * spent))
         if _news.is_set() or recording:
             quiet = 0
     with _lock:
