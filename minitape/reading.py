@@ -87,19 +87,19 @@ class Reader:
         with np.errstate(all="ignore"):
             return self._read(record, cells, first)
 
-    def _read(self, record: Record, cells: list[tuple[int, int, int, int]], first: int) -> list[Row]:
+    def _read(self, record: Record, cells: list[list[int]], first: int) -> list[Row]:
         rows: list[Row] = []
         values, on, meta, watched = self.values, self.on, record.meta, self._watched_at
         table = scalar_table(record.real or np.float32)
         done = record.done
         known = record.values  # in this order: it is at least as long as `done` says
         around, end = None, first
-        for row, cell in enumerate(cells, first):
+        for row, op, a, b, site in zip(range(first, first + len(cells[0])), *cells, strict=True):
             if row >= end:
                 around = self._around(row)
                 end, forms, within = around.end, around.forms, around.within
-            op, a, b, site = cell
             if op < FIRST_CODE or row in meta or row in watched:
+                cell = op, a, b, site
                 value = self._value(row, cell)
                 if value is _MISSING:
                     break
@@ -112,8 +112,8 @@ class Reader:
             on.append(tapes)
             form = forms.get((op, site, tapes))
             if form is None:
-                form = forms[op, site, tapes] = self._form(row, cell, around, tapes)  # type: ignore[arg-type]
-            rows.append(Row(row, form, (a, b) if len(form["rule"]) > 1 else (a,), pack_value(value), None))
+                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)  # type: ignore[arg-type]
+            rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
         return rows
 
     def read_ends(self, most: int) -> list[Row]:
@@ -129,7 +129,7 @@ class Reader:
             if tape._record is record:
                 self.on = [o | (t << bit) for o, t in zip(self.on, on_tape(tape), strict=True)]
         first = len(record) - most // 2
-        for row, cell in enumerate(cells_of(record, first, None), first):
+        for row, cell in enumerate(zip(*cells_of(record, first, None), strict=True), first):
             rows.append(self._row(row, cell, record.value(row), self._around(row), self.on[row]))
         return rows
 
@@ -199,13 +199,13 @@ class Reader:
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
             self._shown[row] = (form["watched"], form["kind"], tuple(form["tapes"]), form["name"])
-            return Row(row, form, inputs, shown, own)
+            return Row(row, form, inputs, None, shown, own)
         what = op if op != CALL else None if call is None else call.primitive
         key = (what, cell[3], tapes, record.meta.get(row), shown is None, row in self._watched_at)
         found = around.forms.get(key)
         if found is None or what is CUSTOM:  # its label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
-        return Row(row, found, inputs, shown, own)
+        return Row(row, found, inputs, None, shown, own)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
         """What a row has in common with those of the same operation at the same place on the same tapes."""

@@ -11,17 +11,29 @@ from .values import unpack_value
 
 
 class Row:
-    """One row as it was read. ``form`` is what it has in common with other rows of its kind and place."""
+    """One row as it was read. ``form`` is what it has in common with other rows of its kind and place.
 
-    __slots__ = ("row", "form", "inputs", "value", "own")
+    ``a`` and ``b`` are the rows of its inputs (``b`` is -1 where there is one), or ``a`` is a tuple of them and ``b`` None:
+    a long tape has hundreds of thousands of rows, and a tuple for each would keep the garbage collector busy.
+    """
 
-    def __init__(self, row: int, form: dict[str, Any], inputs: Any, value: Any, own: dict[str, Any] | None) -> None:
-        self.row, self.form, self.inputs, self.value, self.own = row, form, inputs, value, own
+    __slots__ = ("row", "form", "a", "b", "value", "own")
+
+    def __init__(self, row: int, form: dict[str, Any], a: Any, b: int | None, value: Any,
+                 own: dict[str, Any] | None = None) -> None:  # fmt: skip
+        self.row, self.form, self.a, self.b, self.value, self.own = row, form, a, b, value, own
+
+    @property
+    def inputs(self) -> list[int]:
+        """The rows of its inputs."""
+        if self.b is None:
+            return list(self.a)
+        return [self.a] if self.b < 0 else [self.a, self.b]
 
     def full(self) -> dict[str, Any]:
         """The ROW of a snapshot."""
         common = {"row": self.row, "call": self.row, **self.form}
-        return common | {"inputs": list(self.inputs), "value": unpack_value(self.value)} | (self.own or {})
+        return common | {"inputs": self.inputs, "value": unpack_value(self.value)} | (self.own or {})
 
     def get(self, field: str) -> Any:
         """One field."""
@@ -59,29 +71,31 @@ def fields_of(primitive: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def cells_of(record: Record, start: int, limit: int | None) -> list[tuple[int, int, int, int]]:
-    """(op, a, b, site) of the rows from ``start`` on; right also while another thread appends."""
+def cells_of(record: Record, start: int, limit: int | None) -> list[list[int]]:
+    """The columns op, a, b and site of the rows from ``start`` on; right also while another thread appends."""
     while True:
         base = record.base
         blocks = list(record.blocks)
         pending = record.pending[: (len(record.pending) >> 2) << 2]
         if record.base == base:
             break
-    cells: list[tuple[int, int, int, int]] = []
+    columns: list[list[int]] = [[], [], [], []]
     stop = base + (len(pending) >> 2)
     if limit is not None:
         stop = min(stop, start + limit)
     for first, block in blocks:
         low, high = max(first, start), min(first + len(block), stop, base)
         if low < high:
-            part = block[low - first : high - first].copy()
-            part[:, 0] &= ARRAY_ROW - 1  # a mark for kernels
-            cells.extend(map(tuple, part.tolist()))
+            part = block[low - first : high - first].T
+            columns[0] += (part[0] & (ARRAY_ROW - 1)).tolist()  # without a mark for kernels
+            for column, numbers in zip(columns[1:], part[1:], strict=True):
+                column += numbers.tolist()
     low = max(start, base)
     if low < stop:
         flat = pending[(low - base) << 2 : (stop - base) << 2]
-        cells.extend(zip(flat[0::4], flat[1::4], flat[2::4], flat[3::4], strict=True))
-    return cells
+        for k, column in enumerate(columns):
+            column += flat[k::4]
+    return columns
 
 
 def first_of(mark: tuple[Any, ...]) -> int:

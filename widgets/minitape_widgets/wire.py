@@ -33,10 +33,10 @@ def decode(data: bytes) -> dict[str, Any]:
     packed = json.loads(zlib.decompress(data))
     rows = packed.pop("packed")
     own = dict(rows["own"])
-    columns = zip(rows["form"], rows["inputs"], rows["value"], strict=True)
+    columns = zip(rows["form"], rows["a"], rows["b"], rows["value"], strict=True)
     packed["rows"] = [
-        Row(packed["first"] + i, rows["forms"][form], inputs, value, own.get(i)).full()
-        for i, (form, inputs, value) in enumerate(columns)
+        Row(packed["first"] + i, rows["forms"][form], a, b, value, own.get(i)).full()
+        for i, (form, a, b, value) in enumerate(columns)
     ]
     if packed.get("sweep"):
         packed["sweep"]["steps"] = unpack_steps(packed["sweep"]["steps"])
@@ -57,7 +57,7 @@ def pack_rows(rows: list[Row]) -> dict[str, Any]:
             forms.append(row.form)
         numbers.append(number)
     own = [(i, row.own) for i, row in enumerate(rows) if row.own]
-    return {"forms": forms, "form": numbers, "inputs": [row.inputs for row in rows],
+    return {"forms": forms, "form": numbers, "a": [row.a for row in rows], "b": [row.b for row in rows],
             "value": [row.value for row in rows], "own": own}  # fmt: skip
 
 

@@ -101,7 +101,8 @@ type Form = Omit<Partial<Row>, "row" | "inputs" | "value">; // what rows have in
 interface PackedRows {
   forms: Form[];
   form: number[];
-  inputs: number[][];
+  a: (number | number[])[]; // the first input, or all of them where b is null
+  b: (number | null)[]; // the second input, -1 where there is none
   value: PackedValue[];
   own: [number, Partial<Row>][];
 }
@@ -168,12 +169,13 @@ export function completeRow(part: Partial<Row> & { row: number }): Row {
 /** A snapshot out of its packed form. */
 export function unpack(whole: Packed): Snapshot {
   const { packed, sweep, ...rest } = whole;
-  const { forms, form, inputs, value } = packed;
+  const { forms, form, a, b, value } = packed;
+  const inputs = (i: number): number[] => (b[i] === null ? (a[i] as number[]) : ((b[i] as number) < 0 ? [a[i]] : [a[i], b[i]]) as number[]);
   const full = forms.map((fields) => ({ ...DEFAULTS, ...fields }));
   const rows: Row[] = [];
   for (let i = 0; i < form.length; i++) {
     const row = rest.first + i;
-    rows.push({ ...full[form[i]], row, call: row, inputs: inputs[i], value: unpackValue(value[i]) });
+    rows.push({ ...full[form[i]], row, call: row, inputs: inputs(i), value: unpackValue(value[i]) });
   }
   for (const [i, own] of packed.own) Object.assign(rows[i], own);
   if (sweep === undefined) return { ...rest, rows };
