@@ -18,11 +18,12 @@ import numpy as np
 from . import nest
 from .batch import Batch
 from .convert import convert_to_tensor
+from .ends import UnconnectedGradients
 from .forward import follow_custom
 from .primitives import Primitive
 from .record import state
 from .slices import IndexedSlices
-from .tape import GradientTape, UnconnectedGradients
+from .tape import GradientTape
 from .tensor import EagerTensor, Tensor, finish, wrap
 
 # -- state of the thread ----------------------------------------------------------------------------------------------

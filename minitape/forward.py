@@ -16,13 +16,14 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor
+from .ends import UnconnectedGradients, zeros_of
 from .plan import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
 from .record import CALL, Record, state
 from .sweep import Sweep
-from .tape import GradientTape, UnconnectedGradients, log_first_n, zeros_of
+from .tape import GradientTape, log_first_n
 from .tensor import Tensor, apply, wrap
 
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t

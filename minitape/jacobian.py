@@ -10,10 +10,10 @@ import numpy as np
 
 from . import nest
 from .batch import Batch
+from .ends import leaf_of, wants_zeros
 from .plan import on_tape
 from .primitives import TABLE
 from .record import state
-from .tape import _leaf, wants_zeros
 from .tensor import Tensor, wrap
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
@@ -37,7 +37,7 @@ def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iter
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: int | None, use_pfor: bool) -> Any:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     tape._begin()
-    flat = [_leaf(s) for s in nest.flatten(sources)]
+    flat = [leaf_of(s) for s in nest.flatten(sources)]
     shape = tuple(target.shape)
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
@@ -66,7 +66,7 @@ def batch_jacobian(
         raise ValueError(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
-    source = _leaf(source)
+    source = leaf_of(source)
     if not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian" + WITHOUT_PFOR)
     if parallel is not None and not tape._persistent:

@@ -16,10 +16,11 @@ from . import errors, nest
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
 from .dtypes import as_dtype
+from .ends import UnconnectedGradients
 from .invalid import invalid
 from .primitives import Primitive
 from .record import state
-from .tape import GradientTape, UnconnectedGradients
+from .tape import GradientTape
 from .tensor import EagerTensor, Tensor, finish, wrap
 
 

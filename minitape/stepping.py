@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .ends import seed_of
 from .plan import reach
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, Record
 from .sweep import Sweep
-from .tape import _seed
 from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them
@@ -63,7 +63,7 @@ class Stepper:
         for t, seed in zip(targets, seeds or [None] * len(targets), strict=True):
             for row in tape._rows_of(t)[-1:]:
                 if t.dtype.differentiable:
-                    one = _seed(t, seed, False)
+                    one = seed_of(t, seed, False)
                     starts[row] = starts[row] + one if row in starts else one
         self.sources = [tape._rows_of(s) if s.dtype.differentiable else [] for s in sources]
         self._target = sorted(starts)

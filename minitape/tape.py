@@ -14,38 +14,33 @@ import inspect
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from . import nest, plan
+from .ends import (
+    NoTensor,
+    UnconnectedGradients,
+    given_seeds,
+    leaves_of,
+    no_tensor,
+    seed_of,
+    wants_zeros,
+    zeros_of,
+)
 from .evidence import born, clock, site, stack, told
 from .frames import user_frame
-from .invalid import invalid
-from .primitives import _BATCH, TABLE
+from .primitives import _BATCH
 from .record import Record, state
 from .slices import IndexedSlices
 from .sweep import Sweep
-from .tensor import EagerTensor, Tensor, bare, check_broadcast, check_same_dtype, wrap
+from .tensor import EagerTensor, Tensor, bare, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
-ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
-
-
-class UnconnectedGradients(Enum):
-    """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
-
-    >>> import minitape as tf
-    >>> tf.UnconnectedGradients.ZERO.value
-    'zero'
-    """
-
-    NONE = "none"
-    ZERO = "zero"
 
 
 # A tape may die while the garbage collector runs, which may be in the middle of any allocation of the interpreter. Its
@@ -317,10 +312,10 @@ class GradientTape:
         zero = wants_zeros(unconnected_gradients)
         targets = [target] if type(target) is EagerTensor else nest.flatten(target)
         given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
-        seeds = [None] * len(targets) if output_gradients is None else _given_seeds(output_gradients, len(targets))
-        targets, flat = _leaves(targets), _leaves(given)
+        seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
+        targets, flat = leaves_of(targets), leaves_of(given)
         if output_gradients is not None:
-            seeds = _leaves(seeds)
+            seeds = leaves_of(seeds)
         gradients = self._gradients(targets, flat, seeds)
         frames = stack()
         if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
@@ -464,18 +459,18 @@ class GradientTape:
         try:
             target_rows = [rows_of(t) for t in targets]
         except NoTensor:
-            raise _no_tensor(targets) from None
+            raise no_tensor(targets) from None
         try:
             source_rows = [rows_of(s) for s in sources]
         except NoTensor:
-            raise _no_tensor(sources) from None
+            raise no_tensor(sources) from None
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
         recorded = bool(state.tapes) or state.graph is not None
         for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
-                row, one = rows[-1], _seed(target, seed, recorded)
+                row, one = rows[-1], seed_of(target, seed, recorded)
                 starts[row] = starts[row] + one if row in starts else one
         wanted = set()
         for at, source in enumerate(sources):
@@ -552,7 +547,7 @@ class GradientTape:
                     # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
                     read = not isinstance(target, Tensor) and target.trainable and self._watch_accessed_variables
                     return wrap(seed.data) if read else None
-                return wrap(_seed(target, seed, False)) if not isinstance(seed, Tensor) else seed
+                return wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
     def _rows_of(self, value: Any) -> Sequence[int]:
@@ -566,54 +561,6 @@ class GradientTape:
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
         raise NoTensor
-
-
-class NoTensor(Exception):
-    """Something that is no tensor was met among targets or sources."""
-
-
-def _no_tensor(values: Sequence[Any]) -> Exception:
-    """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
-    from .dtypes import as_dtype
-
-    first = None
-    for value in values:
-        if type(value) is EagerTensor or hasattr(value, "_tape_rows"):
-            continue
-        missing = "_id"
-        if not hasattr(value, "dtype"):
-            try:
-                number = isinstance(value, float) and value.is_integer()
-                missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
-            except TypeError as error:
-                return error
-        kind = type(value)
-        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
-        name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
-        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
-        error = AttributeError(f"{owner} has no attribute {missing!r}")
-        if missing == "dtype":
-            return error
-        first = first or error
-    return first or AttributeError("no tensor")
-
-
-def wants_zeros(unconnected_gradients: Any) -> bool:
-    """True for "zero", False for "none"; ValueError otherwise."""
-    if unconnected_gradients is UnconnectedGradients.NONE:
-        return False
-    try:
-        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-    except ValueError:
-        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
-
-
-def _given_seeds(output_gradients: Any, count: int) -> list[Any]:
-    """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
-    from .convert import convert_to_tensor
-
-    given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
-    return given + [None] * (count - len(given))
 
 
 def _weak(value: Any) -> Any:
@@ -642,48 +589,6 @@ GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
 ])  # fmt: skip
 
 
-def _seed(target: Any, seed: Any, recorded: bool) -> Any:
-    """The adjoint that a target starts with: ones, or what the user gave."""
-    if seed is not None:
-        if not isinstance(seed, Tensor):
-            return seed  # a batch of adjoints
-        if seed.dtype is not target.dtype:
-            check_same_dtype("Mul", seed, target)
-        if seed.shape != target.shape:
-            check_broadcast("Mul", seed, target)
-            _refuse_larger(seed, target)
-        return seed if recorded else seed.array
-    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
-        return TABLE["ones_like"](target)
-    if type(target) is EagerTensor and target._value is None and type(target._lane) is Record:
-        one = ONE[target._lane.real]
-    else:
-        one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
-    return wrap(one) if recorded else one
-
-
-def _refuse_larger(seed: Any, target: Any) -> None:
-    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
-    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
-        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
-        if given > wanted:
-            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
-                          "Reshape")  # fmt: skip
-
-
-def _leaf(value: Any) -> Any:
-    """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
-    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
-
-
-def _leaves(values: list[Any]) -> list[Any]:
-    """What carries the gradients of ``values``: the very same list where it is they themselves."""
-    for value in values:
-        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
-            return [_leaf(v) for v in values]
-    return values
-
-
 def _note_gradients(gradients: list[Any], targets: list[Any], frames: Any) -> None:
     """Notes on gradients that no tape recorded what they came from."""
     origin = None
@@ -692,16 +597,6 @@ def _note_gradients(gradients: list[Any], targets: list[Any], frames: Any) -> No
             if origin is None:
                 origin = born("gradient", targets, frames=frames)
             g._made = origin
-
-
-def zeros_of(source: Any) -> Any:
-    """Zeros in the shape and dtype of a source, for unconnected gradients."""
-    if state.graph is not None and isinstance(source, Tensor):
-        return TABLE["zeros_like"](source)
-    if hasattr(source, "_read"):
-        source._read()  # which tapes count as an access
-    zero = b"" if source.dtype.kind == "s" else 0
-    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
 
 
 _logged: dict[str, int] = {}

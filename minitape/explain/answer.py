@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from ..tape import _WARNS, _leaf
+from ..ends import leaf_of
+from ..tape import _WARNS
 from ..tensor import Tensor
 from .words import Explanation, describe
 
@@ -27,8 +28,8 @@ def explain(tape: Any, target: Any, sources: Any) -> Any:
     """
     flat = nest.flatten(sources)
     try:
-        targets = [_leaf(t) for t in nest.flatten(target)]
-        asked = [_leaf(s) for s in flat]
+        targets = [leaf_of(t) for t in nest.flatten(target)]
+        asked = [leaf_of(s) for s in flat]
     except Exception:
         targets, asked = [target], flat
     answers = explain_flat(tape, targets, asked)

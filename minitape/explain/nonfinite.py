@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..tape import _leaf
+from ..ends import leaf_of
 from .replay import operation, replay, shown
 from .words import Explanation, where
 
@@ -35,7 +35,7 @@ _WHERE = (
 def explain_nonfinite(tape: Any, target: Any, sources: Any) -> Explanation:
     """See ``GradientTape.explain_nonfinite``."""
     try:
-        return _find(tape, [_leaf(t) for t in nest.flatten(target)], [_leaf(s) for s in nest.flatten(sources)])
+        return _find(tape, [leaf_of(t) for t in nest.flatten(target)], [leaf_of(s) for s in nest.flatten(sources)])
     except Exception as error:
         return Explanation("nonfinite_released", f"The sweep can not be run again: {type(error).__name__}: {error}", "")
 

@@ -10,12 +10,12 @@ import numpy as np
 from .. import errors
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
+from ..ends import UnconnectedGradients
 from ..invalid import invalid
 from ..primitives import TABLE, Primitive
 from ..pyfunction import PythonCall, run_python
 from ..record import Leaf, state
 from ..shape import TensorShape
-from ..tape import UnconnectedGradients
 from ..tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor, to_array
+from ..ends import UnconnectedGradients
 from ..invalid import unsupported
 from ..randomness import restart
 from ..record import state
 from ..shape import TensorShape
 from ..slices import IndexedSlices
-from ..tape import UnconnectedGradients
 from ..tensor import EagerTensor, Tensor
 from .build import Graph
 from .program import Program

@@ -1,0 +1,129 @@
+"""The ends of a sweep: what may be given as targets and sources, and the adjoints that targets start with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from . import nest
+from .invalid import invalid
+from .primitives import TABLE
+from .record import Record, state
+from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
+
+ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
+
+
+class UnconnectedGradients(Enum):
+    """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
+
+    >>> import minitape as tf
+    >>> tf.UnconnectedGradients.ZERO.value
+    'zero'
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class NoTensor(Exception):
+    """Something that is no tensor was met among targets or sources."""
+
+
+def no_tensor(values: Sequence[Any]) -> Exception:
+    """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
+    from .dtypes import as_dtype
+
+    first = None
+    for value in values:
+        if type(value) is EagerTensor or hasattr(value, "_tape_rows"):
+            continue
+        missing = "_id"
+        if not hasattr(value, "dtype"):
+            try:
+                number = isinstance(value, float) and value.is_integer()
+                missing = "_id" if as_dtype(int(value) if number else value).differentiable else "dtype"
+            except TypeError as error:
+                return error
+        kind = type(value)
+        plain = kind.__module__ == "builtins" or kind.__flags__ & 1 << 9  # classes of Python go without their module
+        name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"
+        owner = f"type object {value.__name__!r}" if isinstance(value, type) else f"{name!r} object"
+        error = AttributeError(f"{owner} has no attribute {missing!r}")
+        if missing == "dtype":
+            return error
+        first = first or error
+    return first or AttributeError("no tensor")
+
+
+def wants_zeros(unconnected_gradients: Any) -> bool:
+    """True for "zero", False for "none"; ValueError otherwise."""
+    if unconnected_gradients is UnconnectedGradients.NONE:
+        return False
+    try:
+        return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+
+
+def given_seeds(output_gradients: Any, count: int) -> list[Any]:
+    """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
+    from .convert import convert_to_tensor
+
+    given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
+    return given + [None] * (count - len(given))
+
+
+def leaf_of(value: Any) -> Any:
+    """What carries the gradient of a composite (ragged, sparse, a Keras variable): its flat values; else ``value``."""
+    return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
+
+
+def leaves_of(values: list[Any]) -> list[Any]:
+    """What carries the gradients of ``values``: the very same list where it is they themselves."""
+    for value in values:
+        if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
+            return [leaf_of(v) for v in values]
+    return values
+
+
+def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
+    """The adjoint that a target starts with: ones, or what the user gave."""
+    if seed is not None:
+        if not isinstance(seed, Tensor):
+            return seed  # a batch of adjoints
+        if seed.dtype is not target.dtype:
+            check_same_dtype("Mul", seed, target)
+        if seed.shape != target.shape:
+            check_broadcast("Mul", seed, target)
+            _refuse_larger(seed, target)
+        return seed if recorded else seed.array
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
+    if type(target) is EagerTensor and target._value is None and type(target._lane) is Record:
+        one = ONE[target._lane.real]
+    else:
+        one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+    return wrap(one) if recorded else one
+
+
+def _refuse_larger(seed: Any, target: Any) -> None:
+    """InvalidArgumentError for an output gradient with more elements than its target: no rule could place them."""
+    if seed.shape.is_fully_defined() and target.shape.is_fully_defined():
+        given, wanted = seed.shape.num_elements(), target.shape.num_elements()
+        if given > wanted:
+            raise invalid(f"Input to reshape is a tensor with {given} values, but the requested shape has {wanted}",
+                          "Reshape")  # fmt: skip
+
+
+def zeros_of(source: Any) -> Any:
+    """Zeros in the shape and dtype of a source, for unconnected gradients."""
+    if state.graph is not None and isinstance(source, Tensor):
+        return TABLE["zeros_like"](source)
+    if hasattr(source, "_read"):
+        source._read()  # which tapes count as an access
+    zero = b"" if source.dtype.kind == "s" else 0
+    return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))
