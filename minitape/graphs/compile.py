@@ -107,6 +107,12 @@ class Writer:
 
     # -- one line -----------------------------------------------------------------------------------------------------
 
+    def _notes_are_read(self, call: Any) -> bool:
+        if not getattr(call.primitive, "noted", False):
+            return True
+        row = call.row + call.outputs - 1
+        return row in self.fetches or any(row in c.inputs for c in self.calls)
+
     def _line(self, number: int, call: Any) -> None:
         arguments = [self.names[r] for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
@@ -116,7 +122,7 @@ class Writer:
             self.scope[f"s{call.row}"] = call.attrs["spec"]
             formula = f"{arguments[0]}[s{call.row}]"
         if formula is None:
-            self.scope[f"f{call.row}"] = runner(call)
+            self.scope[f"f{call.row}"] = runner(call, self._notes_are_read(call))
             formula = f"f{call.row}({', '.join(arguments)})"
         if call.outputs > 1 or call.row in self.graph.tuples:
             none = self.graph.op_of[call.row].count == 0
@@ -390,10 +396,10 @@ def _guarded(forward: Callable[..., Any], guard: Callable[..., None]) -> Callabl
     return run
 
 
-def runner(call: Any) -> Callable[..., Any]:
-    """The function on arrays that one call runs."""
+def runner(call: Any, notes: bool = True) -> Callable[..., Any]:
+    """The function on arrays that one call runs; without ``notes`` it keeps none of what its effects give."""
     primitive, attrs = call.primitive, call.attrs
-    forward = primitive.forward
+    forward = primitive.forward if notes or not getattr(primitive, "noted", False) else primitive.unnoted
     if primitive.op in GUARDS:
         forward = _guarded(forward, GUARDS[primitive.op])
     check = CHECKS.get(primitive.op)

@@ -59,7 +59,8 @@ def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 def _case_primitive(stateful: bool, name: str) -> GraphPrimitive:
     if stateful:
         return GraphPrimitive("case", name, lambda tensors, attrs: [*_case_infer(tensors, attrs), _NOTES],
-                              forward=_case_noting, eager=_case_eager, stateful=True, noted=True)  # fmt: skip
+                              forward=_case_noting, eager=_case_eager, stateful=True,
+                              unnoted=lambda *arrays, **attrs: (*_case_forward(*arrays, **attrs), None))  # fmt: skip
     return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager)
 
 
@@ -284,7 +285,8 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 WHILE = {
     False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
     True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), _NOTES],
-                         forward=_while_noting, eager=_while_eager, stateful=True, noted=True),
+                         forward=_while_noting, eager=_while_eager, stateful=True,
+                         unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
 }  # fmt: skip
 
 

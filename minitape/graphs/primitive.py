@@ -25,7 +25,8 @@ class GraphPrimitive(Primitive):
     ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which
     they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
     shapes.
-    The last output of a ``noted`` one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"].
+    The last output of a noted one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"];
+    ``unnoted`` is its forward function where nobody reads the notes.
     """
 
     def __init__(
@@ -40,9 +41,9 @@ class GraphPrimitive(Primitive):
         stateful: bool = False,
         symbolic_rule: bool = True,
         missing: str = "none",
-        noted: bool = False,
+        unnoted: Any = None,
     ) -> None:
-        self.noted = noted
+        self.noted, self.unnoted = unnoted is not None, unnoted
         super().__init__(
             name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
         )
