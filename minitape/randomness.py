@@ -29,7 +29,6 @@ from .shape import TensorShape
 from .tensor import Tensor, apply, wrap
 
 _MOST = 2**31 - 1
-_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
 class _Seeds:

@@ -55,10 +55,6 @@ class Primitive:
         self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
         self._table_rules: Any = None
 
-    def rules_for(self, recorded: bool) -> Any:
-        """The rules to use in a sweep over arrays, or over tensors when the sweep itself is ``recorded``."""
-        return self.rules if not recorded or self._table_rules is None else self._table_rules
-
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
         if _BATCH and any(type(i) is _BATCH[0] for i in inputs):

@@ -303,7 +303,6 @@ def _tall(rng: Any) -> Any:
     return (rng.normal(size=(4, 3)),), {}
 
 
-_FIRST = {"order": 1}
 declare(
     "cholesky",
     _cholesky,
