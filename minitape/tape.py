@@ -14,7 +14,7 @@ import inspect
 import logging
 import weakref
 from collections.abc import Iterator, Sequence
-from sys import _getframe
+from sys import _getframe, is_finalizing
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,7 @@ class GradientTape:
             if record.tapes <= 0:
                 if _collecting:
                     _orphans.append(record)
-                else:
+                elif not is_finalizing():  # at the end of the process nothing more is computed
                     record.release()
 
     def _join(self, record: Record) -> None:

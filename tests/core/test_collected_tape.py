@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import minitape as tf
 from minitape import tape as module
@@ -22,3 +24,19 @@ def test_recording_of_a_collected_tape_is_released_with_the_next_one():
     with tf.GradientTape():
         pass
     assert not module._orphans and y.numpy() == 4.0
+
+
+def test_a_tape_that_dies_with_the_process_says_nothing():
+    program = """
+import builtins
+import minitape as tf
+x = tf.constant([1.0, 2.0])
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = x
+    for _ in range(1000):
+        y = tf.sin(y) * x
+builtins.kept = tape, y
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

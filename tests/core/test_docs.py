@@ -186,8 +186,9 @@ def test_import_star_takes_the_public_names():
 
 
 @pytest.mark.parametrize(
-    "value", [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower], ids=str
-)
+    "value", [tf.float32, tf.errors.OutOfRangeError(None, None, "end"), tf.Variable, tf.strings.lower],
+    ids=["dtype", "error", "class", "function"],
+)  # fmt: skip
 def test_what_a_namespace_gives_can_be_pickled(value):
     again = pickle.loads(pickle.dumps(value))
     assert str(again) == str(value) and (again is value or type(again) is type(value))
