@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 # module of minitape -> the names that it gives to ``tf`` (see minitape.namespace.places)
@@ -109,6 +108,8 @@ def missing(namespace: str, name: str, names: Iterable[str]) -> str:
     """
     reason = OUT_OF_SCOPE.get(f"{namespace}.{name}".removeprefix("tf."))
     if reason is None:
+        import difflib
+
         near = difflib.get_close_matches(name, list(names), 1, 0.6)
         reason = f"did you mean '{namespace}.{near[0]}'?" if near else "it is not part of minitape"
     return f"minitape has no '{namespace}.{name}' ({reason})"

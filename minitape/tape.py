@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
-import logging
 import weakref
 from collections.abc import Iterator, Sequence
 from sys import _getframe, is_finalizing
@@ -604,6 +603,8 @@ _logged: dict[str, int] = {}
 
 def log_first_n(place: str, message: str, times: int = 5) -> None:
     """Logs a warning as TensorFlow does, through the logger "tensorflow": the first ``times`` times for a place."""
+    import logging  # seldom needed, and four milliseconds of every start
+
     _logged[place] = _logged.get(place, 0) + 1
     if _logged[place] <= times:
         logging.getLogger("tensorflow").warning(message)

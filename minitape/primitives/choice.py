@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,8 @@ def _cast(x: Any, *, dtype: DType) -> Any:
 def warn_discarded(have: DType, wanted: DType) -> None:
     """Logs that a cast drops the imaginary parts, in TensorFlow's words."""
     if have.is_complex and wanted.is_floating:
+        import logging
+
         logging.getLogger("tensorflow").warning(
             "You are casting an input of type %s to an incompatible dtype %s.  This will discard the imaginary part and "
             "may not be what you intended.", have.name, wanted.name,
