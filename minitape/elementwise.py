@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from . import dtypes
 from .convert import convert_to_tensor
 from .operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
@@ -437,11 +439,14 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
 
 
 def _truths(*values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        tensor = tensor_of(v, dtypes.bool)
-        out.append(tensor)
-    return out
+    """The operands as tensors. Where one is not at once a bool, TensorFlow asks each in turn, tensors too."""
+    try:
+        if not any(v.dtype != bool if isinstance(v, np.generic) else type(v) is list and not v for v in values):
+            return [tensor_of(v, dtypes.bool) for v in values]
+    except (TypeError, ValueError):
+        if any(isinstance(v, (int, float, complex)) for v in values):
+            raise
+    return [convert_to_tensor(v, dtypes.bool) for v in values]
 
 
 @generated("logical_and")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .convert import convert_to_tensor
 from .invalid import invalid
 from .operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
 from .primitives import TABLE, special  # noqa: F401 - special fills the table
@@ -35,6 +36,8 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
     @strict
     def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Any:
         x = tensor_of(input_tensor, dtype)
+        if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
+            x = convert_to_tensor(x, dtype)
         return apply(
             primitive,
             (x,),
