@@ -103,7 +103,7 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
         return seed if recorded else seed.array
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
-    if type(target) is EagerTensor and target._value is None and type(target._lane) is Record:
+    if type(target) is EagerTensor and type(target._lane) is Record:
         one = ONE[target._lane.real]
     else:
         one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]

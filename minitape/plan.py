@@ -14,7 +14,7 @@ import numpy as np
 from . import kernels
 from .primitives import _BATCH, TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded, scalar_table
-from .record import CALL, LEAF, LONG, Record
+from .record import CALL, LEAF, LONG, Record, operation_of
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 PLANS = 64  # so many plans are kept; then all are made anew
@@ -203,7 +203,7 @@ def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
     while stack:
         row = stack.pop()
         if row not in inputs:
-            inputs[row] = found = [_first_row(record, i) for i in _inputs(record, row)]
+            inputs[row] = found = [_first_row(record, i) for i in operation_of(record, row)[1]]
             for i in found:
                 readers[i] = readers.get(i, 0) + 1
             stack += found
@@ -214,13 +214,6 @@ def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
             if not readers[i]:
                 queue.append(i)
     return queue
-
-
-def _inputs(record: Any, row: int) -> tuple[int, ...]:
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        return (a,) if a == b else (a, b)
-    return record.calls[a].inputs if op == CALL else ()  # type: ignore[no-any-return]
 
 
 def _first_row(record: Any, row: int) -> int:

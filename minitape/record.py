@@ -572,6 +572,17 @@ class Record:
 Lane.append = Record.append  # type: ignore[attr-defined]
 
 
+def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
+    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
+    op, a, b, _ = record.cell(row)
+    if op >= FIRST_CODE:
+        primitive = BY_CODE[op - FIRST_CODE]
+        return primitive, (a, b)[: len(primitive.texts) - 1]
+    if op == CALL:
+        return record.calls[a].primitive, record.calls[a].inputs
+    return None, ()
+
+
 def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
     lane = tensor._lane

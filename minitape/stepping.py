@@ -11,8 +11,8 @@ import numpy as np
 from . import nest
 from .ends import seed_of
 from .plan import reach
-from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .record import CALL, Record
+from .primitives.elementwise import FIRST_CODE, scalar_table
+from .record import CALL, Record, operation_of
 from .sweep import Sweep
 from .values import show_value
 
@@ -146,9 +146,10 @@ class Stepper:
         """The STEP of a row; None where it hands nothing on but to constants, which have no adjoint."""
         if all(source in self._unwatched for source, _, _ in sweep.edges):
             return None
-        op, number, _, _ = cell = self.record.cell(row)
-        inputs, rules = _inputs(self.record, cell)
-        local = _locals(self.record, row, op, inputs, rules) if _is_elementwise(self.record, cell) else {}
+        op, number, _, _ = self.record.cell(row)
+        primitive, inputs = operation_of(self.record, row)
+        rules = primitive.rules  # one for each input, or one function for all
+        local = _locals(self.record, row, op, inputs, rules) if _is_elementwise(primitive) else {}
         edges = [
             {"input": source, "port": port, "local": self.show(local.get(port)),
              "product": self.show(_dense(share)), "sum": self.show(_dense(total))}
@@ -174,21 +175,7 @@ def _dense(value: Any) -> Any:
     return value.dense() if hasattr(value, "values") and hasattr(value, "indices") else value
 
 
-def _inputs(record: Record, cell: tuple[int, int, int, int]) -> tuple[Sequence[int], Any]:
-    """The input rows of an operation and its rules: a list with one for each input, or one function for all."""
-    op, a, b, _ = cell
-    if op == CALL:
-        call = record.calls[a]
-        return call.inputs, call.primitive.rules
-    rules = BY_CODE[op - FIRST_CODE].rules
-    return (a, b)[: len(rules)], rules
-
-
-def _is_elementwise(record: Record, cell: tuple[int, int, int, int]) -> bool:
-    op, number, _, _ = cell
-    if op != CALL:
-        return True
-    primitive = record.calls[number].primitive
+def _is_elementwise(primitive: Any) -> bool:
     return bool(primitive.code and primitive.rules) and not callable(primitive.rules)
 
 

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..plan import reach, spread
-from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..quiet import hush, restore
-from ..record import CALL, SMALL
+from ..record import SMALL, operation_of
 from ..slices import IndexedSlices
 from ..sweep import Sweep
 
@@ -82,13 +81,8 @@ def dense(g: Any) -> Any:
 
 def operation(record: Any, row: int) -> tuple[str, list[int]]:
     """(name, input rows) of the operation that wrote a row; an empty name for a leaf."""
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        primitive = BY_CODE[op - FIRST_CODE]
-        return primitive.name, [a] if len(primitive.texts) == 2 else [a, b]
-    if op == CALL:
-        return record.calls[a].primitive.name, list(record.calls[a].inputs)
-    return "", []
+    primitive, inputs = operation_of(record, row)
+    return "" if primitive is None else primitive.name, list(inputs)
 
 
 def shown(value: Any) -> str:

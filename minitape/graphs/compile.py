@@ -17,9 +17,9 @@ import numpy as np
 from ..invalid import invalid
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
+from .blockwise import LEAST as LEAST_LARGE
+from .blockwise import Blockwise, large_kind, slow_shapes
 from .fuse import LEAST, Fused, compiled, fusable
-from .stream import LEAST as STREAM
-from .stream import Stream, slow_shapes, streamable
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -34,8 +34,8 @@ class Writer:
 
     def __init__(self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], fetches: Sequence[int],
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
-        self.fuse, self.fused, self.stream = fuse, _Segment(), _Segment()
-        self.streams = slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
+        self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
+        self.blocked = slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
         self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
         self.names = {row: f"v{row}" for row in [*feeds, *constants]}
         self.constants = constants
@@ -57,10 +57,10 @@ class Writer:
             same = self._same_as(call)
             if same is not None:
                 self.names[call.row] = self.names[same]
-                self.shared.add(int(self.names[same][1:]))
+                self.shared.add(self._alias(same))
                 continue
             sources = self._sources(call)
-            if self._streams(call, sources):
+            if self._takes_large(call, sources):
                 continue
             kind = fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
             if any(r in self.segment.rows for r in sources) and not (wanted and real is self.segment.real):
@@ -77,7 +77,7 @@ class Writer:
                 self._line(number, call)
         self._flush()
         self._flush_fused()
-        self._flush_stream()
+        self._flush_large()
         names = "".join(f"{self.names[r]}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
@@ -103,7 +103,11 @@ class Writer:
 
     def _sources(self, call: Any) -> list[int]:
         """The rows that a call reads, seen through aliases."""
-        return [int(self.names[r][1:]) for r in call.inputs]
+        return [self._alias(r) for r in call.inputs]
+
+    def _alias(self, row: int) -> int:
+        """The row that goes by a row's name: the row itself, or the one that has the same value already."""
+        return int(self.names[row][1:])
 
     # -- one line -----------------------------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ class Writer:
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
-        if self.fused.calls or self.stream.calls:
+        if self.fused.calls or self.large.calls:
             return
         dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
         if dead and not self.segment.calls:
@@ -169,50 +173,49 @@ class Writer:
             for call in fused.calls:
                 self._line(-1, call)
             return
-        writer = Fused(self.graph, fused.calls, self.constants, lambda r: int(self.names[r][1:]), self.readers())
+        writer = Fused(self.graph, fused.calls, self.constants, self._alias, self.readers())
         text, inputs, outputs = writer.text()
         function = compiled(text, fused.real, [self.graph.meta[r][0] for r in inputs])
         if function is None:
             for call in fused.calls:
                 self._line(-1, call)
             return
-        number, self.segments = self.segments, self.segments + 1
-        self.scope |= {f"k{number}": function, "T": fused.real}
-        arguments = ", ".join(f"v{r}" for r in inputs)
-        self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
+        self._write_run(function, inputs, outputs)
+        self.scope["T"] = fused.real
         self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
 
-    def _streams(self, call: Any, sources: list[int]) -> bool:
+    def _takes_large(self, call: Any, sources: list[int]) -> bool:
         """Lets a call on large arrays wait for others; False when it is none."""
-        kind, stream = streamable(self.graph, call), self.stream
-        if kind is not None and self.streams is not None and kind not in self.streams:
+        kind, large = large_kind(self.graph, call), self.large
+        if kind is not None and self.blocked is not None and kind not in self.blocked:
             kind = None
-        if not stream.rows.isdisjoint(sources) and (kind != stream.real or not stream.sums.isdisjoint(sources)):
-            self._flush_stream()
+        if not large.rows.isdisjoint(sources) and (kind != large.real or not large.sums.isdisjoint(sources)):
+            self._flush_large()
         total = call.primitive.name == "reduce_sum"
-        if kind is None or not self.stream.takes(kind) or (total and sources[0] not in self.stream.rows):
+        if kind is None or not self.large.takes(kind) or (total and sources[0] not in self.large.rows):
             return False
         if not self.segment.rows.isdisjoint(sources):
             self._flush()
         if not self.fused.rows.isdisjoint(sources):
             self._flush_fused()
-        self.stream.add(call, kind)
+        self.large.add(call, kind)
         if total:
-            self.stream.sums.add(call.row)
+            self.large.sums.add(call.row)
         self.names[call.row] = f"v{call.row}"
         return True
 
-    def _flush_stream(self) -> None:
+    def _flush_large(self) -> None:
         """Writes the waiting calls on large arrays: as one run block by block, or line by line when they are few."""
-        stream, self.stream = self.stream, _Segment()
-        if len(stream.calls) < STREAM:
-            for call in stream.calls:
+        large, self.large = self.large, _Segment()
+        if len(large.calls) < LEAST_LARGE:
+            for call in large.calls:
                 self._line(-1, call)
             return
-        alias = lambda r: int(self.names[r][1:])  # noqa: E731
-        function, inputs, outputs = Stream(
-            self.graph, stream.calls, stream.real, self.constants, alias, self.readers()
-        ).function()
+        kind, readers = large.real, self.readers()
+        self._write_run(*Blockwise(self.graph, large.calls, kind, self.constants, self._alias, readers).function())
+
+    def _write_run(self, function: Any, inputs: list[int], outputs: list[int]) -> None:
+        """Writes the call of a function that computes several rows."""
         number, self.segments = self.segments, self.segments + 1
         self.scope[f"k{number}"] = function
         arguments = ", ".join(f"v{r}" for r in inputs)

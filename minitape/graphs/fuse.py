@@ -19,7 +19,7 @@ from ..primitives.formula import kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
-_CHEAP = {
+CHEAP = {
     "add",
     "subtract",
     "multiply",
@@ -64,8 +64,8 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
             return False
         short = int(np.prod(shape)) <= SHORT
         if name == "pow" and not short:
-            return graph.folded.get(call.inputs[1]) is not None and _number(graph.folded[call.inputs[1]]) in (1, 2)
-        return short or name in _CHEAP
+            return graph.folded.get(call.inputs[1]) is not None and single_number(graph.folded[call.inputs[1]]) in (1, 2)
+        return short or name in CHEAP
     if name == "reduce_sum":
         axis = call.attrs.get("axis")
         rank = len(graph.meta[call.inputs[0]][0])
@@ -74,7 +74,7 @@ def _fits(graph: Any, call: Any, name: str) -> bool:
     return isinstance(spec, tuple) and all(isinstance(s, slice) and (s.step is None or s.step > 0) for s in spec)
 
 
-def _number(value: Any) -> float | None:
+def single_number(value: Any) -> float | None:
     """The number that all elements of a constant are; None when they differ."""
     flat = np.reshape(value, -1)
     return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
@@ -153,7 +153,7 @@ class Fused:
         text = call.primitive.texts[0]
         if call.primitive.name == "pow":
             exponent = self.constants.get(self.alias(call.inputs[1]))
-            number = None if exponent is None else _number(exponent)
+            number = None if exponent is None else single_number(exponent)
             text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
         tree = ast.parse(kernel_text(text), mode="eval")
         return ast.unparse(_Names(dict(zip("xy", operands, strict=False))).visit(tree))
@@ -179,7 +179,7 @@ class Fused:
         if row in self.loop:
             return f"t{row}"
         if row in self.constants:
-            number = _number(self.constants[row])
+            number = single_number(self.constants[row])
             if number is not None and np.isfinite(number):
                 return f"T({number!r})"
         if self.graph.meta[row][0] == ():

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..primitives.blocks import BLOCK, LARGE, Blocked, buffer
-from .fuse import _CHEAP, _number
+from .fuse import CHEAP, single_number
 
 LEAST = 3  # calls from which on a run is worth it
 
 
-def streamable(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
+def large_kind(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
     """(shape, float type) of a call that can be part of a run; None for others."""
     primitive = call.primitive
     total = primitive.name == "reduce_sum" and not call.attrs.get("keepdims")
@@ -37,8 +37,8 @@ def streamable(graph: Any, call: Any) -> tuple[tuple[int, ...], type] | None:
 
 def slow_shapes(graph: Any, calls: Sequence[Any]) -> set[Any]:
     """The shapes on which functions are computed that compiled loops have no vector code for."""
-    kinds = [(c, streamable(graph, c)) for c in calls if c.primitive.code]
-    return {kind for call, kind in kinds if kind is not None and call.primitive.name not in _CHEAP}
+    kinds = [(c, large_kind(graph, c)) for c in calls if c.primitive.code]
+    return {kind for call, kind in kinds if kind is not None and call.primitive.name not in CHEAP}
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def _formula(text: str) -> Blocked:
     return Blocked(text)
 
 
-class Stream:
+class Blockwise:
     """Writes the function of one run. ``alias`` sees through rows that are others under a second name."""
 
     def __init__(
@@ -73,14 +73,14 @@ class Stream:
             for row in {self.alias(r) for r in call.inputs}:
                 if self.last[row] == number and self.places.get(row, "").startswith("r"):
                     self.free.append(self.places[row])
-        exec(compile(self._text(), "<formula stream>", "exec"), self.scope)
-        return self.scope["stream"], self.inputs, self.outputs
+        exec(compile(self._text(), "<formula blockwise>", "exec"), self.scope)
+        return self.scope["blockwise"], self.inputs, self.outputs
 
     def _text(self) -> str:
         count, arrays = int(np.prod(self.shape)), [r for r in self.outputs if r not in self.sums]
         registers = [f"r{k}" for k in range(self.registers)]
         large = [r for r in self.inputs if self.graph.meta[r][0]]
-        text = f"def stream({', '.join(f'v{r}' for r in self.inputs)}):\n"
+        text = f"def blockwise({', '.join(f'v{r}' for r in self.inputs)}):\n"
         text += "".join(f"    f{r} = np.ascontiguousarray(v{r}).reshape(-1)\n" for r in large)
         text += "".join(f"    v{r} = buffer({self.shape!r}, T)\n    f{r} = v{r}.reshape(-1)\n" for r in arrays)
         text += "".join(f"    {r} = np.empty({min(BLOCK, count)}, T)\n" for r in registers)
@@ -127,7 +127,7 @@ class Stream:
         row = self.alias(row)
         if row in self.places:
             return self.places[row]
-        number = _number(self.constants[row]) if row in self.constants else None
+        number = single_number(self.constants[row]) if row in self.constants else None
         if number is not None:
             self.scope[f"c{row}"] = self.real(number)
             return f"c{row}"
