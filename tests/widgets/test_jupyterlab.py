@@ -58,8 +58,8 @@ class Notebook:
         self.open()
 
     def answer(self, dialog: Any) -> None:
-        """On a busy machine JupyterLab asks for the kernel."""
-        dialog.get_by_role("button", name="Select", exact=True).click()
+        """On a busy machine JupyterLab asks for the kernel; the button's accessible name is not the word on it."""
+        dialog.locator("button.jp-mod-accept").click()
 
     def open(self) -> None:
         self.page.goto(self.url)
