@@ -7,7 +7,7 @@ No value is in it. So the tapes of a training loop, which all look alike, share 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .record import CALL, LEAF, LONG, Record, operation_of
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 PLANS = 64  # so many plans are kept; then all are made anew
+OFTEN = 16  # a sweep that is run more often is written out as a program
 
 
 # One share of an adjoint: (row, rule, a, b, to, last). ``rule`` computes it from the adjoint of ``row`` and the values of
@@ -26,11 +27,36 @@ PLANS = 64  # so many plans are kept; then all are made anew
 Visit = tuple[int, Any, int, int, Any, bool]
 
 
-class Plan(NamedTuple):
-    """``marks[row]`` is 1 where a source can be reached through the row (None: everywhere), for the whole recording."""
+class Plan:
+    """``marks[row]`` is 1 where a source can be reached through the row (None: everywhere), for the whole recording.
 
-    marks: Any
-    visits: list[Visit] | None  # None for a recording that is too long to be worth it, or whose operations are the user's
+    ``visits`` is None for a recording that is too long to be kept, or whose operations are the user's.
+    """
+
+    __slots__ = ("marks", "visits", "_written")
+
+    def __init__(self, marks: Any, visits: list[Visit] | None) -> None:
+        self.marks, self.visits = marks, visits
+        self._written: dict[Any, Any] = {}  # (target rows, rows that are done) -> how often met, then the program
+
+    def program(self, record: Record, seeds: dict[int, Any], sources: set[int]) -> Any:
+        """The sweep for these targets as one function (see minitape.straight), once it is met often; else None."""
+        if self.visits is None or type(record.values) is not list or record.watchers:
+            return None
+        key = (*seeds, record.done)
+        found = self._written.get(key, 0)
+        if type(found) is int:
+            if found < OFTEN or len(self.visits) > LONG:
+                self._written[key] = found + 1
+                return None
+            from .straight import write
+
+            found = self._written[key] = write(record, self.visits, list(seeds), sources, record.done)
+        return found if found is not None and found.needs <= record.arrays.keys() else None
+
+    def walk_only(self) -> None:
+        """A rule gave something that no program provides for."""
+        self._written = dict.fromkeys(self._written)
 
 
 _plans: dict[Any, Plan] = {}

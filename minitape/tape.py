@@ -32,8 +32,10 @@ from .ends import (
 from .evidence import born, clock, site, stack, told
 from .frames import user_frame
 from .primitives import _BATCH
+from .quiet import hush, restore
 from .record import Record, state
 from .slices import IndexedSlices
+from .straight import Unplanned
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
 
@@ -485,14 +487,25 @@ class GradientTape:
 
     def _sweep(self, starts: dict[int, Any], wanted: set[int], recorded: bool) -> Sweep | None:
         """Runs the backward sweep; None when no target depends on a source."""
-        marks, visits = plan.of_tape(self, wanted, recorded)
+        known = plan.of_tape(self, wanted, recorded)
+        marks = known.marks
         if marks is not None:
             wanted = {r for r in wanted if marks[r]}
             starts = {r: s for r, s in starts.items() if marks[r]}
             if not starts:
                 return None
+        if not recorded and not _BATCH:
+            program = known.program(self._record, starts, wanted)  # type: ignore[arg-type]
+            if program is not None:
+                before = hush()
+                try:
+                    return Swept(program(self._record, starts))
+                except Unplanned:
+                    known.walk_only()
+                finally:
+                    restore(before)
         kind = Sweep if type(self._record) is Record else self._record.sweeper  # type: ignore[union-attr] # a graph's own
-        sweep = kind(self._record, starts, wanted, marks, recorded=recorded, visits=visits)  # type: ignore[arg-type]
+        sweep = kind(self._record, starts, wanted, marks, recorded=recorded, visits=known.visits)  # type: ignore[arg-type]
         before, state.by = state.by, self
         site = state.site
         outer = state.record if recorded else None
@@ -560,6 +573,15 @@ class GradientTape:
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
         raise NoTensor
+
+
+class Swept:
+    """The adjoints that a written sweep has found."""
+
+    __slots__ = ("adjoint",)
+
+    def __init__(self, adjoints: dict[int, Any]) -> None:
+        self.adjoint = adjoints.get
 
 
 def _weak(value: Any) -> Any:

@@ -66,10 +66,14 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return raw.view(dtype).reshape(shape)
 
 
-def accumulate(total: np.ndarray, share: Any) -> np.ndarray:
-    """``total + share``: in place when nobody holds ``total`` but one container and two variables of the callers."""
+def accumulate(total: np.ndarray, share: Any, holders: int = 5) -> np.ndarray:
+    """``total + share``: in place when nobody else holds ``total``.
+
+    ``holders`` references are the caller's own: of a sweep that walks, one container and two variables beside those of
+    this function and of getrefcount; of a written one, its one variable.
+    """
     base = total.base
-    alone = sys.getrefcount(total) <= 5 and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
+    alone = sys.getrefcount(total) <= holders and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
     if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
         return np.add(total, share, out=total)
     out = buffer(total.shape, total.dtype)

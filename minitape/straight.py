@@ -1,0 +1,233 @@
+"""A plan written out: the rows of a recording and the shares of its sweep as one Python function without loops.
+
+Walking a plan asks the same questions for every share: what has arrived, which rule, which shapes. A plan that is met
+often enough is written down as text with all of them answered, and compiled. Of ``y = x * x + c`` (rows 0 to 3)
+
+    v0 = known[0]                       # forward: the rows that nobody has looked at yet
+    v1 = v0 * v0
+    v2 = known[2]
+    v3 = v1 + v2
+    g3 = seeds[3]                       # backward: one line for each share of an adjoint
+    g1 = g3
+    g0 = g1 * v0
+    g0 = g0 + (g1 * v0)
+
+The formulas are those of the table of derivatives, in the order of the plan: the numbers are the walk's to the last bit.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .primitives.blocks import LARGE, accumulate
+from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .primitives.formula import ARRAY, SCALAR, reads
+from .sweep import Outline, unbroadcast
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+BIG = 4096  # elements from which on an adjoint is dropped as soon as it was handed on
+
+Program = Callable[[Any, dict[int, Any]], dict[int, Any]]
+
+
+class Unplanned(Exception):
+    """A rule gave something else than an array: the sweep has to be walked."""
+
+
+class Unwritable(Exception):
+    """This plan has a row that only the walk knows how to pass."""
+
+
+def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, done: int) -> Program | None:
+    """The program of a plan for these target rows, on a recording whose rows below ``done`` have their values.
+
+    ``program(record, seeds)`` computes the rows up to the last target, and returns the adjoints of the sources by row.
+    It may be used on every recording of the same structure that holds the arrays in ``program.needs``. None for a plan
+    that has to be walked: one with slices, several outputs, or other dtypes than float32 and float64 on the way.
+    """
+    try:
+        return _Writer(record, targets, sources, done).write(visits)
+    except Unwritable:
+        return None
+
+
+class _Writer:
+    def __init__(self, record: Any, targets: Sequence[int], sources: Any, done: int) -> None:
+        self.record, self.targets, self.sources, self.done = record, targets, sources, done
+        self.high = max(targets)
+        self.scope: dict[str, Any] = {"A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit}
+        self.scope |= {f"a_{name}": function for name, function in ARRAY.items()}
+        self.scope |= {f"s_{name}": function for name, function in SCALAR.get(record.real, {}).items()}
+        self.read: set[int] = set()  # rows whose values the backward lines read
+        self.needs: set[int] = set()  # ... of which these are found among the recording's arrays
+        self.arrived: set[int] = set(targets)
+
+    def write(self, visits: Sequence[Any]) -> Any:
+        backward = self._backward(self._useful(visits))
+        forward = self._forward()
+        results = ", ".join(f"{r}: g{r}" for r in self.sources if r in self.arrived)
+        lines = [
+            "def program(record, seeds):", *forward, *[f"g{r} = seeds[{r}]" for r in self.targets], *backward,
+            f"return {{{results}}}",
+        ]  # fmt: skip
+        exec(compile("\n    ".join(lines), "<formula sweep>", "exec"), self.scope)
+        program = self.scope["program"]
+        program.needs = frozenset(self.needs)
+        return program
+
+    def _shape(self, row: int) -> tuple[int, ...]:
+        return self.record.meta.get(row, ((), None))[0]  # type: ignore[no-any-return]
+
+    def _size(self, row: int) -> int:
+        return int(np.prod(self._shape(row)))
+
+    # -- forward ------------------------------------------------------------------------------------------------------
+
+    def _forward(self) -> list[str]:
+        """The lines that compute the rows from ``done`` on, and those that fetch what is read of the others."""
+        meta, lines, values = self.record.meta, [], []
+        for row in range(self.done, self.high + 1):
+            op, a, b, _ = self.record.cell(row)
+            if op >= FIRST_CODE:
+                kind = "a_" if row in meta else "s_"
+                text = _filled(BY_CODE[op - FIRST_CODE].texts[0], kind, x=self._value(a), y=self._value(b))
+                lines.append(f"v{row} = {f'arrays[{row}] = ' if row in meta else ''}{text}")
+            elif row not in meta:
+                lines.append(f"v{row} = known[{row}]")
+            values.append("None" if row in meta else f"v{row}")
+        if lines:
+            lines += [f"values[{self.done}:] = [{', '.join(values)}]", f"record.done = {self.high + 1}"]
+        return [
+            "known, values, arrays, calls = record.known, record.values, record.arrays, record.calls",
+            *[self._fetched(row) for row in sorted(self.read)], *lines,
+        ]  # fmt: skip
+
+    def _value(self, row: int) -> str:
+        """The name of a row's value; the rows that no line of the program computes are fetched first."""
+        if row < self.done or (row in self.record.meta and self.record.cell(row)[0] < FIRST_CODE):
+            self.read.add(row)
+        return f"v{row}"
+
+    def _fetched(self, row: int) -> str:
+        if row not in self.record.meta:
+            return f"v{row} = values[{row}]"
+        if row in self.record.arrays:
+            self.needs.add(row)
+            return f"v{row} = arrays[{row}]"
+        self.scope[f"o{row}"] = Outline(*self.record.meta[row])
+        return f"v{row} = o{row}"
+
+    # -- backward -----------------------------------------------------------------------------------------------------
+
+    def _useful(self, visits: Sequence[Any]) -> list[Any]:
+        """The visits without shares that lead to no source."""
+        leads, kept = set(self.sources), []
+        for row, rule, a, b, to, last in reversed(visits):
+            if rule is None:
+                inputs = self.record.calls[a].inputs
+                to = tuple(i for i in to if inputs[i] in leads)
+                if not to:
+                    continue
+            elif to not in leads:
+                continue
+            leads.add(row)
+            kept.append((row, rule, a, b, to, last))
+        return kept[::-1]
+
+    def _backward(self, visits: list[Any]) -> list[str]:
+        lines: list[str] = []
+        before = -1
+        after = [row for row, *_ in visits[1:]] + [-1]
+        for (row, rule, a, b, to, _), following in zip(visits, after, strict=True):
+            if row not in self.arrived:
+                continue
+            if self.record.meta.get(row, ((), FLOATS[0]))[1] not in FLOATS:
+                raise Unwritable
+            if rule is None:
+                lines += self._call(row, self.record.calls[a], a, to)
+            else:  # a row's first visit is for a, where a wants a share at all
+                primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
+                index = 0 if to == a and row != before else 1
+                lines += self._formula(primitive, row, (a, b), index, "a_" if row in self.record.meta else "s_")
+            if following != row and row not in self.sources and self._size(row) >= BIG:
+                lines.append(f"g{row} = None")
+            before = row
+        return lines
+
+    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, kind: str) -> list[str]:
+        """The lines of one share that a formula of the table gives."""
+        text, to = primitive.texts[1 + index], inputs[index]
+        if text == "-":
+            return []
+        read = reads(text)
+        rows = {"z": row, "x": inputs[0], "y": inputs[-1]}
+        values = {name: self._value(r) for name, r in rows.items() if name in read}
+        shape = self._shape(row if "g" in read or "z" in read else inputs[index])
+        return self._add(to, _filled(text, kind, g=f"g{row}", **values), shape)
+
+    def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[str]:
+        """The lines of the shares of a call's inputs."""
+        primitive, inputs, record = call.primitive, call.inputs, self.record
+        if call.outputs != 1 or primitive.rules is None or primitive.name in ("custom_gradient", "py_function"):
+            raise Unwritable
+        if any(record.meta.get(r, ((), FLOATS[0]))[1] not in FLOATS for r in (inputs[i] for i in wanted)):
+            raise Unwritable
+        lines: list[str] = []
+        if primitive.code and max(self._size(r) for r in (row, *inputs)) < LARGE:
+            for i in wanted:
+                lines += self._formula(primitive, row, inputs, i, "a_")
+            return lines
+        values = ", ".join(self._value(r) for r in (row, *inputs))
+        if callable(primitive.rules):
+            self.scope[f"r{row}"] = primitive.rules
+            lines.append(f"s = r{row}(g{row}, {values}, **calls[{number}].attrs)")
+        for i in wanted:
+            if not callable(primitive.rules):
+                if primitive.rules[i] is None:
+                    continue
+                self.scope[f"r{row}_{i}"] = primitive.rules[i]
+                attrs = f", **calls[{number}].attrs" if call.attrs else ""
+                share = f"r{row}_{i}(g{row}, {values}{attrs})"
+            else:
+                share = f"s[{i}]"
+            shape = self._shape(inputs[i])
+            lines += [f"t = {share}", f"if type(t) is not A or t.shape != {shape!r}: t = fit(t, {shape!r})"]
+            lines += self._add(inputs[i], "t", shape)
+        return lines
+
+    def _add(self, row: int, share: str, shape: tuple[int, ...]) -> list[str]:
+        """The line that adds a share of this shape to the adjoint of a row."""
+        if shape != self._shape(row):
+            share = f"unbroadcast({share}, {self._shape(row)!r})"
+        if row not in self.arrived:
+            self.arrived.add(row)
+            return [f"g{row} = {share}"]
+        if self._size(row) >= LARGE:
+            return [f"g{row} = accumulate(g{row}, {share}, 3)"]
+        return [f"g{row} = g{row} + ({share})"]
+
+
+def _fit(share: Any, shape: tuple[int, ...]) -> Any:
+    """A share of a call in the shape of its input."""
+    if not isinstance(share, (np.ndarray, np.generic)):
+        raise Unplanned
+    return share if share.shape == shape else unbroadcast(share, shape)
+
+
+@cache
+def _template(text: str, kind: str) -> str:
+    """A formula with places for its variables, its functions named after the values that they are for."""
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
+    return ast.unparse(tree)
+
+
+def _filled(text: str, kind: str, **names: str) -> str:
+    return _template(text, kind).format(**names)
