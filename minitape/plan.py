@@ -90,7 +90,8 @@ def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
         calls.append(call.primitive)
         calls.append(call.inputs)
     return (
-        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), record.real,
+        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), tuple(record.late),
+        record.real,
         tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources), recorded,
     )  # fmt: skip
 

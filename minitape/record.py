@@ -113,7 +113,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -132,6 +132,7 @@ class Record:
         self.lock = threading.RLock()  # values may be asked for by another thread than the one that records
         self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
         self.calls: list[Call] = []
+        self.late: dict[int, None] = {}  # rows of calls that were put off: computed when somebody looks, as scalar rows are
         self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
         self.fast_rows: list[int] = []  # pending rows of lanes
         self.leaves: dict[int, Leaf] = {}
@@ -335,7 +336,10 @@ class Record:
             self.real = value.dtype.type
         if value.dtype.type is not self.real:
             return None
-        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
+        return self._new_lane(value.shape)
+
+    def _new_lane(self, shape: tuple[int, ...]) -> Lane:
+        lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
@@ -381,12 +385,48 @@ class Record:
             if not hot:
                 cold.add(row)
 
+    def put_off(
+        self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]
+    ) -> tuple[Record | Lane, int] | None:
+        """Writes the row of a call that is computed when somebody looks; returns the lane of its result, and the row.
+
+        None, and nothing written, for a call that must run now: one whose result is large, or whose shape is not
+        known before; and one on arrays that the recording would have to keep for it.
+        """
+        shapes = []
+        for t in inputs:
+            lane = t._lane
+            if lane is None or lane.home is not self:
+                value = t.array
+                if value.dtype.type is not self.real or (t._home is self and t._row not in self.arrays):
+                    return None
+                shapes.append(value.shape)
+            else:
+                shapes.append(lane.shape)
+        shape = primitive.shape(*shapes, **attrs)
+        if shape is None or (shape and not 0 < _count(shape) <= FAST):
+            return None
+        rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
+        cold = self.cold
+        hot = bool(state.tapes) and not cold.issuperset(rows)
+        number = len(self.calls)
+        row = self.append(CALL, number, 0, self.here(4))
+        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
+        self.late[row] = None
+        if not hot:
+            cold.add(row)
+        if not shape:
+            return self, row
+        lane = self.lanes.get(shape) or self._new_lane(shape)
+        self.meta[row] = lane.spec
+        return lane, row
+
     # -- values -----------------------------------------------------------------------------------------------------
 
     def value(self, row: int) -> Any:
         """The value of a row: a NumPy scalar or array; None when its array was released."""
         if row in self.meta:
-            if row not in self.arrays and row >= self.done and self.lanes and self.cell(row)[0] >= FIRST_CODE:
+            if row not in self.arrays and row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE):
                 self.evaluate(row + 1)
             return self.arrays.get(row)
         if row >= self.done:
@@ -421,11 +461,13 @@ class Record:
             self._evaluate_blocks(min(n, self.base))
         if self.done < n:
             self._evaluate_pending(n)
+        if self.late:
+            self.late = {row: None for row in self.late if row >= n}
 
     def _evaluate_pending(self, n: int) -> None:
         self._reserve(n)
         values, table = self.values, scalar_table(self.real or np.float32)
-        known, meta = self.known, self.meta
+        known, meta, late = self.known, self.meta, self.late
         part = self.pending[(self.done - self.base) << 2 : (n - self.base) << 2]
         before = hush()
         try:
@@ -435,11 +477,22 @@ class Record:
                         self._evaluate_array(row, op, a, b)
                     else:
                         values[row] = table[op].forward(None, None, values[a], values[b])
+                elif row in late:
+                    self._evaluate_late(row)
                 elif row in known:
                     values[row] = known.pop(row)
         finally:
             restore(before)
         self.done = n
+
+    def _evaluate_late(self, row: int) -> None:
+        """Runs the call that was put off."""
+        arrays, values, call = self.arrays, self.values, self.calls[self.cell(row)[1]]
+        out = call.primitive.forward(*[arrays[r] if r in arrays else values[r] for r in call.inputs], **call.attrs)
+        if row in self.meta:
+            arrays[row] = out
+        else:
+            values[row] = out[()]
 
     def _evaluate_array(self, row: int, op: int, a: int, b: int) -> None:
         arrays, values = self.arrays, self.values
@@ -452,13 +505,19 @@ class Record:
         self._reserve(n)
         for row in [r for r in self.known if r < n]:
             self.values[row] = self.known.pop(row)
+        stops = iter([*self.late, n])
+        stop = next(stops)
         for first, block in self.blocks:
             row, high = max(first, self.done), min(first + len(block), n)
             while row < high:
-                row = kernels.load(self.real).forward(block, first, row, high, self.values)
-                if row < high:  # an array: computed here
+                row = kernels.load(self.real).forward(block, first, row, min(stop, high), self.values)
+                if row < high:  # an array, or a call that was put off: computed here
                     before = hush()
-                    self._evaluate_array(row, *self.cell(row)[:3])
+                    if row in self.late:
+                        self._evaluate_late(row)
+                        stop = next(stops)
+                    else:
+                        self._evaluate_array(row, *self.cell(row)[:3])
                     restore(before)
                     row += 1
         self.done = n
@@ -489,6 +548,8 @@ class Record:
         """A tape that no other shares was used up: lets go of the large arrays."""
         if not self.arrays:
             return
+        if self.late:
+            self.evaluate()  # what was put off may read them
         lanes, meta = self.lanes, self.meta
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
@@ -543,7 +604,7 @@ class Record:
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.lanes:
+        if self.late or self.lanes:
             self.evaluate()
             for row, array in self.arrays.items():
                 lane = self.lanes.get(array.shape)
@@ -570,6 +631,13 @@ class Record:
 
 
 Lane.append = Record.append  # type: ignore[attr-defined]
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for n in shape:
+        count *= n
+    return count
 
 
 def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:

@@ -97,6 +97,8 @@ class _Writer:
                 kind = "a_" if row in meta else "s_"
                 text = _filled(BY_CODE[op - FIRST_CODE].texts[0], kind, x=self._value(a), y=self._value(b))
                 lines.append(f"v{row} = {f'arrays[{row}] = ' if row in meta else ''}{text}")
+            elif row in self.record.late:
+                lines.append(self._late(row, self.record.calls[a], a))
             elif row not in meta:
                 lines.append(f"v{row} = known[{row}]")
             values.append("None" if row in meta else f"v{row}")
@@ -107,9 +109,17 @@ class _Writer:
             *[self._fetched(row) for row in sorted(self.read)], *lines,
         ]  # fmt: skip
 
+    def _late(self, row: int, call: Any, number: int) -> str:
+        """The line of a call that was put off."""
+        self.scope[f"f{row}"] = call.primitive.forward
+        values = ", ".join(self._value(r) for r in call.inputs)
+        run = f"f{row}({values}{f', **calls[{number}].attrs' if call.attrs else ''})"
+        return f"v{row} = arrays[{row}] = {run}" if row in self.record.meta else f"v{row} = {run}[()]"
+
     def _value(self, row: int) -> str:
         """The name of a row's value; the rows that no line of the program computes are fetched first."""
-        if row < self.done or (row in self.record.meta and self.record.cell(row)[0] < FIRST_CODE):
+        record = self.record
+        if row < self.done or (row in record.meta and row not in record.late and record.cell(row)[0] < FIRST_CODE):
             self.read.add(row)
         return f"v{row}"
 

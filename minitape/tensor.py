@@ -339,14 +339,20 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
+    for t in inputs:
+        if type(t) is not EagerTensor:
+            return _symbolic(primitive, inputs, attrs)
     record = state.record
-    if record is not None and primitive.code and not attrs:
-        made = _fast_row(record, primitive, inputs)
-        if made is not None:
-            return made
-    arrays = [t._value if t._lane is None else t.array for t in inputs if type(t) is EagerTensor]
-    if len(arrays) < len(inputs):
-        return _symbolic(primitive, inputs, attrs)
+    if record is not None:
+        if primitive.code and not attrs:
+            made = _fast_row(record, primitive, inputs)
+            if made is not None:
+                return made
+        if primitive.shape is not None and not record.watchers and record.real is not None:
+            place = record.put_off(primitive, inputs, attrs)
+            if place is not None:
+                return EagerTensor(*place)
+    arrays = [t._value if t._lane is None else t.array for t in inputs]
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
         _accept(primitive, kinds)
@@ -398,8 +404,6 @@ def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> 
     """The row of an elementwise operation on scalars, or on small arrays of one shape; None for any other."""
     rows, lane = [], record
     for t in inputs:
-        if type(t) is not EagerTensor:
-            return None
         own = t._lane
         if own is None or (own is not record and own.home is not record):
             value = t._value if own is None else t.array
@@ -468,12 +472,12 @@ def binary(primitive: Primitive, x: Any, y: Any) -> Any:
     """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
     if type(x) is EagerTensor and type(y) is EagerTensor:
         if not _fit_lanes(x._lane, y._lane):
-            a, b = x.array, y.array
-            if a.dtype == object and primitive.op == "AddV2":
+            dtype, a, b = x.dtype, x._dims, y._dims
+            if dtype.kind == "s" and primitive.op == "AddV2":
                 primitive = TABLE["string_add"]
-            if a.dtype is not b.dtype:
+            if dtype is not y.dtype:
                 check_same_dtype(primitive.op, x, y)
-            if b.shape != a.shape[a.ndim - b.ndim :] and a.ndim:  # equal, a bias or a number: no question
+            if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
                 check_broadcast(primitive.op, x, y)
         if primitive.op in CHECKS:
             CHECKS[primitive.op](primitive, x, y)

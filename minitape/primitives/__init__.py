@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 Rule = Callable[..., Any]
 
 TABLE: dict[str, Primitive] = {}
@@ -25,10 +27,12 @@ class Primitive:
     ``rules`` is one function that returns the shares of all inputs at once. ``keep`` names what the rules read
     ("x", "y", "z", ... or "all"), so that a tape holds no array longer than needed. ``rules=None`` declares an
     operation without derivative; the string given as ``missing`` then says how TensorFlow treats it: "none" (the
-    gradient is None) or "unregistered" (LookupError).
+    gradient is None) or "unregistered" (LookupError). ``shape(*shapes, **attrs)`` is the shape of the result for
+    inputs of these shapes, or None where ``forward`` has to say it or to refuse them: a primitive that declares it
+    gives one array of its inputs' dtype, and so do its rules.
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted", "shape",
                  "_table_rules")  # fmt: skip
 
     def __init__(
@@ -42,6 +46,7 @@ class Primitive:
         keep: str = "all",
         missing: str = "none",
         example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
+        shape: Callable[..., tuple[int, ...] | None] | None = None,
     ) -> None:
         self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
@@ -53,10 +58,16 @@ class Primitive:
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
         self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
+        self.shape = shape  # with it a call on small arrays can be put off, see Record.put_off
         self._table_rules: Any = None
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
+        for i in inputs:
+            if type(i) is not np.ndarray:
+                break
+        else:
+            return self.forward(*inputs, **attrs)
         if _BATCH and any(type(i) is _BATCH[0] for i in inputs):
             return _BATCH[1](self, inputs, attrs)
         tensors = [isinstance(i, _TENSOR[0]) for i in inputs]

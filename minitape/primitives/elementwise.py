@@ -15,6 +15,7 @@ import numpy as np
 from . import TABLE, declare
 from .blocks import blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
+from .shapes import broadcast
 
 DERIVATIVES = """
 identity           Identity  id   | x                    | g
@@ -99,11 +100,11 @@ def _declare_line(line: str) -> None:
     if len(rule_texts) == 1:
         forward = blocked(forward_text, "x", lambda x: plain(None, None, x))
         primitive = declare(name, forward, rules, op=kernel, label=label,
-                            keep="".join(sorted(kept)))  # fmt: skip
+                            keep="".join(sorted(kept)), shape=broadcast)  # fmt: skip
     else:
         forward = blocked(forward_text, "xy", lambda x, y: plain(None, None, x, y))
         primitive = declare(name, forward, rules, op=kernel, label=label,
-                            keep="".join(sorted(kept)))  # fmt: skip
+                            keep="".join(sorted(kept)), shape=broadcast)  # fmt: skip
     primitive.texts = (forward_text, *rule_texts)
     primitive.plain = plain, plain_rules
     primitive.code = FIRST_CODE + len(BY_CODE)

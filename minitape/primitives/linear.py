@@ -8,6 +8,7 @@ import numpy as np
 
 from . import TABLE, declare
 from .blocks import LARGE, buffer
+from .shapes import product
 
 
 def swapped(x: Any) -> Any:
@@ -49,7 +50,7 @@ declare(
     "matmul",
     _matmul,
     [lambda g, z, x, y: TABLE["matmul"](g, adjoint_of(y)), lambda g, z, x, y: TABLE["matmul"](adjoint_of(x), g)],
-    op="MatMul", label="@", keep="xy",
+    op="MatMul", label="@", keep="xy", shape=product,
     example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), {}),
 )  # fmt: skip
 

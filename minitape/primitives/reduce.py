@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
+from .shapes import reduced, spread
 
 Axes = tuple[int, ...] | None
 
@@ -36,8 +37,8 @@ def _axis_set(x: Any, axis: Axes) -> set[int]:
 
 
 def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    """An adjoint of a reduction, with the reduced axes put back as axes of size 1."""
-    if keepdims or not len(x.shape):
+    """An adjoint of a reduction, with the reduced axes put back as axes of size 1; a number broadcasts as it is."""
+    if keepdims or axis is None or not len(x.shape):
         return g
     axes = _axis_set(x, axis)
     return TABLE["reshape"](g, shape=tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
@@ -60,6 +61,9 @@ def _dtype(x: Any) -> Any:
     from ..elements import dtype_of_any
 
     return dtype_of_any(x)
+
+
+COPIED = 4096  # elements up to which a number is written out rather than broadcast
 
 
 def _reducer(op: str, function: Any) -> Any:
@@ -203,6 +207,7 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
         keep=_keep,
         example=_matrix if _rule else None,
         missing="none" if _rule else "unregistered",
+        shape=reduced if _rule else None,
     )
 
 
@@ -212,8 +217,17 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     return unbroadcast(g, shape)
 
 
-declare("broadcast_to", lambda x, *, shape: np.broadcast_to(x, shape),
-        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="",
+def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """A view with strides of 0; a copy where that is faster than making the view."""
+    if type(x) in (np.float32, np.float64) and type(shape) is tuple and len(shape) == 1 and shape[0] <= COPIED:
+        out = np.empty(shape, x.dtype)
+        out.fill(x)
+        return out
+    return np.broadcast_to(x, shape)
+
+
+declare("broadcast_to", _broadcast_to,
+        [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="", shape=spread,
         example=lambda rng: ((rng.normal(size=(2, 1)),), {"shape": (3, 2, 4)}))  # fmt: skip
 
 

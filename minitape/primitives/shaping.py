@@ -8,6 +8,7 @@ import numpy as np
 
 from . import TABLE, declare
 from .blocks import LARGE, buffer
+from .shapes import given, permuted, reshaped, sliced
 
 
 def axis_slice(g: Any, axis: int, start: int, stop: int) -> Any:
@@ -116,17 +117,17 @@ def _like(rng: Any, *shape: int) -> Any:
 
 
 declare("reshape", lambda x, *, shape: x.reshape(shape),
-        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="",
+        [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="", shape=reshaped,
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm),
-        [lambda g, z, x, *, perm: TABLE["transpose"](g, perm=_inverse(perm))], op="Transpose", label="T", keep="",
+        [lambda g, z, x, *, perm: TABLE["transpose"](g, perm=_inverse(perm))], op="Transpose", label="T", keep="", shape=permuted,
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
         [lambda g, z, x, *, spec: TABLE["unslice"](g, shape=tuple(x.shape), spec=spec)],
-        op="StridedSlice", label="[…]", keep="",
+        op="StridedSlice", label="[…]", keep="", shape=sliced,
         example=lambda rng: ((_like(rng, 3, 4),), {"spec": (slice(None, None, -2), None, 1)}))  # fmt: skip
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
-        op="StridedSliceGrad", label="[…]ᵀ", keep="",
+        op="StridedSliceGrad", label="[…]ᵀ", keep="", shape=given,
         example=lambda rng: ((_like(rng, 2),), {"shape": (4,), "spec": (slice(1, 3),)}))  # fmt: skip
 declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="",
