@@ -201,7 +201,8 @@ def bury(record: Any) -> None:
         record.forget()
         return
     for call in record.calls:
-        call.attrs = {}
+        if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
+            call.attrs = {}
     for leaf in record.leaves.values():
         if leaf.tensor is not None:
             leaf.ref = ref(leaf.tensor)

@@ -6,13 +6,13 @@ No value is in it. So the tapes of a training loop, which all look alike, share 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from . import kernels
-from .primitives import _BATCH, TABLE
+from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded, scalar_table
 from .record import CALL, LEAF, LONG, Record, operation_of
 
@@ -37,17 +37,26 @@ class Plan:
 
     def __init__(self, marks: Any, visits: list[Visit] | None) -> None:
         self.marks, self.visits = marks, visits
-        self._written: dict[Any, Any] = {}  # (target rows, rows that are done) -> how often met, then the program
+        self._written: dict[Any, Any] = {}  # what a sweep starts from -> how often it was met, then what was kept of it
 
-    def program(self, record: Record, seeds: dict[int, Any], sources: set[int]) -> Any:
+    def _met(self, key: Any) -> Any:
+        """What was kept for this key; else a number, which is how often it was asked for."""
+        found = self._written.get(key, 0)
+        if type(found) is int:
+            self._written[key] = found + 1
+        return found
+
+    def program(self, record: Any, seeds: dict[int, Any], sources: set[int]) -> Any:
         """The sweep for these targets as one function (see minitape.straight), once it is met often; else None."""
         if self.visits is None or type(record.values) is not list or record.watchers:
             return None
+        for row, seed in seeds.items():
+            if seed.shape != (record.meta[row][0] if row in record.meta else ()):
+                return None
         key = (*seeds, record.done)
-        found = self._written.get(key, 0)
+        found = self._met(key)
         if type(found) is int:
             if found < OFTEN or len(self.visits) > LONG:
-                self._written[key] = found + 1
                 return None
             from .straight import write
 
@@ -58,13 +67,50 @@ class Plan:
         """A rule gave something that no program provides for."""
         self._written = dict.fromkeys(self._written)
 
+    def repeated(self, record: Any, seeds: dict[int, Any]) -> Any:
+        """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
+        if self.visits is None or record.watchers:
+            return None
+        try:
+            found = self._met(_start_of(record, seeds))
+        except TypeError:  # an attribute that can not be compared: an array, a function of the user's
+            return None
+        return None if type(found) is int else found
+
+    def keep(self, record: Any, before: int, seeds: dict[int, Any], rows: Callable[[], Any]) -> None:
+        """Keeps the ``rows`` of a recorded sweep that is met often; there were ``before`` calls when it began."""
+        if self.visits is None or record.watchers:
+            return
+        key = _start_of(record, seeds, before)
+        try:
+            found = self._written.get(key)
+        except TypeError:
+            return
+        if type(found) is int and found > OFTEN:
+            self._written[key] = rows()
+
+
+def _start_of(record: Any, seeds: dict[int, Any], calls: int | None = None) -> Any:
+    """What the rows of a recorded sweep depend on beside the plan: the shapes of seeds, the attributes of calls."""
+    attrs = [tuple(map(_comparable, c.attrs.items())) for c in record.calls[:calls] if c.attrs]
+    return (*[(row, seed._dims) for row, seed in seeds.items()], *attrs)
+
+
+def _comparable(value: Any) -> Any:
+    """An attribute as something that can be hashed, where it can."""
+    if type(value) is tuple:
+        return tuple(map(_comparable, value))
+    if type(value) is slice:
+        return slice, value.start, value.stop, value.step
+    return type(value), value
+
 
 _plans: dict[Any, Plan] = {}
 
 
-def of_tape(tape: Any, sources: set[int], recorded: bool) -> Plan:
+def of_tape(tape: Any, sources: set[int], recorded: bool, batched: bool = False) -> Plan:
     """The plan for the gradients of anything on a tape with respect to the ``sources``."""
-    key = _key(tape, sources, recorded)
+    key = None if batched else _key(tape, sources, recorded)
     if key is None:
         return Plan(reach(tape, sources), None)
     found = _plans.get(key)
@@ -81,7 +127,7 @@ def of_tape(tape: Any, sources: set[int], recorded: bool) -> Plan:
 def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
     """All that a plan depends on; None where it is not kept."""
     record = tape._record
-    if type(record) is not Record or record.base or len(record.pending) > 4 * LONG or _BATCH:
+    if type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
         return None
     calls = []
     for call in record.calls:
@@ -92,7 +138,8 @@ def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
     return (
         tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), tuple(record.late),
         record.real,
-        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources), recorded,
+        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources),
+        recorded and (frozenset(record.cold), tuple(record.constants.items())),
     )  # fmt: skip
 
 

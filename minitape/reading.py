@@ -156,6 +156,8 @@ class Reader:
             return _MISSING
         if op == LEAF and row not in record.leaves and record.open:
             return _MISSING
+        if row in record.late and row >= record.done:
+            return self._late(row, record.calls[a])
         if row in record.meta:
             return record.arrays.get(row)
         known = record.known.get(row)
@@ -169,10 +171,22 @@ class Reader:
         if row in arrays:
             return arrays[row]
         primitive = BY_CODE[op - FIRST_CODE]
-        inputs = [arrays.get(r, self.computed.get(r, self.values[r])) for r in (a, b)[: len(primitive.rules)]]
-        if any(i is None for i in inputs):
+        return self._computed(row, primitive, (a, b)[: len(primitive.rules)], {})
+
+    def _late(self, row: int, call: Any) -> Any:
+        """The value of a call that was put off; computed here where the recording has not needed it yet."""
+        arrays = self.record.arrays  # type: ignore[union-attr]
+        if row in arrays:
+            return arrays[row]
+        value = self._computed(row, call.primitive, call.inputs, call.attrs)
+        return value if value is None or value.ndim else value[()]
+
+    def _computed(self, row: int, primitive: Any, inputs: Iterable[int], attrs: dict[str, Any]) -> Any:
+        arrays = self.record.arrays  # type: ignore[union-attr]
+        values = [arrays.get(r, self.computed.get(r, self.values[r])) for r in inputs]
+        if any(v is None for v in values):
             return None
-        self.computed[row] = primitive.forward(*inputs)
+        self.computed[row] = primitive.forward(*values, **attrs)
         return self.computed[row]
 
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,

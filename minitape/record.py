@@ -426,7 +426,7 @@ class Record:
     def value(self, row: int) -> Any:
         """The value of a row: a NumPy scalar or array; None when its array was released."""
         if row in self.meta:
-            if row not in self.arrays and row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE):
+            if row not in self.arrays and self.holds(row):
                 self.evaluate(row + 1)
             return self.arrays.get(row)
         if row >= self.done:
@@ -434,6 +434,12 @@ class Record:
                 return self.known[row]
             self.evaluate(row + 1)
         return self.values[row]
+
+    def holds(self, row: int) -> bool:
+        """Whether the array of a row is there, or can be computed; else it was released, or never kept."""
+        if row in self.arrays:
+            return True
+        return row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE)
 
     def _reserve(self, n: int) -> None:
         values = self.values

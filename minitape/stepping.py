@@ -94,7 +94,7 @@ class Stepper:
             read = [r for i, r in enumerate(call.inputs) if keep == "all" or (i < 2 and "xy"[i] in keep)]
             if keep == "all" or "z" in keep:
                 read += range(call.row, call.row + call.outputs)
-            if any(r in record.meta and r not in record.arrays and r not in self.held for r in read):
+            if any(r in record.meta and r not in self.held and not record.holds(r) for r in read):
                 return False
         return True
 

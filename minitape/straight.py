@@ -152,8 +152,10 @@ class _Writer:
     def _backward(self, visits: list[Any]) -> list[str]:
         lines: list[str] = []
         before = -1
-        after = [row for row, *_ in visits[1:]] + [-1]
-        for (row, rule, a, b, to, _), following in zip(visits, after, strict=True):
+        after = [*(row for row, *_ in visits[1:]), -1]
+        for (row, rule, a, b, to, _), following in zip(visits, after, strict=False):
+            if rule is None and self.record.calls[a].outputs != 1:
+                raise Unwritable
             if row not in self.arrived:
                 continue
             if self.record.meta.get(row, ((), FLOATS[0]))[1] not in FLOATS:
@@ -183,7 +185,7 @@ class _Writer:
     def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[str]:
         """The lines of the shares of a call's inputs."""
         primitive, inputs, record = call.primitive, call.inputs, self.record
-        if call.outputs != 1 or primitive.rules is None or primitive.name in ("custom_gradient", "py_function"):
+        if primitive.rules is None or primitive.name in ("custom_gradient", "py_function"):
             raise Unwritable
         if any(record.meta.get(r, ((), FLOATS[0]))[1] not in FLOATS for r in (inputs[i] for i in wanted)):
             raise Unwritable

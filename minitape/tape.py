@@ -13,12 +13,13 @@ import gc
 import inspect
 import weakref
 from collections.abc import Iterator, Sequence
-from sys import _getframe, is_finalizing
+from sys import is_finalizing
 from typing import Any
 
 import numpy as np
 
-from . import nest, plan
+from . import nest
+from .backward import sweep
 from .ends import (
     NoTensor,
     UnconnectedGradients,
@@ -30,13 +31,9 @@ from .ends import (
     zeros_of,
 )
 from .evidence import born, clock, site, stack, told
-from .frames import user_frame
 from .primitives import _BATCH
-from .quiet import hush, restore
 from .record import Record, state
 from .slices import IndexedSlices
-from .straight import Unplanned
-from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
 
 BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
@@ -478,51 +475,14 @@ class GradientTape:
             if not source.dtype.differentiable:
                 source_rows[at] = ()
             wanted.update(source_rows[at])
-        sweep = self._sweep(starts, wanted, recorded) if starts and wanted else None
+        found = sweep(self, starts, wanted, recorded) if starts and wanted else None
         results = []
         for rows, source in zip(source_rows, sources, strict=True):
-            found = None if sweep is None or not rows else self._result(sweep, rows)
-            results.append(self._same(source, targets, seeds) if found is None else found)
+            gradient = None if found is None or not rows else self._result(found, rows)
+            results.append(self._same(source, targets, seeds) if gradient is None else gradient)
         return results
 
-    def _sweep(self, starts: dict[int, Any], wanted: set[int], recorded: bool) -> Sweep | None:
-        """Runs the backward sweep; None when no target depends on a source."""
-        known = plan.of_tape(self, wanted, recorded)
-        marks = known.marks
-        if marks is not None:
-            wanted = {r for r in wanted if marks[r]}
-            starts = {r: s for r, s in starts.items() if marks[r]}
-            if not starts:
-                return None
-        if not recorded and not _BATCH:
-            program = known.program(self._record, starts, wanted)  # type: ignore[arg-type]
-            if program is not None:
-                before = hush()
-                try:
-                    return Swept(program(self._record, starts))
-                except Unplanned:
-                    known.walk_only()
-                finally:
-                    restore(before)
-        kind = Sweep if type(self._record) is Record else self._record.sweeper  # type: ignore[union-attr] # a graph's own
-        sweep = kind(self._record, starts, wanted, marks, recorded=recorded, visits=known.visits)  # type: ignore[arg-type]
-        before, state.by = state.by, self
-        site = state.site
-        outer = state.record if recorded else None
-        if outer is not None:
-            outer.by_marks.append((len(outer), outer.member(self)))
-            if site is None:
-                frame = user_frame(_getframe(1))
-                state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-        try:
-            sweep.run()
-        finally:
-            state.by, state.site = before, site
-            if outer is not None:
-                outer.by_marks.append((len(outer), None if before is None else outer.member(before)))
-        return sweep
-
-    def _result(self, sweep: Sweep, rows: Sequence[int]) -> Any:
+    def _result(self, sweep: Any, rows: Sequence[int]) -> Any:
         if len(rows) == 1:
             only = sweep.adjoint(rows[0])
             if only is None or type(only) is EagerTensor:
@@ -573,15 +533,6 @@ class GradientTape:
         if hasattr(value, "_tape_rows"):
             return value._tape_rows(self)
         raise NoTensor
-
-
-class Swept:
-    """The adjoints that a written sweep has found."""
-
-    __slots__ = ("adjoint",)
-
-    def __init__(self, adjoints: dict[int, Any]) -> None:
-        self.adjoint = adjoints.get
 
 
 def _weak(value: Any) -> Any:

@@ -43,7 +43,7 @@ def replay(inquiry: Any, sources: list[Any]) -> Iterator[Step] | None:
         if call.row <= high and call.primitive.name in _USERS and (marks is None or marks[call.row]):
             return None
     if tape._used and any(
-        row <= high and row not in record.arrays and _size(shape) > SMALL and (marks is None or marks[row])
+        row <= high and not record.holds(row) and _size(shape) > SMALL and (marks is None or marks[row])
         for row, (shape, _) in record.meta.items()
     ):
         return None  # the arrays are gone
