@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from .record import Record
 
+_OF_LANES: dict[tuple[tuple[int, ...], type], tuple[tuple[int, ...], Any]] = {}  # the same by NumPy's class
+_NONE: dict[int, Any] = {}
 _SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
 
 
@@ -33,10 +35,12 @@ class Lane:
 
     def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
         self.home: Record | None = home
-        self.spec = self.shape, self.dtype = spec(shape, np.dtype(real))
+        key = shape, real
+        self.spec = _OF_LANES.get(key) or _OF_LANES.setdefault(key, spec(shape, np.dtype(real)))
+        self.shape, self.dtype = self.spec
         self.real = real
         self.constants, self.put = home.constants, home.put
-        self.kept: dict[int, Any] = {}  # values of its rows, once the recording is released
+        self.kept: dict[int, Any] = _NONE  # values of its rows, once the recording is released
 
     frame = property(lambda self: self.home and self.home.frame)
     open = property(lambda self: self.home is not None and self.home.open)

@@ -111,11 +111,11 @@ _plans: dict[Any, Plan] = {}
 def of_tape(tape: Any, sources: set[int], recorded: bool, batched: bool = False) -> Plan:
     """The plan for the gradients of anything on a tape with respect to the ``sources``."""
     key = None if batched else _key(tape, sources, recorded)
-    if key is None:
-        return Plan(reach(tape, sources), None)
-    found = _plans.get(key)
+    found = None if key is None else _plans.get(key)
     if found is None:
         record, marks = tape._record, reach(tape, sources)
+        if key is None or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's own
+            return Plan(marks, None)
         low = min(sources)
         found = Plan(marks, visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded))
         if len(_plans) >= PLANS:
@@ -129,14 +129,10 @@ def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
     record = tape._record
     if type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
         return None
-    calls = []
-    for call in record.calls:
-        if TABLE.get(call.primitive.name) is not call.primitive:
-            return None  # the user's own
-        calls.append(call.primitive)
-        calls.append(call.inputs)
+    calls = record.calls
     return (
-        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())), tuple(calls), tuple(record.late),
+        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())),
+        tuple([c.primitive for c in calls]), tuple([c.inputs for c in calls]), tuple(record.late),
         record.real,
         tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources),
         recorded and (frozenset(record.cold), tuple(record.constants.items())),

@@ -347,9 +347,10 @@ class Record:
         if self.is_scalar(value):
             self.known[row] = value
             return self
-        self.meta[row] = spec(value.shape, value.dtype)
         self.arrays[row] = value
-        return self.lane_of(value)
+        lane = self.lane_of(value)
+        self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
+        return lane
 
     # -- calls ------------------------------------------------------------------------------------------------------
 
@@ -379,7 +380,7 @@ class Record:
             else:
                 tensor._home = self
                 tensor._lane = lane = self.lane_of(value)
-                self.meta[row] = spec(value.shape, value.dtype)
+                self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
                 if lane is not None or value.size <= SMALL or self.watchers or (hot and primitive.keeps_output):
                     arrays[row] = value
             if not hot:
@@ -612,11 +613,11 @@ class Record:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
         if self.late or self.lanes:
             self.evaluate()
-            for row, array in self.arrays.items():
-                lane = self.lanes.get(array.shape)
-                if lane is not None and array.dtype == lane.dtype:
-                    lane.kept[row] = array
+            counts = _references(self.lanes)
             for lane in self.lanes.values():
+                if counts.pop() > _UNHELD:
+                    shape = lane.shape
+                    lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
                 lane.home = None
             self.lanes = {}
 
@@ -644,6 +645,14 @@ def _count(shape: tuple[int, ...]) -> int:
     for n in shape:
         count *= n
     return count
+
+
+def _references(lanes: dict[Any, Any]) -> list[int]:
+    """How often each of the lanes is referred to, the last one first."""
+    return [sys.getrefcount(lane) for lane in reversed(lanes.values())]
+
+
+(_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to
 
 
 def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from .primitives.blocks import LARGE, accumulate
+from .primitives.blocks import LARGE, WRITTEN, accumulate
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads
 from .sweep import Outline, unbroadcast
@@ -220,7 +220,7 @@ class _Writer:
             self.arrived.add(row)
             return [f"g{row} = {share}"]
         if self._size(row) >= LARGE:
-            return [f"g{row} = accumulate(g{row}, {share}, 3)"]
+            return [f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"]
         return [f"g{row} = g{row} + ({share})"]
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from . import kernels, plan
 from .plan import Visit
 from .primitives import _BATCH, TABLE
-from .primitives.blocks import LARGE, accumulate
+from .primitives.blocks import LARGE, WALKED, accumulate
 from .quiet import hush, restore
 from .record import LEAF, LONG, Call, Record
 from .slices import IndexedSlices, join
@@ -253,7 +253,7 @@ class Sweep:
         if type(before) is IndexedSlices or type(share) is IndexedSlices:
             return self._dense(before, row) + self._dense(share, row)
         if type(before) is np.ndarray and before.size >= LARGE:
-            return accumulate(before, share)
+            return accumulate(before, share, WALKED)
         return before + share
 
     def _fitted(self, row: int, share: Any) -> Any:

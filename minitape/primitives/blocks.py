@@ -44,8 +44,43 @@ _lock = threading.Lock()
 _pool: list[np.ndarray] = []
 
 
-def _free(buffer: np.ndarray) -> bool:
-    return sys.getrefcount(buffer) <= 4  # the pool, the loop variable, this argument, getrefcount's own
+def _references(value: Any) -> int:
+    return sys.getrefcount(value)
+
+
+def _passed_on(value: Any) -> int:
+    return _references(value)
+
+
+def _looped(values: list[Any]) -> int:
+    for value in values:
+        return _references(value)
+    raise IndexError
+
+
+def _of_base(view: np.ndarray) -> int:
+    base = view.base
+    return sys.getrefcount(base)
+
+
+def _calibrated() -> tuple[int, int, int, int]:
+    """How many references are counted where nobody else holds an array: that depends on the interpreter.
+
+    For a buffer of the pool in a loop; for an array in a dictionary and a variable, handed on twice; for one in a
+    variable, handed on once; and for the base of an array that is also in the pool.
+    """
+    pool = [np.empty(1, np.uint8)]
+    looped = _looped(pool)
+    held = {0: np.empty(1)}
+    before = held[0]
+    walked = _passed_on(before)
+    alone = np.empty(1)
+    written = _references(alone)
+    view = pool[0].view(np.int8)
+    return looped, walked, written, _of_base(view)
+
+
+_FREE, WALKED, WRITTEN, _BASE = _calibrated()
 
 
 def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -57,7 +92,7 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     size = count * dtype.itemsize
     with _lock:
         for raw in _pool:
-            if raw.nbytes == size and _free(raw):
+            if raw.nbytes == size and _references(raw) <= _FREE:
                 return raw.view(dtype).reshape(shape)
         raw = np.empty(size, np.uint8)
         _pool.append(raw)
@@ -66,14 +101,13 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         return raw.view(dtype).reshape(shape)
 
 
-def accumulate(total: np.ndarray, share: Any, holders: int = 5) -> np.ndarray:
-    """``total + share``: in place when nobody else holds ``total``.
+def accumulate(total: np.ndarray, share: Any, holders: int) -> np.ndarray:
+    """``total + share``: in place when nobody holds ``total`` but the caller.
 
-    ``holders`` references are the caller's own: of a sweep that walks, one container and two variables beside those of
-    this function and of getrefcount; of a written one, its one variable.
+    ``holders`` is how many references are counted then: ``WALKED`` for a sweep that walks, ``WRITTEN`` for a written one.
     """
     base = total.base
-    alone = sys.getrefcount(total) <= holders and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= 4))
+    alone = sys.getrefcount(total) <= holders and (base is None or (base.dtype == np.uint8 and sys.getrefcount(base) <= _BASE))
     if alone and total.flags.writeable and getattr(share, "dtype", None) is total.dtype:
         return np.add(total, share, out=total)
     out = buffer(total.shape, total.dtype)
