@@ -551,6 +551,21 @@ class Record:
         """The next row gets the number of rows: also after Ctrl-C came between taking a number and writing the row."""
         self.take = iter(range(len(self), self.base + CHUNK)).__next__
 
+    def mend(self) -> None:
+        """Forgets what an exception (Ctrl-C, say) left noted of rows that were never written."""
+        self.renumber()
+        n = len(self)
+        for column in (self.meta, self.late, self.leaves, self.known, self.arrays):
+            for row in [r for r in column if r >= n]:
+                del column[row]
+        for names in (self.constants, self.leaf_of):
+            for name in [k for k, r in names.items() if r >= n]:
+                del names[name]
+        self.cold = {row for row in self.cold if row < n}
+        self.fast_rows = [row for row in self.fast_rows if row < n]
+        while self.calls and self.calls[-1].row >= n:
+            self.calls.pop()
+
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
         if not self.arrays:

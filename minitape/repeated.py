@@ -71,10 +71,10 @@ class Repeated:
         record.late.update(self.late)
         record.cold |= self.cold
         made = {row: _entered(record, row, seeds[which]) for row, which in self.seeds}
-        record.put(self.rows)
-        record.renumber()
         record.fast_rows += self.fast
         record.constants.update(self.constants)
+        record.put(self.rows)  # last, so that no row is there before what is known of it
+        record.renumber()
         return {
             source: made[row] if row in made else EagerTensor(record if shape is None else record.lanes[shape], row)
             for source, (shape, row) in self.adjoints.items()

@@ -137,7 +137,7 @@ class GradientTape:
         if self._recording:
             self._pop()
             if kind is not None:
-                self._record.renumber()  # type: ignore[union-attr]
+                self._record.mend()  # type: ignore[union-attr]
 
     def _pop(self) -> None:
         self._recording = False

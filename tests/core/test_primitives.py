@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import record
+from minitape import plan, record
 from minitape.check import check_grads
 from minitape.primitives import TABLE, load_all
 
@@ -28,6 +28,12 @@ PAIRS = [
     ((1,), (4,)),
     ((0, 3), (3,)),
 ]
+
+
+@pytest.fixture(autouse=True, params=[0, 10**9], ids=["written", "walked"])
+def often(request, monkeypatch):
+    """Sweeps are written out at once, or never."""
+    monkeypatch.setattr(plan, "OFTEN", request.param)
 
 
 def sample(shape, low, seed):

@@ -52,3 +52,14 @@ def nothing_logged_yet(monkeypatch):
 def test_case(case, module, stored):
     misses = check(module, case, stored[case.area].get(case.name), seconds=20)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)
+
+
+WRITTEN = {"tape", "tape_corners", "tape_none", "grads", "higher", "custom_gradient", "programs", "learners", "jacobian",
+           "forward_mode", "indexed_slices", "corners", "found", "math_derivatives"}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [_param(case) for area in areas() if area in WRITTEN for case in load(area)])
+def test_case_with_sweeps_that_are_written_out_at_once(case, module, stored, monkeypatch):
+    monkeypatch.setattr("minitape.plan.OFTEN", 0)
+    misses = check(module, case, stored[case.area].get(case.name), seconds=20)
+    assert not misses, f"\n{case.code}\n" + "\n".join(misses)

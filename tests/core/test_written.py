@@ -1,0 +1,346 @@
+"""Sweeps that are met often are written out, or repeated; calls on small arrays are put off. None of it may show."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape import backward, plan, record, straight
+from minitape.primitives import TABLE, load_all
+
+load_all()
+NEVER = 10**9
+
+
+def numbers(seed, *shape, dtype=np.float32):
+    return np.random.default_rng(seed).uniform(0.2, 0.9, shape).astype(dtype)
+
+
+def plain(value):
+    """Gradients as bytes with their dtype and shape: equal means equal to the last bit."""
+    if value is None:
+        return None
+    array = np.asarray(tf.convert_to_tensor(value).numpy())
+    return array.dtype.str, array.shape, array.tobytes()
+
+
+def gradients(function, *arrays, seeds=None):
+    xs = [tf.constant(a) for a in arrays]
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = function(*xs)
+    found = tape.gradient(y, xs, output_gradients=seeds)
+    return [plain(g) for g in found], [plain(t) for t in tf.nest.flatten(y)]
+
+
+def hessian_product(function):
+    """The gradient of the sum of a gradient's squares."""
+
+    def second(*xs):
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            y = function(*xs)
+        found = [tf.convert_to_tensor(g) for g in tape.gradient(y, xs) if g is not None]
+        return [tf.reduce_sum(g * g) for g in found]
+
+    return second
+
+
+def network(x, m, b, n):
+    return tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(x, m) + b), n) - 0.5) ** 2)
+
+
+def rosenbrock(x):
+    return tf.reduce_sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+FUNCTIONS = {
+    "number": (lambda x: tf.sin(x) * x + x / 3.0, [numbers(1)]),
+    "numbers": (lambda x, y: (x * y + y) ** x - tf.exp(x) / y, [numbers(1), numbers(2)]),
+    "same_input_twice": (lambda x: x * x + x - x, [numbers(1, 3)]),
+    "vector": (lambda x: tf.reduce_sum(tf.sqrt(x) * tf.exp(-x)), [numbers(1, 5)]),
+    "vector_and_number": (lambda x, a: a * x + a, [numbers(1, 4), numbers(2)]),
+    "broadcasting": (lambda x, y: tf.tanh(x * y + y), [numbers(1, 3, 1), numbers(2, 4)]),
+    "double": (lambda x: tf.reduce_mean(tf.math.log(x) * x), [numbers(1, 6, dtype=np.float64)]),
+    "double_and_single": (lambda x, y: tf.reduce_sum(x) * tf.cast(tf.reduce_sum(y * y), tf.float32),
+                          [numbers(1, 3), numbers(2, 2, dtype=np.float64)]),
+    "network": (network, [numbers(1, 8, 5), numbers(2, 5, 4), numbers(3, 4), numbers(4, 4, 1)]),
+    "rosenbrock": (rosenbrock, [numbers(1, 9)]),
+    "shapes": (lambda x: tf.reshape(tf.transpose(x[1:, ::2]), [-1]) * 2.0, [numbers(1, 3, 4)]),
+    "slices": (lambda x: x[0] * x[-1, 1] + x[..., None][1, 2], [numbers(1, 3, 4)]),
+    "reductions": (lambda x: tf.reduce_sum(x, 0) * tf.reduce_max(x, 1, keepdims=True) + tf.reduce_prod(x), [numbers(1, 3, 3)]),
+    "ties": (lambda x: tf.reduce_max(tf.maximum(x, 0.5)), [np.float32([0.5, 0.1, 0.5])]),
+    "several_outputs": (lambda x: tf.unstack(x)[1] * tf.split(x, 2)[0], [numbers(1, 4)]),
+    "slices_of_rows": (lambda x: tf.reduce_sum(tf.gather(x, [0, 2, 0]) ** 2), [numbers(1, 3, 2)]),
+    "integers_between": (lambda x: x * tf.cast(tf.argmax(x), tf.float32), [numbers(1, 4)]),
+    "unconnected": (lambda x, y: x * 2.0, [numbers(1, 3), numbers(2, 3)]),
+    "stopped": (lambda x: x * tf.stop_gradient(x * x), [numbers(1, 3)]),
+    "halves": (lambda x: tf.reduce_sum(tf.cast(x, tf.float16) * 2), [numbers(1, 3)]),
+    "large": (lambda x: tf.reduce_sum(tf.sin(x) * x + x * x - x), [numbers(1, 70_000)]),
+    "large_matrix": (lambda x, y: tf.matmul(x, y) * tf.matmul(x, y), [numbers(1, 300, 20), numbers(2, 20, 300)]),
+    "several_targets": (lambda x: [x * x, tf.reduce_sum(x), x], [numbers(1, 3)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_written_and_walked_sweeps_agree_to_the_last_bit(name, order, monkeypatch):
+    function, arrays = FUNCTIONS[name]
+    function = function if order == 1 else hessian_product(function)
+    monkeypatch.setattr(plan, "OFTEN", NEVER)
+    want = gradients(function, *arrays)
+    monkeypatch.setattr(plan, "OFTEN", 0)
+    for other in (1.5, 1.0):  # a plan is met with other values first
+        got = gradients(function, *[(a * np.asarray(other, a.dtype)) for a in arrays])
+        got = gradients(function, *arrays)
+    assert got == want
+
+
+WALKED = {"several_outputs", "slices_of_rows", "halves"}  # what no program provides for
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_programs_are_used_where_they_can_be(name, monkeypatch):
+    walked = []
+    monkeypatch.setattr(plan, "OFTEN", 0)
+    monkeypatch.setattr(backward, "_walked", lambda *a, f=backward._walked: walked.append(1) or f(*a))
+    function, arrays = FUNCTIONS[name]
+    gradients(function, *arrays)
+    walked.clear()
+    gradients(function, *arrays)
+    assert bool(walked) == (name in WALKED)
+
+
+def test_recorded_sweeps_are_repeated(monkeypatch):
+    walked = []
+    monkeypatch.setattr(plan, "OFTEN", 0)
+    monkeypatch.setattr(backward, "_walked", lambda *a, f=backward._walked: walked.append(1) or f(*a))
+    function, arrays = FUNCTIONS["network"]
+    gradients(hessian_product(function), *arrays)
+    walked.clear()
+    gradients(hessian_product(function), *arrays)
+    assert not walked
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    monkeypatch.setattr(plan, "OFTEN", 0)
+
+
+def test_attributes_and_numbers_of_a_repeated_sweep_are_those_of_each_tape(at_once):
+    x = numbers(1, 3, 3)
+    for _ in range(2):
+        for axis in (0, 1):
+            got = gradients(hessian_product(lambda x, a=axis: tf.reduce_sum(tf.reduce_sum(x * x, a) ** 2)), x)
+            rows = (x * x).sum(axis, keepdims=True)
+            slope = 4 * x * rows  # d/dx of sum(rows ** 2)
+            want = 2 * (4 * rows * slope + 8 * x * (x * slope).sum(axis, keepdims=True))
+            np.testing.assert_allclose(np.frombuffer(got[0][0][2], np.float32).reshape(3, 3), want, rtol=1e-4)
+        for factor in (2.0, 3.0):
+            (got,), _ = gradients(hessian_product(lambda x, f=factor: x * x * f), np.float32(1.0))
+            assert np.frombuffer(got[2], np.float32) == 8 * factor * factor
+
+
+def test_what_the_user_gives_for_the_target_is_that_of_each_call(at_once):
+    x = tf.constant([1.0, 2.0])
+    for _ in range(2):
+        for seed, want in (([1.0, 1.0], [2.0, 4.0]), ([3.0, 0.0], [6.0, 0.0]), (5.0, [10.0, 20.0]), ([[2.0, 2.0]], [4.0, 8.0])):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = x * x
+            assert tape.gradient(y, x, output_gradients=tf.constant(seed)).numpy().tolist() == want
+
+
+def test_a_seed_that_depends_on_the_source_is_differentiated(at_once):
+    x = tf.constant(2.0)
+    for _ in range(3):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = x * x
+            g = inner.gradient(y, x, output_gradients=x)  # 2 x * x
+        assert outer.gradient(g, x).numpy() == 8.0
+
+
+def test_every_call_of_a_persistent_tape_is_right(at_once):
+    x = tf.constant([1.0, 2.0, 3.0])
+    for _ in range(3):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+            s = tf.reduce_sum(y)
+            z = s * y
+        for _ in range(2):
+            assert tape.gradient(s, x).numpy().tolist() == [2.0, 4.0, 6.0]
+            assert tape.gradient(z, x).numpy().tolist() == [56.0, 112.0, 168.0]
+            assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0, 6.0]
+
+
+def test_lines_of_a_repeated_sweep_are_those_of_each_statement(at_once):
+    x = tf.constant(3.0)
+
+    def lines():
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = x * x
+            first = inner.gradient(y, x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = x * x
+            second = inner.gradient(y, x)
+        rows = tf.snapshot(outer)["rows"]
+        start = lines.__code__.co_firstlineno
+        by_tape = [row["line"] - start for row in rows if row["by"] is not None]
+        return first.numpy(), second.numpy(), sorted(set(by_tape))
+
+    assert [lines() for _ in range(3)] == [(6.0, 6.0, [6, 10])] * 3
+
+
+# -- put off ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_put_off_has_its_shape_and_dtype_and_is_computed_when_it_is_looked_at(monkeypatch):
+    ran = []
+    for name in ("matmul", "reduce_sum", "slice"):
+        forward = TABLE[name].forward
+        monkeypatch.setattr(TABLE[name], "forward", lambda *a, f=forward, n=name, **k: ran.append(n) or f(*a, **k))
+    x, m = tf.constant(numbers(1, 2, 3)), tf.constant(numbers(2, 3, 4))
+    with tf.GradientTape() as tape:
+        tape.watch(m)
+        y = tf.matmul(x, m)
+        z = y[1:]
+        s = tf.reduce_sum(z, axis=1)
+        assert [(t.shape.as_list(), t.dtype.name) for t in (y, z, s)] == [([2, 4], "float32"), ([1, 4], "float32"), ([1], "float32")]
+        assert ran == []
+        np.testing.assert_allclose(z.numpy(), (x.numpy() @ m.numpy())[1:], rtol=1e-6)
+        assert ran == ["matmul", "slice"]
+    tape.gradient(s, m)
+    assert ran.count("reduce_sum") == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (lambda x: tf.matmul(x, x), "Matrix size-incompatible"),
+        (lambda x: tf.reduce_sum(x, axis=5), "Invalid reduction dimension"),
+        (lambda x: tf.reshape(x, [7]), "Input to reshape is a tensor with 6 values"),
+        (lambda x: x[3], "out of bounds"),
+        (lambda x: tf.transpose(x, [0]), "expects a vector of size 2"),
+        (lambda x: x + x[:, :2], "Incompatible shapes"),
+    ],
+)
+def test_what_can_not_be_computed_is_refused_at_once(wrong, error):
+    x = tf.constant(numbers(1, 2, 3))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError), match=error):
+            wrong(x)
+        y = x * 2.0
+    assert tape.gradient(y, x).numpy().tolist() == [[2.0] * 3] * 2
+
+
+def test_large_results_are_not_put_off():
+    x = tf.constant(numbers(1, record.FAST + 1))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reshape(x * 2.0, [-1, 1])
+        assert y._value is not None
+    assert tape.gradient(y, x).shape == x.shape
+
+
+def test_values_outlive_the_tape():
+    x = tf.constant(numbers(1, 4))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        parts = [x[1:], tf.reduce_sum(x * x), tf.reshape(x, [2, 2])]
+    del tape
+    array = x.numpy()
+    for got, want in zip(parts, (array[1:], (array * array).sum(), array.reshape(2, 2)), strict=True):
+        np.testing.assert_array_equal(got.numpy(), want)
+
+
+def test_large_inputs_of_what_was_put_off_stay_until_it_is_computed():
+    x, v = tf.constant(numbers(1, 2000, 2)), tf.constant(numbers(2, 2, 1))
+    with tf.GradientTape() as tape:
+        tape.watch(v)
+        loss = tf.reduce_sum(v * v)
+        later = tf.reduce_sum(x)  # of a leaf that is too large for a lane
+    tape.gradient(loss, v)
+    assert later.numpy() == x.numpy().sum()
+
+
+def test_another_thread_can_look():
+    x = tf.constant(numbers(1, 5))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x[1:] * 2.0)
+        seen = []
+        threads = [threading.Thread(target=lambda: seen.append(y.numpy())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert seen == [(x.numpy()[1:] * np.float32(2)).sum()] * 4
+    assert tape.gradient(y, x).numpy().tolist() == [0, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("length", [100, 6000])  # the longer one is packed, and left to the kernels where numba is
+def test_numbers_and_calls_in_turn(length):
+    x = tf.constant([0.5, 0.25])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.constant(0.0)
+        for k in range(length):
+            y = y * 0.5 + (tf.reduce_sum(x) if k % 50 == 0 else x[0] if k % 50 == 1 else y * 0.25)
+    g = tape.gradient(y, x)
+    want, slope = np.float32(0), np.zeros(2)
+    for k in range(length):
+        rest = np.float32(0.75) if k % 50 == 0 else np.float32(0.5) if k % 50 == 1 else want * np.float32(0.25)
+        own = [1, 1] if k % 50 == 0 else [1, 0] if k % 50 == 1 else slope * 0.25
+        want, slope = want * np.float32(0.5) + rest, slope * 0.5 + own
+    assert y.numpy() == want
+    np.testing.assert_allclose(g.numpy(), slope, rtol=1e-5)
+
+
+def test_an_interrupt_between_the_columns_leaves_no_trace(monkeypatch, at_once):
+    x = tf.constant(numbers(1, 4))
+
+    def second():
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = tf.reduce_sum(x * x * x)
+            g = inner.gradient(y, x)
+            z = tf.reduce_sum(g)
+        return outer.gradient(z, x).numpy()
+
+    want = second()
+    np.testing.assert_array_equal(second(), want)
+
+    def interrupted(self, *args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(record.Record, "renumber", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            second()
+    tf.GradientTape().__enter__().__exit__(None, None, None)
+    np.testing.assert_array_equal(second(), want)
+
+
+def test_a_program_says_what_it_does():
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    known = plan.of_tape(tape, {0}, False)
+    program = straight.write(tape._record, known.visits, [1], {0}, 0)
+    assert program(tape._record, {1: np.float32(1)}) == {0: np.float32(6)}
+    assert y.numpy() == 9.0
