@@ -60,6 +60,6 @@ WRITTEN = {"tape", "tape_corners", "tape_none", "grads", "higher", "custom_gradi
 
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area in WRITTEN for case in load(area)])
 def test_case_with_sweeps_that_are_written_out_at_once(case, module, stored, monkeypatch):
-    monkeypatch.setattr("minitape.plan.OFTEN", 0)
+    monkeypatch.setattr(importlib.import_module("minitape.plan"), "OFTEN", 0)
     misses = check(module, case, stored[case.area].get(case.name), seconds=20)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)
