@@ -19,7 +19,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from _thread import get_ident
+from _thread import RLock, get_ident
 from types import CodeType, FrameType
 from typing import Any
 
@@ -113,7 +113,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -129,7 +129,7 @@ class Record:
         self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
         self.values: Any = []  # value of each scalar row: a list while short, then an array
         self.done = 0  # rows below this have their values
-        self.lock = threading.RLock()  # values may be asked for by another thread than the one that records
+        self.lock = RLock()  # values may be asked for by another thread than the one that records
         self.known: dict[int, Any] = {}  # values of scalar leaves and scalar results of calls, not yet in values
         self.calls: list[Call] = []
         self.late: dict[int, None] = {}  # rows of calls that were put off: computed when somebody looks, as scalar rows are
@@ -140,6 +140,7 @@ class Record:
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars
         self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
+        self.bulky = False  # whether arrays without a lane may be among them
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         self.events: list[Event] = []
@@ -274,7 +275,11 @@ class Record:
 
     def constant(self, number: float) -> int:
         """The row of a Python number that was used as an operand of a scalar operation."""
-        row = self.append(LEAF, 0, 0, self.here())
+        frame: Any = sys._getframe(2)  # of the user's, or of an operator that was called through a lane
+        if frame is not self.frame:
+            frame = frame.f_back
+        known = frame is not None and frame is self.frame
+        row = self.append(LEAF, 0, 0, frame.f_lasti if known else self.here())
         self.leaves[row] = Leaf(number=number)
         self.known[row] = self.real(number)  # type: ignore[misc]
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
@@ -328,14 +333,16 @@ class Record:
     def lane_of(self, value: Any) -> Lane | None:
         """The lane of an array; None for one that is large, empty, or not of the recording's float type."""
         lane = self.lanes.get(value.shape)
-        if lane is not None and lane.dtype is value.dtype:
+        dtype = value.dtype
+        if lane is not None and lane.dtype is dtype:
             return lane
         if type(value) is not np.ndarray or not 0 < value.size <= FAST:
             return None
-        if self.real is None and value.dtype.type in (np.float32, np.float64):
-            self.real = value.dtype.type
-        if value.dtype.type is not self.real:
-            return None
+        kind, real = dtype.type, self.real
+        if kind is not real:
+            if real is not None or (kind is not np.float32 and kind is not np.float64):
+                return None
+            self.real = kind
         return self._new_lane(value.shape)
 
     def _new_lane(self, shape: tuple[int, ...]) -> Lane:
@@ -349,6 +356,7 @@ class Record:
             return self
         self.arrays[row] = value
         lane = self.lane_of(value)
+        self.bulky = self.bulky or lane is None
         self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
         return lane
 
@@ -368,6 +376,7 @@ class Record:
             for i in range(len(rows)) if primitive.keeps is None else primitive.keeps:
                 if rows[i] not in arrays and inputs[i]._lane is not self:
                     arrays[rows[i]] = inputs[i].array
+                    self.bulky = True
         first, site, number = self.base + (len(self.pending) >> 2), self.here(4), len(self.calls)
         self.calls.append(Call(first, primitive, rows, attrs, len(tensors), hot))
         real = self.real
@@ -383,6 +392,7 @@ class Record:
                 self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
                 if lane is not None or value.size <= SMALL or self.watchers or (hot and primitive.keeps_output):
                     arrays[row] = value
+                    self.bulky = self.bulky or lane is None
             if not hot:
                 cold.add(row)
 
@@ -568,11 +578,11 @@ class Record:
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
-        if not self.arrays:
+        if not self.bulky:
             return
         if self.late:
             self.evaluate()  # what was put off may read them
-        lanes, meta = self.lanes, self.meta
+        lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
     def adopt(self, old: Record) -> int:
@@ -608,6 +618,7 @@ class Record:
         self.meta.update({row + shift: m for row, m in old.meta.items()})
         self.arrays.update({row + shift: a for row, a in old.arrays.items()})
         self.cold.update(row + shift for row in old.cold)
+        self.bulky = self.bulky or old.bulky
         self.adopted.append((old, shift))
         return shift
 
@@ -630,7 +641,8 @@ class Record:
             self.evaluate()
             counts = _references(self.lanes)
             for lane in self.lanes.values():
-                if counts.pop() > _UNHELD:
+                others = counts.pop() - _UNHELD
+                if others and others > sum(leaf.tensor is not None and leaf.tensor._lane is lane for leaf in self.leaves.values()):
                     shape = lane.shape
                     lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
                 lane.home = None

@@ -94,8 +94,7 @@ class _Writer:
         for row in range(self.done, self.high + 1):
             op, a, b, _ = self.record.cell(row)
             if op >= FIRST_CODE:
-                kind = "a_" if row in meta else "s_"
-                text = _filled(BY_CODE[op - FIRST_CODE].texts[0], kind, x=self._value(a), y=self._value(b))
+                text = self._filled(BY_CODE[op - FIRST_CODE].texts[0], row, (a, b), x=self._value(a), y=self._value(b))
                 lines.append(f"v{row} = {f'arrays[{row}] = ' if row in meta else ''}{text}")
             elif row in self.record.late:
                 lines.append(self._late(row, self.record.calls[a], a))
@@ -165,13 +164,13 @@ class _Writer:
             else:  # a row's first visit is for a, where a wants a share at all
                 primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
                 index = 0 if to == a and row != before else 1
-                lines += self._formula(primitive, row, (a, b), index, "a_" if row in self.record.meta else "s_")
+                lines += self._formula(primitive, row, (a, b), index)
             if following != row and row not in self.sources and self._size(row) >= BIG:
                 lines.append(f"g{row} = None")
             before = row
         return lines
 
-    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, kind: str) -> list[str]:
+    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int) -> list[str]:
         """The lines of one share that a formula of the table gives."""
         text, to = primitive.texts[1 + index], inputs[index]
         if text == "-":
@@ -180,7 +179,12 @@ class _Writer:
         rows = {"z": row, "x": inputs[0], "y": inputs[-1]}
         values = {name: self._value(r) for name, r in rows.items() if name in read}
         shape = self._shape(row if "g" in read or "z" in read else inputs[index])
-        return self._add(to, _filled(text, kind, g=f"g{row}", **values), shape)
+        return self._add(to, self._filled(text, row, inputs, g=f"g{row}", **values), shape)
+
+    def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
+        """A formula of row ``row`` with these names for its variables."""
+        array, squares = row in self.record.meta, self._shape(inputs[-1]) == () != self._shape(inputs[0])
+        return _template(text, "a_" if array else "s_", squares).format(**names)
 
     def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[str]:
         """The lines of the shares of a call's inputs."""
@@ -192,7 +196,7 @@ class _Writer:
         lines: list[str] = []
         if primitive.code and max(self._size(r) for r in (row, *inputs)) < LARGE:
             for i in wanted:
-                lines += self._formula(primitive, row, inputs, i, "a_")
+                lines += self._formula(primitive, row, inputs, i)
             return lines
         values = ", ".join(self._value(r) for r in (row, *inputs))
         if callable(primitive.rules):
@@ -232,14 +236,17 @@ def _fit(share: Any, shape: tuple[int, ...]) -> Any:
 
 
 @cache
-def _template(text: str, kind: str) -> str:
-    """A formula with places for its variables, its functions named after the values that they are for."""
+def _template(text: str, kind: str, squares: bool) -> str:
+    """A formula with places for its variables, its functions named after the values that they are for.
+
+    With ``squares`` an array is raised to a number, which is asked here whether it is 2.
+    """
     tree = ast.parse(text, mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
-    return ast.unparse(tree)
-
-
-def _filled(text: str, kind: str, **names: str) -> str:
-    return _template(text, kind).format(**names)
+    found = ast.unparse(tree)
+    if squares:
+        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else a_pow({x}, {y}))")
+        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_pow({x}, {y} - 1))")
+    return found
