@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, takewhile
 from sys import _getframe
 from types import CodeType
 from typing import Any, NamedTuple
@@ -69,6 +69,7 @@ class Exit(NamedTuple):
     stack: Stack
     record: Any  # weak: the recording that was open
     row: int  # how long it was
+    out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
 
 
 class Exits:
@@ -76,30 +77,38 @@ class Exits:
 
     def __init__(self) -> None:
         self.list: deque[Exit] = deque(maxlen=EXITS)
-        self.arrays: dict[int, tuple[Any, Exit]] = {}  # id of the exported array or scalar -> it (weak) and its exit
-        self.dropped = 0
+        self.count = 0  # of all that left
+        self.arrays: dict[int, Exit] = {}  # id of what the user was given -> its exit, for those up to ``_indexed``
+        self._indexed = 0
 
-    def add(self, exit: Exit, array: Any) -> None:
-        if len(self.list) == EXITS:
-            self.dropped += 1
-        self.list.append(exit)
-        if array is not None:
-            if len(self.arrays) > 2 * EXITS:
-                oldest = self.list[0].when
-                self.arrays = {k: v for k, v in self.arrays.items() if v[1].when >= oldest}
-            if type(array) is np.ndarray:
-                self.arrays[id(array)] = (weakref.ref(array), exit)
-            else:
-                self.arrays[id(array)] = (lambda: array, exit)  # NumPy scalars are tiny
+    @property
+    def dropped(self) -> int:
+        return self.count - len(self.list)
 
     def of(self, value: Any) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
+        self._index()
         while value is not None:
-            found = self.arrays.get(id(value))
-            if found is not None and found[0]() is value:
-                return found[1]
+            exit = self.arrays.get(id(value))
+            if exit is not None and _given(exit) is value:
+                return exit
             value = getattr(value, "base", None)
         return None
+
+    def _index(self) -> None:
+        """Values leave more often than somebody asks for one: so they are looked up late."""
+        if not self.list or self.list[-1].when <= self._indexed:
+            return
+        if len(self.arrays) > 2 * EXITS:
+            self.arrays = {id(_given(e)): e for e in self.list if e.when <= self._indexed}
+        fresh = list(takewhile(lambda e: e.when > self._indexed, reversed(self.list)))
+        self.arrays.update((id(_given(e)), e) for e in reversed(fresh))
+        self._indexed = fresh[0].when
+
+
+def _given(exit: Exit) -> Any:
+    """The array or scalar that the user was given; None when it is gone."""
+    return exit.out() if type(exit.out) is weakref.ref else exit.out
 
 
 def exits() -> Exits:
@@ -119,15 +128,15 @@ def site() -> Stack:
 def stack(level: int = 2) -> Stack:
     """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
     frame: Any = _getframe(level)
-    sites: Stack = ()
+    own, sites = _OWN, []
     while frame is not None:
         code = frame.f_code
-        if not _OWN[code.co_filename]:
-            sites += ((code, frame.f_lasti),)
+        if not own[code.co_filename]:
+            sites.append((code, frame.f_lasti))
             if len(sites) == STACK or code.co_name == "<module>":
                 break
         frame = frame.f_back
-    return sites
+    return tuple(sites)
 
 
 _new = tuple.__new__  # builds a named tuple at a third of the price
@@ -185,10 +194,12 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
+    out = weakref.ref(array) if type(array) is np.ndarray else array
+    known.count += 1
     if record is None:
-        known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0)), array)
+        known.list.append(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0, out)))
         return
-    known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record))), array)
+    known.list.append(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record), out)))
     record.note(how, record.find(tensor))
 
 

@@ -124,16 +124,17 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
 
-    def call_flat(self, tensors: Sequence[Any]) -> Any:
-        """Calls it with the tensors of the placeholders, in their order."""
+    def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
+        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are known."""
         if state.graph is not None:
             return self._pack(self._in_graph(tensors))
-        if state.record is not None:
+        recorded = state.record is not None
+        if recorded:
             found = self._under_tape(tensors)
             if found is not None:
                 return self._pack(found)
-        outputs = [bare(a) for a in self._forward.run([t.array for t in tensors])]
-        if state.record is not None or any(t._lane or t._home for t in tensors) or self.variables:
+        outputs = [bare(a) for a in self._forward.run([t.array for t in tensors] if arrays is None else arrays)]
+        if recorded or self.variables or _recorded(tensors):
             self._note(tensors, outputs)
         return self._pack(outputs)
 
@@ -211,6 +212,14 @@ class ConcreteFunction:
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs
+
+
+def _recorded(tensors: Sequence[Any]) -> bool:
+    """True when one of the tensors has a row in a recording."""
+    for t in tensors:  # noqa: SIM110 - a generator would cost more than the question
+        if t._lane is not None or t._home is not None:
+            return True
+    return False
 
 
 def _is_hot(record: Any, tensor: Any) -> bool:

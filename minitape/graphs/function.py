@@ -80,12 +80,11 @@ class Function:
             parameters.pop(next(iter(parameters)))
         self._parameters = parameters
         self._signature = signature.replace(parameters=list(parameters.values()))
-        self._plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._traces: dict[Any, ConcreteFunction] = {}
-        self._fast: dict[Any, ConcreteFunction] = {}
+        self._fast: dict[Any, ConcreteFunction] = {}  # by the dtypes and shapes of arguments that are all tensors
         self._tracing_count = 0
         self._composites: dict[Any, Any] = {}  # traces for structures of composite arguments
         self._converted: Any = None
@@ -143,17 +142,19 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly():
             return self._run_python(args, kwargs)
-        if not kwargs and self._input_signature is None and self._plain:
-            key = tuple(
-                [
-                    (a._value.dtype, a._value.shape) if type(a) is EagerTensor and a._value is not None else None
-                    for a in args
-                ]
-            )
-            concrete = None if None in key else self._fast.get(key)
-            if concrete is not None:
-                self._untraced += 1
-                return concrete.call_flat(args)
+        if self._fast and not kwargs:
+            key, arrays = [], []
+            for a in args:
+                if type(a) is not EagerTensor or a._value is None:
+                    break
+                value = a._value
+                key += value.dtype, value.shape
+                arrays.append(value)
+            else:
+                concrete = self._fast.get(tuple(key))
+                if concrete is not None:
+                    self._untraced += 1
+                    return concrete.call_flat(args, arrays)
         if structured.any_composite(args, kwargs):
             return structured.call(self, args, kwargs)
         before = self._tracing_count
@@ -161,10 +162,8 @@ class Function:
         concrete = self._concrete(values, args, kwargs)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
-        plain = all(type(a) is EagerTensor and a._value is not None for a in args) and not concrete.body.captured
-        same = not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True))
-        if plain and same:
-            self._fast[tuple([(a._value.dtype, a._value.shape) for a in args])] = concrete
+        if self._input_signature is None and not concrete.body.captured and _only_tensors(args, kwargs, tensors):
+            self._fast[tuple([part for t in args for part in (t.array.dtype, t.array.shape)])] = concrete
         return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -395,6 +394,12 @@ def _tensors(values: dict[str, Any]) -> list[Any]:
         for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
         if isinstance(t, Tensor)
     ]
+
+
+def _only_tensors(args: Any, kwargs: Any, tensors: Sequence[Any]) -> bool:
+    """True when a call was given nothing but these eager tensors, in this order."""
+    return (not kwargs and len(args) == len(tensors) and all(type(t) is EagerTensor for t in tensors)
+            and all(t is a for t, a in zip(tensors, args, strict=True)))  # fmt: skip
 
 
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:

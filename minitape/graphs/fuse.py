@@ -92,7 +92,7 @@ class Fused:
     """Writes the fused function of some calls. ``outside(row)`` says whether a row is read by other calls, too."""
 
     def __init__(
-        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, set[int]]
+        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
     ) -> None:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
