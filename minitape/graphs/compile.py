@@ -19,7 +19,8 @@ from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
 from .blockwise import LEAST as LEAST_LARGE
 from .blockwise import Blockwise, large_kind, slow_shapes
-from .fuse import LEAST, Fused, compiled, fusable
+from .fuse import LEAST, Fused, Named, compiled, fusable
+from .rolled import rolled
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -236,10 +237,13 @@ class Writer:
             if row in self.constants:
                 values[place[row]] = self.constants[row]
         number, self.segments = self.segments, self.segments + 1
-        self.scope |= {f"s{number}": values, f"b{number}": block, f"k{number}": kernels.load(segment.real).forward}
+        loops = rolled(block, len(leaves), segment.real) if self.fuse else None
+        self.scope |= {f"s{number}": values if loops is None else values[: len(leaves)].copy(), f"b{number}": block}
+        self.scope[f"k{number}"] = loops or kernels.load(segment.real).forward
         self.lines.append(f"    w = s{number}.copy()\n")
         self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
-        self.lines.append(f"    k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)\n")
+        run = f"k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)" if loops is None else f"w = k{number}(w)"
+        self.lines.append(f"    {run}\n")
         self._drop([], segment.calls)
         for call in segment.calls:
             if self.unread.get(call.row):
@@ -320,14 +324,6 @@ def _is_one(graph: Any, constants: dict[int, Any], call: Any) -> bool:
 # -- what one call runs -----------------------------------------------------------------------------------------------
 
 
-class _Substitute(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.names.get(node.id, node.id), ast.Load())
-
-
 def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     """The textbook formula with the names of the values in it; None where the primitive has none."""
     primitive = call.primitive
@@ -336,7 +332,7 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
     tree = ast.parse(text, mode="eval")
     names = dict(zip("xy", arguments, strict=False))
-    return ast.unparse(_Substitute(names).visit(tree))
+    return ast.unparse(Named(names).visit(tree))
 
 
 def _is_two(graph: Any, row: int) -> bool:

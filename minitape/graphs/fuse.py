@@ -80,7 +80,9 @@ def single_number(value: Any) -> float | None:
     return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
 
 
-class _Names(ast.NodeTransformer):
+class Named(ast.NodeTransformer):
+    """Puts other expressions in the place of names."""
+
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
 
@@ -156,7 +158,7 @@ class Fused:
             number = None if exponent is None else single_number(exponent)
             text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
         tree = ast.parse(kernel_text(text), mode="eval")
-        return ast.unparse(_Names(dict(zip("xy", operands, strict=False))).visit(tree))
+        return ast.unparse(Named(dict(zip("xy", operands, strict=False))).visit(tree))
 
     # -- operands -----------------------------------------------------------------------------------------------------
 
