@@ -238,12 +238,12 @@ class Writer:
                 values[place[row]] = self.constants[row]
         number, self.segments = self.segments, self.segments + 1
         loops = rolled(block, len(leaves), segment.real) if self.fuse else None
-        self.scope |= {f"s{number}": values if loops is None else values[: len(leaves)].copy(), f"b{number}": block}
+        arguments = "w" if loops else f"b{number}, 0, {len(leaves)}, {len(block)}, w"
+        self.scope |= {f"s{number}": values, f"b{number}": block}
         self.scope[f"k{number}"] = loops or kernels.load(segment.real).forward
         self.lines.append(f"    w = s{number}.copy()\n")
         self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
-        run = f"k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)" if loops is None else f"w = k{number}(w)"
-        self.lines.append(f"    {run}\n")
+        self.lines.append(f"    k{number}({arguments})\n")
         self._drop([], segment.calls)
         for call in segment.calls:
             if self.unread.get(call.row):
@@ -301,24 +301,24 @@ def _same_values(graph: Any, calls: Sequence[Any], constants: dict[int, Any]) ->
     same: dict[int, int] = {}
     slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
     for call in calls:
-        if not call.inputs:
-            continue
-        name, source = call.primitive.name, same.get(call.inputs[0], call.inputs[0])
-        if name == "slice":
+        source = same.get(call.inputs[0], call.inputs[0]) if call.inputs else -1
+        if call.primitive.name == "slice":
             known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
-        elif name in _ALIASES and graph.meta[call.row][1].kind != "O" or name == "pow" and _is_one(graph, constants, call):
-            known = source
         else:
-            continue
+            known = source if _hands_on(graph, call, constants) else call.row
         if known != call.row:
             same[call.row] = known
     return same
 
 
-def _is_one(graph: Any, constants: dict[int, Any], call: Any) -> bool:
-    """True for a power whose exponent is the number one."""
+def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
+    """True for a call whose value is that of its first input."""
+    if call.primitive.name in _ALIASES:
+        return graph.meta[call.row][1].kind != "O"
+    if call.primitive.name != "pow" or graph.meta[call.row] != graph.meta[call.inputs[0]]:
+        return False
     exponent = constants.get(call.inputs[1])
-    return graph.meta[call.row] == graph.meta[call.inputs[0]] and np.ndim(exponent) == 0 and exponent == 1
+    return np.ndim(exponent) == 0 and exponent == 1
 
 
 # -- what one call runs -----------------------------------------------------------------------------------------------

@@ -31,17 +31,17 @@ class Stretch(NamedTuple):
 
 
 def rolled(rows: np.ndarray, leaves: int, real: Any) -> Any:
-    """The compiled function of some rows (code, input, input); the first ``leaves`` of them are values that are given.
+    """The compiled function of some rows (code, input, input), of which the first ``leaves`` are values that are given.
 
-    It takes the array of the given values and returns the array of all. None where the rows repeat too little.
+    It takes the array of all values and computes those that are not given. None where the rows repeat too little.
     """
     stretches = _stretches(rows, leaves)
     if stretches is None:
         return None
-    lines = [f"    v = np.empty({len(rows)}, T)\n    v[:{leaves}] = given\n"]
+    lines = []
     for stretch in stretches:
         lines += _loop(rows, stretch) if stretch.turns > 1 else [f"    {_row(rows, stretch.first)}\n"]
-    return compiled(f"def fused(given):\n{''.join(lines)}    return v\n", real, [(leaves,)])
+    return compiled(f"def fused(v):\n{''.join(lines)}", real, [(len(rows),)])
 
 
 def _stretches(rows: np.ndarray, first: int) -> list[Stretch] | None:

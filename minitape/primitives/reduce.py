@@ -17,8 +17,8 @@ Axes = tuple[int, ...] | None
 
 def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
     """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
-    if axis is None:
-        return None
+    if axis is None or (len(axis) == 1 and 0 <= axis[0] < x.ndim):
+        return axis
     from ..invalid import invalid
 
     rank, seen = x.ndim, []
@@ -88,8 +88,9 @@ def _wide_sum(x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
-    total = _wide_sum(x, axis, keepdims)
-    return total if total.dtype is x.dtype else total.astype(x.dtype)
+    if _narrow(x):
+        return _wide_sum(x, axis, keepdims).astype(x.dtype)
+    return np.add.reduce(x, axis, x.dtype, None, keepdims)
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
