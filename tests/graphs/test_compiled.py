@@ -167,7 +167,7 @@ def _random_rows(rng):
         for _ in range(2):
             start = int(rng.integers(0, first + k))
             step = int(rng.choice([0, period, -1, 1]))
-            if step == -1 and start < turns or step == 1 and period > 1 and start >= first:
+            if (step == -1 and start < turns) or (step == 1 and period > 1 and start >= first):
                 step = 0
             inputs.append((start, step))
         bodies.append((rng.choice(codes), inputs))
