@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid
+from ..primitives.blocks import LARGE, buffer
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
 from .blockwise import LEAST as LEAST_LARGE
@@ -166,16 +167,21 @@ class Writer:
             for call in fused.calls:
                 self._line(call)
             return
+        meta, real = self.graph.meta, fused.real
         writer = Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
-        text, inputs, outputs = writer.text()
-        function = compiled(text, fused.real, [self.graph.meta[r][0] for r in inputs])
+        text = writer.text()
+        arguments = [*writer.inputs, *writer.filled]
+        function = compiled(text, real, [meta[r][0] for r in arguments])
         if function is None:
             for call in fused.calls:
                 self._line(call)
             return
-        self._write_run(fused.calls, function, inputs, outputs)
-        self.scope["T"] = fused.real
-        self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
+        self.scope |= {"empty": np.empty, "buffer": buffer, real.__name__: real}
+        for row in writer.filled:
+            make = "buffer" if np.prod(meta[row][0]) >= LARGE else "empty"
+            self.lines.append(f"    v{row} = {make}({meta[row][0]!r}, {real.__name__})\n")
+        self._write_run(fused.calls, function, arguments, writer.outputs)
+        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if meta[r][0] == ()]
 
     def _takes_large(self, call: Any, sources: list[int]) -> bool:
         """Lets a call on large arrays wait for others; False when it is none."""
@@ -211,7 +217,8 @@ class Writer:
         number, self.segments = self.segments, self.segments + 1
         self.scope[f"k{number}"] = function
         arguments = ", ".join(f"v{r}" for r in inputs)
-        self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
+        results = "".join(f"v{r}, " for r in outputs)
+        self.lines.append(f"    {results + '= ' if results else ''}k{number}({arguments})\n")
         self._drop(inputs, calls)
 
     # -- runs of single numbers ---------------------------------------------------------------------------------------

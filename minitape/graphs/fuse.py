@@ -92,13 +92,16 @@ class Named(ast.NodeTransformer):
 
 
 class Fused:
-    """Writes the fused function of some calls. ``outside(row)`` says whether a row is read by other calls, too."""
+    """Writes the fused function of some calls; other ``readers`` than these calls need a row's value outside."""
 
     def __init__(
         self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
     ) -> None:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
+        outputs = [c for c in calls if self._leaves(c.row, self.rows)]
+        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and graph.meta[c.row][0] != ()]
+        self.outputs = [c.row for c in outputs if c.row not in self.filled]
         self.lines: list[str] = []
         self.inputs: list[int] = []
         self.shape: tuple[int, ...] | None = None  # of the open loop
@@ -107,15 +110,14 @@ class Fused:
         self.sums: list[int] = []
         self.waiting: set[int] = set()  # rows that are there after the open loop
 
-    def text(self) -> tuple[str, list[int], list[int]]:
-        """(the function's source, the rows that it takes, the rows that it returns)."""
+    def text(self) -> str:
+        """The function's source: it takes ``inputs``, and arrays for the rows ``filled``; it returns ``outputs``."""
         for call in self.calls:
             self._write(call)
         self._close()
-        outputs = [r for r in sorted(self.rows) if self._leaves(r, self.rows)]
-        values = "".join(f"v{r}, " for r in outputs)
-        arguments = ", ".join(f"v{r}" for r in self.inputs)
-        return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n", self.inputs, outputs
+        values = "".join(f"v{r}, " for r in self.outputs)
+        arguments = ", ".join(f"v{r}" for r in (*self.inputs, *self.filled))
+        return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n"
 
     def _leaves(self, row: int, inside: set[int]) -> bool:
         return any(r not in inside for r in self.readers.get(row, ()))
@@ -150,10 +152,15 @@ class Fused:
         steps = [s.indices(n) for s, n in zip(spec, shape, strict=False)]
         places = [f"{start} + {step} * {i}" for (start, _, step), i in zip(steps, INDICES, strict=False)]
         element = self._element(source)
-        self.lines.append(f"    v{call.row} = np.empty({shape!r}, T)\n")
+        self._allocate(call.row, shape)
         self.lines += _loop(shape, [f"v{call.row}[{', '.join(INDICES[: len(shape)])}] = T(0)"])
         self.body.append((f"v{call.row}[{', '.join([*places, *INDICES[len(places) : len(shape)]])}]", element))
         self.waiting.add(call.row)
+
+    def _allocate(self, row: int, shape: tuple[int, ...]) -> None:
+        """Makes the array of a row, unless the caller gives it: numba takes long to hand out one of its own."""
+        if row not in self.filled:
+            self.lines.append(f"    v{row} = np.empty({shape!r}, T)\n")
 
     def _formula(self, call: Any, operands: list[str]) -> str:
         text = call.primitive.texts[0]
@@ -200,7 +207,8 @@ class Fused:
         if self.shape is None:
             return
         stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self.waiting)]
-        self.lines += [f"    v{r} = np.empty({self.shape!r}, T)\n" for r in stored]
+        for row in stored:
+            self._allocate(row, self.shape)
         self.lines += [f"    s{r} = 0.0\n" for r in self.sums]
         index = ", ".join(INDICES[: len(self.shape)])
         stores = [f"v{r}[{index}] = t{r}" for r in stored]
