@@ -73,42 +73,53 @@ class Exit(NamedTuple):
 
 
 class Exits:
-    """The last values that left on this thread; ``dropped`` counts the forgotten ones."""
+    """The last values that left on this thread. Values leave often and few ask for one: notes are read late."""
 
     def __init__(self) -> None:
-        self.list: deque[Exit] = deque(maxlen=EXITS)
+        self.notes: deque[Any] = deque(maxlen=EXITS)  # the fields of an Exit each
         self.count = 0  # of all that left
-        self.arrays: dict[int, Exit] = {}  # id of what the user was given -> its exit, for those up to ``_indexed``
+        self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
         self._indexed = 0
 
     @property
+    def list(self) -> list[Exit]:
+        """The exits that are remembered, oldest first."""
+        return [_read(note) for note in self.notes]
+
+    @property
     def dropped(self) -> int:
-        return self.count - len(self.list)
+        """How many are forgotten."""
+        return self.count - len(self.notes)
 
     def of(self, value: Any) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
         self._index()
         while value is not None:
-            exit = self.arrays.get(id(value))
-            if exit is not None and _given(exit) is value:
-                return exit
+            note = self.arrays.get(id(value))
+            if note is not None and _given(note) is value:
+                return _read(note)
             value = getattr(value, "base", None)
         return None
 
     def _index(self) -> None:
-        """Values leave more often than somebody asks for one: so they are looked up late."""
-        if not self.list or self.list[-1].when <= self._indexed:
+        if not self.notes or self.notes[-1][0] <= self._indexed:
             return
         if len(self.arrays) > 2 * EXITS:
-            self.arrays = {id(_given(e)): e for e in self.list if e.when <= self._indexed}
-        fresh = list(takewhile(lambda e: e.when > self._indexed, reversed(self.list)))
-        self.arrays.update((id(_given(e)), e) for e in reversed(fresh))
-        self._indexed = fresh[0].when
+            self.arrays = {id(_given(n)): n for n in self.notes if n[0] <= self._indexed}
+        fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
+        self.arrays.update((id(_given(n)), n) for n in reversed(fresh))
+        self._indexed = fresh[0][0]
 
 
-def _given(exit: Exit) -> Any:
+def _read(note: Any) -> Exit:
+    when, how, value, *rest = note
+    return Exit(when, how, Ref(*value), *rest)
+
+
+def _given(note: Any) -> Any:
     """The array or scalar that the user was given; None when it is gone."""
-    return exit.out() if type(exit.out) is weakref.ref else exit.out
+    out = note[-1]
+    return out() if type(out) is weakref.ref else out
 
 
 def exits() -> Exits:
@@ -194,13 +205,17 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
-    out = weakref.ref(array) if type(array) is np.ndarray else array
     known.count += 1
+    out = weakref.ref(array) if type(array) is np.ndarray else array
+    if tensor._lane is None and tensor._home is None:
+        value: Any = (weakref.ref(tensor), tensor._made, None, -1)  # as ``ref`` says of a tensor without a recording
+    else:
+        value = ref(tensor)
     if record is None:
-        known.list.append(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0, out)))
-        return
-    known.list.append(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record), out)))
-    record.note(how, record.find(tensor))
+        known.notes.append((clock(), how, value, stack(3), None, 0, out))
+    else:
+        known.notes.append((clock(), how, value, stack(3), weakref.ref(record), len(record), out))
+        record.note(how, record.find(tensor))
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor

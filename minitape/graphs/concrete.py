@@ -86,7 +86,7 @@ class ConcreteFunction:
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
         ]
         self._composite = has_parts(body.result)
-        self._single = len(body.flat) == 1 and not nest.is_nested(body.result)
+        self._single = len(body.outputs) == 1 and not nest.is_nested(body.result)
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
         self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
@@ -136,7 +136,7 @@ class ConcreteFunction:
         outputs = [bare(a) for a in self._forward.run([t.array for t in tensors] if arrays is None else arrays)]
         if recorded or self.variables or _recorded(tensors):
             self._note(tensors, outputs)
-        return self._pack(outputs)
+        return outputs[0] if self._single else self._pack(outputs)
 
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
@@ -167,7 +167,7 @@ class ConcreteFunction:
     def _pack(self, found: Sequence[Any]) -> Any:
         body = self.body
         if self._single:
-            return found[0] if body.outputs else None
+            return found[0]
         if self._row is not None:
             return self._row(found)
         values = iter(found)
