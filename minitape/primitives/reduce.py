@@ -17,8 +17,8 @@ Axes = tuple[int, ...] | None
 
 def checked_axes(x: Any, axis: Axes, op: str) -> Axes:
     """The axes as numbers from 0; InvalidArgumentError for one that is not there or given twice."""
-    if axis is None or (len(axis) == 1 and 0 <= axis[0] < x.ndim):
-        return axis
+    if axis is None:
+        return None
     from ..invalid import invalid
 
     rank, seen = x.ndim, []
@@ -70,7 +70,9 @@ def _reducer(op: str, function: Any) -> Any:
     """A forward function of a reduction, with TensorFlow's checks of the axes."""
 
     def forward(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-        return function(x, checked_axes(x, axis, op), keepdims)
+        if axis is not None and (len(axis) != 1 or not 0 <= axis[0] < x.ndim):
+            axis = checked_axes(x, axis, op)
+        return function(x, axis, keepdims)
 
     return forward
 
@@ -88,9 +90,10 @@ def _wide_sum(x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
-    if _narrow(x):
-        return _wide_sum(x, axis, keepdims).astype(x.dtype)
-    return np.add.reduce(x, axis, x.dtype, None, keepdims)
+    dtype = x.dtype
+    if dtype.itemsize == 2 and _narrow(x):
+        return _wide_sum(x, axis, keepdims).astype(dtype)
+    return np.add.reduce(x, axis, dtype, None, keepdims)
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
