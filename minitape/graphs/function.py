@@ -33,6 +33,9 @@ _RETRACING = (
 )
 
 
+_LITERALS = {bool, int, float, str, type(None)}
+
+
 class _Retracing:
     """Counts the calls between the traces of one function, for the warning about too many of them."""
 
@@ -84,7 +87,7 @@ class Function:
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._traces: dict[Any, ConcreteFunction] = {}
-        self._fast: dict[Any, ConcreteFunction] = {}  # by the dtypes and shapes of arguments that are all tensors
+        self._fast: dict[Any, ConcreteFunction] = {}  # by types and values, where arguments are tensors and literals
         self._tracing_count = 0
         self._composites: dict[Any, Any] = {}  # traces for structures of composite arguments
         self._converted: Any = None
@@ -142,19 +145,24 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly():
             return self._run_python(args, kwargs)
-        if self._fast and not kwargs:
-            key, arrays = [], []
-            for a in args:
-                if type(a) is not EagerTensor or a._value is None:
+        if self._fast:
+            key, tensors, arrays = [], [], []
+            for a in (*args, *kwargs.values()) if kwargs else args:
+                kind = type(a)
+                if kind is EagerTensor and a._value is not None:
+                    value = a._value
+                    key += value.dtype, value.shape
+                    tensors.append(a)
+                    arrays.append(value)
+                elif kind in _LITERALS:
+                    key += kind, a
+                else:
                     break
-                value = a._value
-                key += value.dtype, value.shape
-                arrays.append(value)
             else:
-                concrete = self._fast.get(tuple(key))
+                concrete = self._fast.get((*key, *kwargs))
                 if concrete is not None:
                     self._untraced += 1
-                    return concrete.call_flat(args, arrays)
+                    return concrete.call_flat(tensors, arrays)
         if structured.any_composite(args, kwargs):
             return structured.call(self, args, kwargs)
         before = self._tracing_count
@@ -162,8 +170,10 @@ class Function:
         concrete = self._concrete(values, args, kwargs)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
-        if self._input_signature is None and not concrete.body.captured and _only_tensors(args, kwargs, tensors):
-            self._fast[tuple([part for t in args for part in (t.array.dtype, t.array.shape)])] = concrete
+        if self._input_signature is None and not concrete.body.captured:
+            key = _plain_key(args, kwargs, tensors)
+            if key is not None:
+                self._fast[key] = concrete
         return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -396,10 +406,20 @@ def _tensors(values: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _only_tensors(args: Any, kwargs: Any, tensors: Sequence[Any]) -> bool:
-    """True when a call was given nothing but these eager tensors, in this order."""
-    return (not kwargs and len(args) == len(tensors) and all(type(t) is EagerTensor for t in tensors)
-            and all(t is a for t, a in zip(tensors, args, strict=True)))  # fmt: skip
+def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any:
+    """What tells a call with eager tensors, numbers and text from others; None for a call with anything else.
+
+    So the next one finds its trace without a look at the signature: its tensors are those of the trace, in this order.
+    """
+    given, key = iter(tensors), []
+    for a in (*args, *kwargs.values()):
+        if type(a) is EagerTensor and next(given, None) is a:
+            key += a.array.dtype, a.array.shape
+        elif type(a) in _LITERALS:
+            key += type(a), a
+        else:
+            return None
+    return (*key, *kwargs) if next(given, None) is None else None
 
 
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
