@@ -50,6 +50,10 @@ class Origin(NamedTuple):
     detail: Any = None
     depth: int = 0
 
+    def again(self, detail: Any) -> Origin:
+        """The origin of another value that was made of the same inputs by the same statement."""
+        return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
+
 
 class Ref(NamedTuple):
     """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""

@@ -81,6 +81,9 @@ class ConcreteFunction:
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
         self.variables = tuple(v for v, _ in self._reads.values())
+        assigned = {id(c.attrs["variable"]): c.attrs["variable"] for c in body.effects if "variable" in c.attrs}
+        self._assigned = tuple(assigned.values())
+        self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
@@ -147,12 +150,11 @@ class ConcreteFunction:
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [
-            v for v in (c.attrs.get("variable") for c in self.body.effects) if v is not None and hasattr(v, "_state")
-        ]
-        inputs = [*tensors, *(v for v in self.variables if not any(v is c for c in changed))] if changed else []
-        for variable in changed:
-            variable._state._made = born("assign", inputs, weakref.ref(variable))
+        changed = [v for v in self._assigned if hasattr(v, "_state")]
+        if changed:
+            origin = born("assign", [*tensors, *self._unassigned])
+            for variable in changed:
+                variable._state._made = origin.again(weakref.ref(variable))
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
