@@ -136,8 +136,12 @@ class ConcreteFunction:
             found = self._under_tape(tensors)
             if found is not None:
                 return self._pack(found)
-        outputs = [bare(a) for a in self._forward.run([t.array for t in tensors] if arrays is None else arrays)]
-        if recorded or self.variables or _recorded(tensors):
+        found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
+        outputs = [bare(found[0])] if self._single else [bare(a) for a in found]
+        noted = recorded or self.variables
+        for t in tensors:
+            noted = noted or t._lane is not None or t._home is not None
+        if noted:
             self._note(tensors, outputs)
         return outputs[0] if self._single else self._pack(outputs)
 
@@ -214,14 +218,6 @@ class ConcreteFunction:
         if outputs:
             finish(FUNCTION, tuple(inputs), {"taped": taped, "saved": found[count:], "arrays": arrays}, tuple(outputs))
         return outputs
-
-
-def _recorded(tensors: Sequence[Any]) -> bool:
-    """True when one of the tensors has a row in a recording."""
-    for t in tensors:  # noqa: SIM110 - a generator would cost more than the question
-        if t._lane is not None or t._home is not None:
-            return True
-    return False
 
 
 def _is_hot(record: Any, tensor: Any) -> bool:
