@@ -12,7 +12,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, takewhile
 from sys import _getframe
 from types import CodeType
 from typing import Any, NamedTuple
@@ -50,6 +50,10 @@ class Origin(NamedTuple):
     detail: Any = None
     depth: int = 0
 
+    def again(self, detail: Any) -> Origin:
+        """The origin of another value that was made of the same inputs by the same statement."""
+        return _new(Origin, (clock(), self.kind, self.stack, self.inputs, detail, self.depth))
+
 
 class Ref(NamedTuple):
     """A value that may be gone: the tensor if it still lives, its own origin, its place in a recording."""
@@ -69,37 +73,57 @@ class Exit(NamedTuple):
     stack: Stack
     record: Any  # weak: the recording that was open
     row: int  # how long it was
+    out: Any  # what the user was given: an array (weak), a NumPy scalar, or None
 
 
 class Exits:
-    """The last values that left on this thread; ``dropped`` counts the forgotten ones."""
+    """The last values that left on this thread. Values leave often and few ask for one: notes are read late."""
 
     def __init__(self) -> None:
-        self.list: deque[Exit] = deque(maxlen=EXITS)
-        self.arrays: dict[int, tuple[Any, Exit]] = {}  # id of the exported array or scalar -> it (weak) and its exit
-        self.dropped = 0
+        self.notes: deque[Any] = deque(maxlen=EXITS)  # the fields of an Exit each
+        self.count = 0  # of all that left
+        self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
+        self._indexed = 0
 
-    def add(self, exit: Exit, array: Any) -> None:
-        if len(self.list) == EXITS:
-            self.dropped += 1
-        self.list.append(exit)
-        if array is not None:
-            if len(self.arrays) > 2 * EXITS:
-                oldest = self.list[0].when
-                self.arrays = {k: v for k, v in self.arrays.items() if v[1].when >= oldest}
-            if type(array) is np.ndarray:
-                self.arrays[id(array)] = (weakref.ref(array), exit)
-            else:
-                self.arrays[id(array)] = (lambda: array, exit)  # NumPy scalars are tiny
+    @property
+    def list(self) -> list[Exit]:
+        """The exits that are remembered, oldest first."""
+        return [_read(note) for note in self.notes]
+
+    @property
+    def dropped(self) -> int:
+        """How many are forgotten."""
+        return self.count - len(self.notes)
 
     def of(self, value: Any) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
+        self._index()
         while value is not None:
-            found = self.arrays.get(id(value))
-            if found is not None and found[0]() is value:
-                return found[1]
+            note = self.arrays.get(id(value))
+            if note is not None and _given(note) is value:
+                return _read(note)
             value = getattr(value, "base", None)
         return None
+
+    def _index(self) -> None:
+        if not self.notes or self.notes[-1][0] <= self._indexed:
+            return
+        if len(self.arrays) > 2 * EXITS:
+            self.arrays = {id(_given(n)): n for n in self.notes if n[0] <= self._indexed}
+        fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
+        self.arrays.update((id(_given(n)), n) for n in reversed(fresh))
+        self._indexed = fresh[0][0]
+
+
+def _read(note: Any) -> Exit:
+    when, how, value, *rest = note
+    return Exit(when, how, Ref(*value), *rest)
+
+
+def _given(note: Any) -> Any:
+    """The array or scalar that the user was given; None when it is gone."""
+    out = note[-1]
+    return out() if type(out) is weakref.ref else out
 
 
 def exits() -> Exits:
@@ -119,15 +143,15 @@ def site() -> Stack:
 def stack(level: int = 2) -> Stack:
     """The user's frames from ``level`` on, innermost first, without those of minitape and of libraries."""
     frame: Any = _getframe(level)
-    sites: Stack = ()
+    own, sites = _OWN, []
     while frame is not None:
         code = frame.f_code
-        if not _OWN[code.co_filename]:
-            sites += ((code, frame.f_lasti),)
+        if not own[code.co_filename]:
+            sites.append((code, frame.f_lasti))
             if len(sites) == STACK or code.co_name == "<module>":
                 break
         frame = frame.f_back
-    return sites
+    return tuple(sites)
 
 
 _new = tuple.__new__  # builds a named tuple at a third of the price
@@ -185,11 +209,17 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
+    known.count += 1
+    out = weakref.ref(array) if type(array) is np.ndarray else array
+    if tensor._lane is None and tensor._home is None:
+        value: Any = (weakref.ref(tensor), tensor._made, None, -1)  # as ``ref`` says of a tensor without a recording
+    else:
+        value = ref(tensor)
     if record is None:
-        known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), None, 0)), array)
-        return
-    known.add(_new(Exit, (clock(), how, ref(tensor), stack(3), weakref.ref(record), len(record))), array)
-    record.note(how, record.find(tensor))
+        known.notes.append((clock(), how, value, stack(3), None, 0, out))
+    else:
+        known.notes.append((clock(), how, value, stack(3), weakref.ref(record), len(record), out))
+        record.note(how, record.find(tensor))
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor

@@ -51,7 +51,7 @@ class Blockwise:
 
     def __init__(
         self, graph: Any, calls: Sequence[Any], kind: tuple[tuple[int, ...], type], constants: dict[int, Any], alias: Any,
-        readers: dict[int, set[int]],
+        readers: dict[int, list[int]],
     ) -> None:  # fmt: skip
         self.graph, self.calls, self.constants, self.alias = graph, calls, constants, alias
         self.shape, self.real = kind

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid
+from ..primitives.blocks import LARGE, buffer
 from ..primitives.formula import ARRAY
 from ..tensor import CHECKS, wrap
 from .blockwise import LEAST as LEAST_LARGE
 from .blockwise import Blockwise, large_kind, slow_shapes
-from .fuse import LEAST, Fused, compiled, fusable
+from .fuse import LEAST, Fused, Named, compiled, fusable
+from .rolled import rolled
 
 LONG = 256  # scalar calls that earn the loading of the kernels
 FEW = 48  # scalar calls that are worth a kernel once it is there
@@ -36,30 +38,25 @@ class Writer:
                  feeds: Sequence[int], fuse: bool = False) -> None:  # fmt: skip
         self.fuse, self.fused, self.large = fuse, _Segment(), _Segment()
         self.blocked = slow_shapes(graph, calls) if fuse else None  # shapes whose runs go block by block; None: all
-        self.graph, self.calls, self.fetches, self.feeds = graph, calls, list(fetches), list(feeds)
-        self.names = {row: f"v{row}" for row in [*feeds, *constants]}
+        self.graph, self.fetches, self.feeds = graph, list(fetches), list(feeds)
+        self.same = _same_values(graph, calls, constants)
+        self.calls = [c for c in calls if c.row not in self.same]
         self.constants = constants
         self.scope: dict[str, Any] = {f"v{row}": array for row, array in constants.items()}
         self.scope |= ARRAY
         self.lines: list[str] = []
         self.where: dict[int, Any] = {}  # line of the program -> the call that it runs
-        self.slices: dict[tuple[str, str], int] = {}  # (what is sliced, how) -> the row of the slice
-        self.shared: set[int] = set()  # rows that go by a second number as well
         self.segment = _Segment()
         self.segments = 0
-        self.last = _last_uses(calls, self.fetches)
+        self.readers = self._find_readers()
+        self.unread = {row: len(readers) for row, readers in self.readers.items()}  # by calls that are not written yet
 
     def write(self) -> Callable[..., tuple[Any, ...]]:
         """The compiled function: arrays of the fed rows in, arrays of the fetched rows out."""
         scalars = [scalar_type(self.graph, c) for c in self.calls]
         wanted = _earns_kernel(sum(s is not None for s in scalars))
-        for number, (call, real) in enumerate(zip(self.calls, scalars, strict=True)):
-            same = self._same_as(call)
-            if same is not None:
-                self.names[call.row] = self.names[same]
-                self.shared.add(self._alias(same))
-                continue
-            sources = self._sources(call)
+        for call, real in zip(self.calls, scalars, strict=True):
+            sources = self._inputs(call)
             if self._takes_large(call, sources):
                 continue
             kind = fusable(self.graph, call) if self.fuse and not (wanted and real is not None) else None
@@ -69,58 +66,50 @@ class Writer:
                 self._flush_fused()
             if wanted and real is not None and self.segment.takes(real):
                 self.segment.add(call, real)
-                self.names[call.row] = f"v{call.row}"
             elif kind is not None and self.fused.takes(kind):
                 self.fused.add(call, kind)
-                self.names[call.row] = f"v{call.row}"
             else:
-                self._line(number, call)
+                self._line(call)
         self._flush()
         self._flush_fused()
         self._flush_large()
-        names = "".join(f"{self.names[r]}, " for r in self.fetches)
+        names = "".join(f"{self._name(r)}, " for r in self.fetches)
         head = _HEAD.format(arguments=", ".join(f"v{r}" for r in self.feeds))
         text = f"{head}{''.join(self.lines)}    return ({names})\n"
         exec(compile(text, "<formula graph>", "exec"), self.scope)
         return self.scope["program"]
 
-    def _same_as(self, call: Any) -> int | None:
-        """A row that has the same value already: identities, powers of one, slices that were taken before."""
-        name = call.primitive.name
-        if name in _ALIASES and self.graph.meta[call.row][1].kind != "O":
-            return call.inputs[0]
-        if name == "pow" and self.graph.meta[call.row] == self.graph.meta[call.inputs[0]]:
-            exponent = self.constants.get(call.inputs[1])
-            if exponent is not None and np.ndim(exponent) == 0 and exponent == 1:
-                return call.inputs[0]
-        if name == "slice":
-            key = (self.names[call.inputs[0]], repr(call.attrs["spec"]))
-            known = self.slices.get(key)
-            if known is None:
-                self.slices[key] = call.row
-            return known
-        return None
+    def _alias(self, row: int) -> int:
+        """The row that holds a row's value: itself, or the one that has the same value already."""
+        return self.same.get(row, row)
 
-    def _sources(self, call: Any) -> list[int]:
-        """The rows that a call reads, seen through aliases."""
+    def _name(self, row: int) -> str:
+        return f"v{self._alias(row)}"
+
+    def _inputs(self, call: Any) -> list[int]:
+        """The rows that a call reads."""
         return [self._alias(r) for r in call.inputs]
 
-    def _alias(self, row: int) -> int:
-        """The row that goes by a row's name: the row itself, or the one that has the same value already."""
-        return int(self.names[row][1:])
+    def _find_readers(self) -> dict[int, list[int]]:
+        """For each row, the first rows of the calls that read it, in order (-1: it is fetched)."""
+        found: dict[int, list[int]] = {}
+        for call in self.calls:
+            for row in self._inputs(call):
+                found.setdefault(row, []).append(call.row)
+        for row in self.fetches:
+            found.setdefault(self._alias(row), []).append(-1)
+        return found
 
     # -- one line -----------------------------------------------------------------------------------------------------
 
     def _notes_are_read(self, call: Any) -> bool:
         if not getattr(call.primitive, "noted", False):
             return True
-        row = call.row + call.outputs - 1
-        return row in self.fetches or any(row in c.inputs for c in self.calls)
+        return bool(self.readers.get(call.row + call.outputs - 1))
 
-    def _line(self, number: int, call: Any) -> None:
-        arguments = [self.names[r] for r in call.inputs]
+    def _line(self, call: Any) -> None:
+        arguments = [self._name(r) for r in call.inputs]
         outs = [f"v{call.row + i}" for i in range(call.outputs)]
-        self.names.update({call.row + i: name for i, name in enumerate(outs)})
         formula = _formula(self.graph, call, [self._operand(r, n) for r, n in zip(call.inputs, arguments, strict=True)])
         if formula is None and call.primitive.name == "slice":
             self.scope[f"s{call.row}"] = call.attrs["spec"]
@@ -134,11 +123,16 @@ class Writer:
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
-        if self.fused.calls or self.large.calls:
-            return
-        dead = [f"v{r}" for r in self.last.get(number, ()) if self.names.get(r) == f"v{r}" and self._is_big(r)]
-        if dead and not self.segment.calls:
-            self.lines.append(f"    {' = '.join(dead)} = None\n")
+        self._drop(call.inputs, [call])
+
+    def _drop(self, rows: Sequence[int], calls: Sequence[Any]) -> None:
+        """Lets go of those of the rows that nobody reads any more, now that these calls are written."""
+        for call in calls:
+            for row in self._inputs(call):
+                self.unread[row] -= 1
+        dead = {self._name(r) for r in rows if not self.unread[self._alias(r)] and self._is_big(self._alias(r))}
+        if dead:
+            self.lines.append(f"    {' = '.join(sorted(dead))} = None\n")
 
     def _operand(self, row: int, name: str) -> str:
         """A constant array with one and the same element everywhere is as good as that number."""
@@ -161,7 +155,7 @@ class Writer:
         return found
 
     def _is_big(self, row: int) -> bool:
-        if row in self.constants or row in self.shared:
+        if row in self.constants or row in self.feeds:  # others hold these anyway
             return False
         count = self.graph.tensors[row].shape.num_elements() if row in self.graph.tensors else 0
         return count is None or count >= BIG
@@ -171,18 +165,23 @@ class Writer:
         fused, self.fused = self.fused, _Segment()
         if sum(self.graph.meta[c.row][0] != () for c in fused.calls) < LEAST:
             for call in fused.calls:
-                self._line(-1, call)
+                self._line(call)
             return
-        writer = Fused(self.graph, fused.calls, self.constants, self._alias, self.readers())
-        text, inputs, outputs = writer.text()
-        function = compiled(text, fused.real, [self.graph.meta[r][0] for r in inputs])
+        meta, real = self.graph.meta, fused.real
+        writer = Fused(self.graph, fused.calls, self.constants, self._alias, self.readers)
+        text = writer.text()
+        arguments = [*writer.inputs, *writer.filled]
+        function = compiled(text, real, [meta[r][0] for r in arguments])
         if function is None:
             for call in fused.calls:
-                self._line(-1, call)
+                self._line(call)
             return
-        self._write_run(function, inputs, outputs)
-        self.scope["T"] = fused.real
-        self.lines += [f"    v{r} = T(v{r})\n" for r in outputs if self.graph.meta[r][0] == ()]
+        self.scope |= {"empty": np.empty, "buffer": buffer, real.__name__: real}
+        for row in writer.filled:
+            make = "buffer" if np.prod(meta[row][0]) >= LARGE else "empty"
+            self.lines.append(f"    v{row} = {make}({meta[row][0]!r}, {real.__name__})\n")
+        self._write_run(fused.calls, function, arguments, writer.outputs)
+        self.lines += [f"    v{r} = {real.__name__}(v{r})\n" for r in writer.outputs if meta[r][0] == ()]
 
     def _takes_large(self, call: Any, sources: list[int]) -> bool:
         """Lets a call on large arrays wait for others; False when it is none."""
@@ -201,7 +200,6 @@ class Writer:
         self.large.add(call, kind)
         if total:
             self.large.sums.add(call.row)
-        self.names[call.row] = f"v{call.row}"
         return True
 
     def _flush_large(self) -> None:
@@ -209,17 +207,19 @@ class Writer:
         large, self.large = self.large, _Segment()
         if len(large.calls) < LEAST_LARGE:
             for call in large.calls:
-                self._line(-1, call)
+                self._line(call)
             return
-        kind, readers = large.real, self.readers()
-        self._write_run(*Blockwise(self.graph, large.calls, kind, self.constants, self._alias, readers).function())
+        writer = Blockwise(self.graph, large.calls, large.real, self.constants, self._alias, self.readers)
+        self._write_run(large.calls, *writer.function())
 
-    def _write_run(self, function: Any, inputs: list[int], outputs: list[int]) -> None:
+    def _write_run(self, calls: Sequence[Any], function: Any, inputs: list[int], outputs: list[int]) -> None:
         """Writes the call of a function that computes several rows."""
         number, self.segments = self.segments, self.segments + 1
         self.scope[f"k{number}"] = function
         arguments = ", ".join(f"v{r}" for r in inputs)
-        self.lines.append(f"    {', '.join(f'v{r}' for r in outputs)}, = k{number}({arguments})\n")
+        results = "".join(f"v{r}, " for r in outputs)
+        self.lines.append(f"    {results + '= ' if results else ''}k{number}({arguments})\n")
+        self._drop(inputs, calls)
 
     # -- runs of single numbers ---------------------------------------------------------------------------------------
 
@@ -230,58 +230,31 @@ class Writer:
             return
         if len(segment.calls) < FEW:
             for call in segment.calls:
-                self._line(-1, call)
+                self._line(call)
             return
         from .. import kernels
 
-        place: dict[str, int] = {}  # name of a value -> its row in the block
-        leaves = []
+        leaves = list(dict.fromkeys(r for c in segment.calls for r in self._inputs(c) if r not in segment.rows))
+        place = {row: at for at, row in enumerate([*leaves, *[c.row for c in segment.calls]])}
+        block, values = np.zeros((len(place), 4), np.int32), np.zeros(len(place), segment.real)
         for call in segment.calls:
-            for row in call.inputs:
-                name = self.names[row]
-                if int(name[1:]) not in segment.rows and name not in place:
-                    place[name] = len(leaves)
-                    leaves.append(name)
-        block = np.zeros((len(leaves) + len(segment.calls), 4), np.int32)
-        for at, call in enumerate(segment.calls, len(leaves)):
-            inputs = [place[self.names[r]] for r in call.inputs]
-            block[at, :3] = call.primitive.code, inputs[0], inputs[-1]
-            place[f"v{call.row}"] = at
-        values = np.zeros(len(block), segment.real)
-        number, self.segments = self.segments, self.segments + 1
-        for at, name in enumerate(leaves):
-            row = int(name[1:])
+            inputs = [place[r] for r in self._inputs(call)]
+            block[place[call.row], :3] = call.primitive.code, inputs[0], inputs[-1]
+        for row in leaves:
             if row in self.constants:
-                values[at] = self.constants[row]
-        self.scope |= {f"s{number}": values, f"b{number}": block, f"k{number}": kernels.load(segment.real).forward}
+                values[place[row]] = self.constants[row]
+        number, self.segments = self.segments, self.segments + 1
+        loops = rolled(block, len(leaves), segment.real) if self.fuse else None
+        arguments = "w" if loops else f"b{number}, 0, {len(leaves)}, {len(block)}, w"
+        self.scope |= {f"s{number}": values, f"b{number}": block}
+        self.scope[f"k{number}"] = loops or kernels.load(segment.real).forward
         self.lines.append(f"    w = s{number}.copy()\n")
-        self.lines += [
-            f"    w[{at}] = {name}\n" for at, name in enumerate(leaves) if int(name[1:]) not in self.constants
-        ]
-        self.lines.append(f"    k{number}(b{number}, 0, {len(leaves)}, {len(block)}, w)\n")
+        self.lines += [f"    w[{place[row]}] = v{row}\n" for row in leaves if row not in self.constants]
+        self.lines.append(f"    k{number}({arguments})\n")
+        self._drop([], segment.calls)
         for call in segment.calls:
-            if self._read_later(call.row, segment.rows):
-                self.lines.append(f"    v{call.row} = w[{place[f'v{call.row}']}]\n")
-
-    def _read_later(self, row: int, rows: set[int]) -> bool:
-        readers = self.readers().get(row, ())
-        return any(r not in rows for r in readers)
-
-    def readers(self) -> dict[int, set[int]]:
-        """For each row, the first rows of the calls that read it (-1: it is fetched), seen through aliases."""
-        if not hasattr(self, "_readers"):
-            found: dict[int, set[int]] = {}
-            alias: dict[int, int] = {}
-            for call in self.calls:
-                if call.primitive.name in _ALIASES:
-                    alias[call.row] = alias.get(call.inputs[0], call.inputs[0])
-                    continue
-                for row in call.inputs:
-                    found.setdefault(alias.get(row, row), set()).add(call.row)
-            for row in self.fetches:
-                found.setdefault(alias.get(row, row), set()).add(-1)
-            self._readers = found
-        return self._readers
+            if self.unread.get(call.row):
+                self.lines.append(f"    v{call.row} = w[{place[call.row]}]\n")
 
 
 class _Segment:
@@ -330,28 +303,32 @@ def scalar_type(graph: Any, call: Any) -> Any:
     return kind
 
 
-def _last_uses(calls: Sequence[Any], fetches: Sequence[int]) -> dict[int, list[int]]:
-    """For each call, the rows that nothing reads after it."""
-    last: dict[int, int] = {}
-    for number, call in enumerate(calls):
-        for row in call.inputs:
-            last[row] = number
-    kept, dead = set(fetches), {}
-    for row, number in last.items():
-        if row not in kept:
-            dead.setdefault(number, []).append(row)
-    return dead
+def _same_values(graph: Any, calls: Sequence[Any], constants: dict[int, Any]) -> dict[int, int]:
+    """Rows that have the value of a row before them: identities, powers of one, slices that were taken already."""
+    same: dict[int, int] = {}
+    slices: dict[tuple[int, str], int] = {}  # (what is sliced, how) -> the row of the slice
+    for call in calls:
+        source = same.get(call.inputs[0], call.inputs[0]) if call.inputs else -1
+        if call.primitive.name == "slice":
+            known = slices.setdefault((source, repr(call.attrs["spec"])), call.row)
+        else:
+            known = source if _hands_on(graph, call, constants) else call.row
+        if known != call.row:
+            same[call.row] = known
+    return same
+
+
+def _hands_on(graph: Any, call: Any, constants: dict[int, Any]) -> bool:
+    """True for a call whose value is that of its first input."""
+    if call.primitive.name in _ALIASES:
+        return graph.meta[call.row][1].kind != "O"
+    if call.primitive.name != "pow" or graph.meta[call.row] != graph.meta[call.inputs[0]]:
+        return False
+    exponent = constants.get(call.inputs[1])
+    return np.ndim(exponent) == 0 and exponent == 1
 
 
 # -- what one call runs -----------------------------------------------------------------------------------------------
-
-
-class _Substitute(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.names.get(node.id, node.id), ast.Load())
 
 
 def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
@@ -362,7 +339,7 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
     tree = ast.parse(text, mode="eval")
     names = dict(zip("xy", arguments, strict=False))
-    return ast.unparse(_Substitute(names).visit(tree))
+    return ast.unparse(Named(names).visit(tree))
 
 
 def _is_two(graph: Any, row: int) -> bool:

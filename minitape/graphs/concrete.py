@@ -81,12 +81,15 @@ class ConcreteFunction:
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
         self.variables = tuple(v for v, _ in self._reads.values())
+        assigned = {id(c.attrs["variable"]): c.attrs["variable"] for c in body.effects if "variable" in c.attrs}
+        self._assigned = tuple(assigned.values())
+        self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
         ]
         self._composite = has_parts(body.result)
-        self._single = len(body.flat) == 1 and not nest.is_nested(body.result)
+        self._single = len(body.outputs) == 1 and not nest.is_nested(body.result)
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
         self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
@@ -124,18 +127,23 @@ class ConcreteFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.call_flat(self.signature.flat(self, args, kwargs))
 
-    def call_flat(self, tensors: Sequence[Any]) -> Any:
-        """Calls it with the tensors of the placeholders, in their order."""
+    def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
+        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are known."""
         if state.graph is not None:
             return self._pack(self._in_graph(tensors))
-        if state.record is not None:
+        recorded = state.record is not None
+        if recorded:
             found = self._under_tape(tensors)
             if found is not None:
                 return self._pack(found)
-        outputs = [bare(a) for a in self._forward.run([t.array for t in tensors])]
-        if state.record is not None or any(t._lane or t._home for t in tensors) or self.variables:
+        found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
+        outputs = [bare(found[0])] if self._single else [bare(a) for a in found]
+        noted = recorded or self.variables
+        for t in tensors:
+            noted = noted or t._lane is not None or t._home is not None
+        if noted:
             self._note(tensors, outputs)
-        return self._pack(outputs)
+        return outputs[0] if self._single else self._pack(outputs)
 
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
@@ -146,12 +154,11 @@ class ConcreteFunction:
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [
-            v for v in (c.attrs.get("variable") for c in self.body.effects) if v is not None and hasattr(v, "_state")
-        ]
-        inputs = [*tensors, *(v for v in self.variables if not any(v is c for c in changed))] if changed else []
-        for variable in changed:
-            variable._state._made = born("assign", inputs, weakref.ref(variable))
+        changed = [v for v in self._assigned if hasattr(v, "_state")]
+        if changed:
+            origin = born("assign", [*tensors, *self._unassigned])
+            for variable in changed:
+                variable._state._made = origin.again(weakref.ref(variable))
 
     def check(self, tensors: Sequence[Any]) -> None:
         """InvalidArgumentError for a tensor of another dtype than was traced."""
@@ -166,7 +173,7 @@ class ConcreteFunction:
     def _pack(self, found: Sequence[Any]) -> Any:
         body = self.body
         if self._single:
-            return found[0] if body.outputs else None
+            return found[0]
         if self._row is not None:
             return self._row(found)
         values = iter(found)

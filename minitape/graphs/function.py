@@ -33,6 +33,9 @@ _RETRACING = (
 )
 
 
+_LITERALS = {bool, int, float, str, type(None)}
+
+
 class _Retracing:
     """Counts the calls between the traces of one function, for the warning about too many of them."""
 
@@ -80,12 +83,11 @@ class Function:
             parameters.pop(next(iter(parameters)))
         self._parameters = parameters
         self._signature = signature.replace(parameters=list(parameters.values()))
-        self._plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._traces: dict[Any, ConcreteFunction] = {}
-        self._fast: dict[Any, ConcreteFunction] = {}
+        self._fast: dict[Any, ConcreteFunction] = {}  # by types and values, where arguments are tensors and literals
         self._tracing_count = 0
         self._composites: dict[Any, Any] = {}  # traces for structures of composite arguments
         self._converted: Any = None
@@ -143,17 +145,24 @@ class Function:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if functions_run_eagerly():
             return self._run_python(args, kwargs)
-        if not kwargs and self._input_signature is None and self._plain:
-            key = tuple(
-                [
-                    (a._value.dtype, a._value.shape) if type(a) is EagerTensor and a._value is not None else None
-                    for a in args
-                ]
-            )
-            concrete = None if None in key else self._fast.get(key)
-            if concrete is not None:
-                self._untraced += 1
-                return concrete.call_flat(args)
+        if self._fast:
+            key, tensors, arrays = [], [], []
+            for a in (*args, *kwargs.values()) if kwargs else args:
+                kind = type(a)
+                if kind is EagerTensor and a._value is not None:
+                    value = a._value
+                    key += value.dtype, value.shape
+                    tensors.append(a)
+                    arrays.append(value)
+                elif kind in _LITERALS:
+                    key += kind, a
+                else:
+                    break
+            else:
+                concrete = self._fast.get((*key, *kwargs))
+                if concrete is not None:
+                    self._untraced += 1
+                    return concrete.call_flat(tensors, arrays)
         if structured.any_composite(args, kwargs):
             return structured.call(self, args, kwargs)
         before = self._tracing_count
@@ -161,10 +170,10 @@ class Function:
         concrete = self._concrete(values, args, kwargs)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
-        plain = all(type(a) is EagerTensor and a._value is not None for a in args) and not concrete.body.captured
-        same = not kwargs and len(tensors) == len(args) and all(t is a for t, a in zip(tensors, args, strict=True))
-        if plain and same:
-            self._fast[tuple([(a._value.dtype, a._value.shape) for a in args])] = concrete
+        if self._input_signature is None and not concrete.body.captured:
+            key = _plain_key(args, kwargs, tensors)
+            if key is not None:
+                self._fast[key] = concrete
         return concrete.call_flat(tensors)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -395,6 +404,22 @@ def _tensors(values: dict[str, Any]) -> list[Any]:
         for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
         if isinstance(t, Tensor)
     ]
+
+
+def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any:
+    """What tells a call with eager tensors, numbers and text from others; None for a call with anything else.
+
+    So the next one finds its trace without a look at the signature: its tensors are those of the trace, in this order.
+    """
+    given, key = iter(tensors), []
+    for a in (*args, *kwargs.values()):
+        if type(a) is EagerTensor and next(given, None) is a:
+            key += a.array.dtype, a.array.shape
+        elif type(a) in _LITERALS:
+            key += type(a), a
+        else:
+            return None
+    return (*key, *kwargs) if next(given, None) is None else None
 
 
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 from ..primitives.formula import kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
+INDICES = "ijk"
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
 CHEAP = {
     "add",
@@ -80,7 +81,9 @@ def single_number(value: Any) -> float | None:
     return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
 
 
-class _Names(ast.NodeTransformer):
+class Named(ast.NodeTransformer):
+    """Puts other expressions in the place of names."""
+
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
 
@@ -89,31 +92,32 @@ class _Names(ast.NodeTransformer):
 
 
 class Fused:
-    """Writes the fused function of some calls. ``outside(row)`` says whether a row is read by other calls, too."""
+    """Writes the fused function of some calls; other ``readers`` than these calls need a row's value outside."""
 
     def __init__(
-        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, set[int]]
+        self, graph: Any, calls: Sequence[Any], constants: dict[int, Any], alias: Any, readers: dict[int, list[int]]
     ) -> None:
         self.graph, self.calls, self.constants, self.alias, self.readers = graph, calls, constants, alias, readers
         self.rows = {c.row for c in calls}
+        outputs = [c for c in calls if self._leaves(c.row, self.rows)]
+        self.filled = [c.row for c in outputs if c.primitive.name != "slice" and graph.meta[c.row][0] != ()]
+        self.outputs = [c.row for c in outputs if c.row not in self.filled]
         self.lines: list[str] = []
         self.inputs: list[int] = []
         self.shape: tuple[int, ...] | None = None  # of the open loop
-        self.body: list[str] = []
-        self.loop: set[int] = set()  # rows that the open loop computes
-        self.sums: list[tuple[int, str]] = []
-        self.after: list[str] = []  # statements that wait for the end of the open loop
+        self.body: list[tuple[str, str]] = []  # (what is set, to what)
+        self.loop: set[int] = set()  # rows whose elements the open loop computes
+        self.sums: list[int] = []
         self.waiting: set[int] = set()  # rows that are there after the open loop
 
-    def text(self) -> tuple[str, list[int], list[int]]:
-        """(the function's source, the rows that it takes, the rows that it returns)."""
+    def text(self) -> str:
+        """The function's source: it takes ``inputs``, and arrays for the rows ``filled``; it returns ``outputs``."""
         for call in self.calls:
             self._write(call)
         self._close()
-        outputs = [r for r in sorted(self.rows) if self._leaves(r, self.rows)]
-        values = "".join(f"v{r}, " for r in outputs)
-        arguments = ", ".join(f"v{r}" for r in self.inputs)
-        return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n", self.inputs, outputs
+        values = "".join(f"v{r}, " for r in self.outputs)
+        arguments = ", ".join(f"v{r}" for r in (*self.inputs, *self.filled))
+        return f"def fused({arguments}):\n{''.join(self.lines)}    return ({values})\n"
 
     def _leaves(self, row: int, inside: set[int]) -> bool:
         return any(r not in inside for r in self.readers.get(row, ()))
@@ -130,24 +134,33 @@ class Fused:
                 self._close()
             self.lines.append(f"    v{call.row} = {self._array(sources[0])}{_spec(call.attrs['spec'])}\n")
         elif name == "unslice":
-            inside = sources[0] in self.loop
-            put = self.after if inside else self.lines
-            array = f"v{sources[0]}" if inside else self._array(sources[0])
-            put.append(f"    v{call.row} = np.zeros({call.attrs['shape']!r}, T)\n")
-            put.append(f"    v{call.row}{_spec(call.attrs['spec'])} = {array}\n")
-            if inside:
-                self.waiting.add(call.row)
+            self._unslice(call, sources[0])
         elif name == "reduce_sum":
-            value = self._element(sources[0], self.graph.meta[sources[0]][0])
-            self.body.append(f"s{call.row} += {value}")
-            self.sums.append((call.row, f"s{call.row}"))
+            self.body.append((f"s{call.row}", f"s{call.row} + {self._element(sources[0])}"))
+            self.sums.append(call.row)
             self.waiting.add(call.row)
         elif shape == ():
             self.lines.append(f"    v{call.row} = {self._formula(call, [self._scalar(r) for r in sources])}\n")
         else:
             elements = [self._element(r, shape) for r in sources]
-            self.body.append(f"t{call.row} = {self._formula(call, elements)}")
+            self.body.append((f"t{call.row}", self._formula(call, elements)))
             self.loop.add(call.row)
+
+    def _unslice(self, call: Any, source: int) -> None:
+        """Zeros, into which the loop over the source puts its elements."""
+        shape, spec = call.attrs["shape"], call.attrs["spec"]
+        steps = [s.indices(n) for s, n in zip(spec, shape, strict=False)]
+        places = [f"{start} + {step} * {i}" for (start, _, step), i in zip(steps, INDICES, strict=False)]
+        element = self._element(source)
+        self._allocate(call.row, shape)
+        self.lines += _loop(shape, [f"v{call.row}[{', '.join(INDICES[: len(shape)])}] = T(0)"])
+        self.body.append((f"v{call.row}[{', '.join([*places, *INDICES[len(places) : len(shape)]])}]", element))
+        self.waiting.add(call.row)
+
+    def _allocate(self, row: int, shape: tuple[int, ...]) -> None:
+        """Makes the array of a row, unless the caller gives it: numba takes long to hand out one of its own."""
+        if row not in self.filled:
+            self.lines.append(f"    v{row} = np.empty({shape!r}, T)\n")
 
     def _formula(self, call: Any, operands: list[str]) -> str:
         text = call.primitive.texts[0]
@@ -156,7 +169,7 @@ class Fused:
             number = None if exponent is None else single_number(exponent)
             text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
         tree = ast.parse(kernel_text(text), mode="eval")
-        return ast.unparse(_Names(dict(zip("xy", operands, strict=False))).visit(tree))
+        return ast.unparse(Named(dict(zip("xy", operands, strict=False))).visit(tree))
 
     # -- operands -----------------------------------------------------------------------------------------------------
 
@@ -171,8 +184,9 @@ class Fused:
             self.inputs.append(row)
         return f"v{row}"
 
-    def _element(self, row: int, shape: tuple[int, ...]) -> str:
-        """A row's element inside the loop over ``shape``, which is opened if it is not open yet."""
+    def _element(self, row: int, shape: tuple[int, ...] | None = None) -> str:
+        """A row's element inside the loop over ``shape`` (its own), which is opened if it is not open yet."""
+        shape = self.graph.meta[row][0] if shape is None else shape
         if self.shape is not None and self.shape != shape:
             self._close()
         self.shape = shape
@@ -184,7 +198,7 @@ class Fused:
                 return f"T({number!r})"
         if self.graph.meta[row][0] == ():
             return self._scalar(row)
-        return f"{self._array(row)}[{', '.join('ijk'[: len(shape)])}]"
+        return f"{self._array(row)}[{', '.join(INDICES[: len(shape)])}]"
 
     # -- loops --------------------------------------------------------------------------------------------------------
 
@@ -192,32 +206,21 @@ class Fused:
         """Writes the open loop; what other statements read of it is stored in arrays."""
         if self.shape is None:
             return
-        shape, indent = self.shape, "    "
-        used = {
-            int(w[1:].split("[")[0])
-            for line in self.after
-            for w in line.split()
-            if w.startswith("v") and w[1:].isdigit()
-        }
-        stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self._summed(r)) or r in used]
-        self.lines += [f"    v{r} = np.empty({shape!r}, T)\n" for r in stored]
-        self.lines += [f"    {name} = 0.0\n" for _, name in self.sums]
-        for axis, size in enumerate(shape):
-            self.lines.append(f"{indent}for {'ijk'[axis]} in range({size}):\n")
-            indent += "    "
-        index = ", ".join("ijk"[: len(shape)])
-        for line in self.body:
-            self.lines.append(f"{indent}{line}\n")
-            row = int(line.split(" ", 1)[0][1:])
-            if row in stored:
-                self.lines.append(f"{indent}v{row}[{index}] = t{row}\n")
-        self.lines += [f"    v{row} = T({name})\n" for row, name in self.sums]
-        self.lines += self.after
-        self.shape, self.body, self.loop, self.sums, self.after, self.waiting = None, [], set(), [], [], set()
+        stored = [r for r in sorted(self.loop) if self._leaves(r, self.loop | self.waiting)]
+        for row in stored:
+            self._allocate(row, self.shape)
+        self.lines += [f"    s{r} = 0.0\n" for r in self.sums]
+        index = ", ".join(INDICES[: len(self.shape)])
+        stores = [f"v{r}[{index}] = t{r}" for r in stored]
+        self.lines += _loop(self.shape, [*[f"{name} = {value}" for name, value in self.body], *stores])
+        self.lines += [f"    v{r} = T(s{r})\n" for r in self.sums]
+        self.shape, self.body, self.loop, self.sums, self.waiting = None, [], set(), [], set()
 
-    def _summed(self, row: int) -> set[int]:
-        """The sums of this loop: they read its rows without an array."""
-        return {r for r, _ in self.sums}
+
+def _loop(shape: tuple[int, ...], statements: Sequence[str]) -> list[str]:
+    """The lines of a loop over all elements of a shape."""
+    heads = [f"{'    ' * depth}for {INDICES[depth - 1]} in range({size}):\n" for depth, size in enumerate(shape, 1)]
+    return [*heads, *[f"{'    ' * (len(shape) + 1)}{s}\n" for s in statements]]
 
 
 def _spec(spec: tuple[slice, ...]) -> str:

@@ -131,12 +131,20 @@ def _definition(tree: ast.Module, code: types.CodeType) -> Any:
 
 
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
-    made = compile(ast.fix_missing_locations(ast.Expression(copy.deepcopy(node))), "<lambda>", "eval")
-    inner = next(c for c in made.co_consts if isinstance(c, types.CodeType))
-    constants = [c for c in inner.co_consts if not isinstance(c, types.CodeType)]
-    known = set(code.co_names) | set(code.co_freevars)
-    return constants == [c for c in code.co_consts if not isinstance(c, types.CodeType)] and (
-        set(inner.co_names) | set(inner.co_freevars) == known
+    """Whether a lambda of the source is the one that was compiled to this code."""
+    factory = ast.parse(f"def _factory({', '.join(code.co_freevars)}): return 0")
+    factory.body[0].body[0].value = copy.deepcopy(node)  # type: ignore[attr-defined]
+    return _equal(_find_code(compile(ast.fix_missing_locations(factory), "<lambda>", "exec"), "<lambda>"), code)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two constants of compiled code, or two pieces of it, do the same."""
+    if type(a) is not types.CodeType or type(b) is not types.CodeType:
+        return type(a) is type(b) and a == b
+    return (
+        (a.co_code, a.co_names, a.co_freevars) == (b.co_code, b.co_names, b.co_freevars)
+        and len(a.co_consts) == len(b.co_consts)
+        and all(map(_equal, a.co_consts, b.co_consts))
     )
 
 

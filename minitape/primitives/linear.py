@@ -24,14 +24,14 @@ def adjoint_of(x: Any) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    if x.dtype.itemsize == 2 and x.dtype.kind not in "iub":  # half floats are added up in float32
-        return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    dtype, flat = x.dtype, x.ndim == y.ndim == 2
     m, k, n = *x.shape[-2:], y.shape[-1]
-    flat = x.ndim == y.ndim == 2
-    if 0 < m * k * n <= 512 and x.dtype.kind == "f" and k == y.shape[-2] and (m == 1 or n == 1 or not flat):
+    if flat and m * k * n > 512 and dtype is y.dtype and dtype.itemsize > 2:
+        return np.matmul(x, y) if m * n < LARGE or k != y.shape[0] else np.matmul(x, y, out=buffer((m, n), dtype))
+    if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
+        return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
+    if 0 < m * k * n <= 512 and dtype.kind == "f" and k == y.shape[-2] and (m == 1 or n == 1 or not flat):
         return _in_order(x, y)
-    if flat and x.dtype is y.dtype and m * n >= LARGE and k == y.shape[0]:
-        return np.matmul(x, y, out=buffer((m, n), x.dtype))
     return np.matmul(x, y)
 
 

@@ -70,7 +70,9 @@ def _reducer(op: str, function: Any) -> Any:
     """A forward function of a reduction, with TensorFlow's checks of the axes."""
 
     def forward(x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-        return function(x, checked_axes(x, axis, op), keepdims)
+        if axis is not None and (len(axis) != 1 or not 0 <= axis[0] < x.ndim):
+            axis = checked_axes(x, axis, op)
+        return function(x, axis, keepdims)
 
     return forward
 
@@ -88,8 +90,10 @@ def _wide_sum(x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
-    total = _wide_sum(x, axis, keepdims)
-    return total if total.dtype is x.dtype else total.astype(x.dtype)
+    dtype = x.dtype
+    if dtype.itemsize == 2 and _narrow(x):
+        return _wide_sum(x, axis, keepdims).astype(dtype)
+    return np.add.reduce(x, axis, dtype, None, keepdims)
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:

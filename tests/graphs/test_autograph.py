@@ -222,3 +222,12 @@ def test_tensor_array_reads_once():
         array.read(0)
     with pytest.raises(tf.errors.OutOfRangeError, match="not resizeable"):
         array.write(2, 1)
+
+
+def test_lambdas_on_one_line_are_told_apart():
+    @tf.function
+    def both(x):
+        functions = [lambda v: v * x, lambda v: v + x, lambda v: v - 2.0, lambda v: v - 3.0, lambda v: (lambda: v / x)()]
+        return [f(x + 1.0) for f in functions]
+
+    assert [float(y) for y in both(tf.constant(4.0))] == [20.0, 9.0, 3.0, 2.0, 1.25]

@@ -1,5 +1,7 @@
 """Compiled programs: scalar runs in the kernel and fused loops give what plain NumPy gives."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import minitape as tf
 from minitape import kernels
 from minitape.graphs import compile as compiling
 from minitape.graphs import program
+from minitape.graphs.rolled import rolled
+from minitape.primitives import TABLE
 
 numba = pytest.importorskip("numba")
 
@@ -83,6 +87,134 @@ def test_long_scalar_chains(dtype):
         tape.watch(x)
         y = tf.function(chain)(x)
     np.testing.assert_allclose(float(tape.gradient(y, x)), float(want[1]), rtol=1e-6)
+
+
+# -- runs of single numbers that repeat ------------------------------------------------------------------------------
+
+
+def polynomial(x):
+    y = x
+    for _ in range(60):
+        y = y * x + 0.25
+    return y
+
+
+def newton(x):
+    y = x
+    for _ in range(30):
+        y = 0.5 * (y + x / y)
+    return y
+
+
+def far_back(x):
+    values = [x, x * 0.5, x * 0.25, x + 0.125]
+    for _ in range(40):
+        values.append(tf.sin(values[-1]) * values[-4] + tf.maximum(values[0], values[3]) * 0.125)
+    return values[-1] + values[-20]
+
+
+def nested_loops(x):
+    y = x
+    for i in range(12):
+        z = y * float(i)
+        for _ in range(3):
+            z = tf.tanh(z - y * 0.5)
+        y = y + z * 0.125
+    return y
+
+
+def irregular(x):
+    y, operations = x, [tf.sin, tf.cos, tf.tanh, tf.exp, lambda v: v * x, lambda v: v + x, lambda v: v - x]
+    for number in np.random.default_rng(5).integers(len(operations), size=150):
+        y = operations[number](y) * 0.5
+    return y
+
+
+@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+@pytest.mark.parametrize("f, repeats", [(polynomial, True), (newton, True), (far_back, True), (nested_loops, True),
+                                        (irregular, False)])  # fmt: skip
+def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
+    kernels.load(np.float32)  # so that short runs earn them
+    made = []
+    monkeypatch.setattr(compiling, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
+
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y, tape.gradient(y, x)
+
+    traced = tf.function(both)
+    for value in (0.75, -0.3, 0.0, np.inf):
+        x = tf.constant(value, dtype)
+        for got, want in zip(traced(x), both(x), strict=True):
+            assert got.dtype == want.dtype
+            assert got.numpy().tobytes() == want.numpy().tobytes() or (np.isnan(got) and np.isnan(want))
+    assert any(made) == repeats
+
+
+def _random_rows(rng):
+    """A program with a repeated body: (code, input, input) of each row, and how many leaves it has."""
+    leaves, head, period, turns = 3, int(rng.integers(0, 6)), int(rng.integers(1, 6)), int(rng.integers(4, 12))
+    codes = [TABLE[name].code for name in ("add", "multiply", "subtract", "maximum", "sin", "negative", "divide")]
+    first = leaves + head
+    rows = [[0, 0, 0]] * leaves
+    rows += [[rng.choice(codes), *rng.integers(0, at, 2)] for at in range(leaves, first)]
+    bodies = []
+    for k in range(period):
+        inputs = []
+        for _ in range(2):
+            start = int(rng.integers(0, first + k))
+            step = int(rng.choice([0, period, -1, 1]))
+            if (step == -1 and start < turns) or (step == 1 and period > 1 and start >= first):
+                step = 0
+            inputs.append((start, step))
+        bodies.append((rng.choice(codes), inputs))
+    for i in range(turns):
+        rows += [[code, *[start + step * i for start, step in inputs]] for code, inputs in bodies]
+    rows += [[rng.choice(codes), *rng.integers(0, len(rows), 2)] for _ in range(2)]
+    return np.array([[*row, 0] for row in rows], np.int32), leaves
+
+
+@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+@pytest.mark.parametrize("seed", range(12))
+def test_rolled_rows_are_the_interpreted_ones(seed):
+    rng = np.random.default_rng(seed)
+    rows, leaves = _random_rows(rng)
+    values = np.zeros(len(rows), np.float32)
+    values[:leaves] = rng.normal(size=leaves)
+    want = values.copy()
+    assert kernels.load(np.float32).forward(rows, 0, leaves, len(rows), want) == len(rows)
+    rolled(rows, leaves, np.float32)(values)
+    np.testing.assert_array_equal(values, want)
+
+
+@pytest.mark.skipif(not kernels.available(), reason="numba is switched off")
+def test_threads_share_a_function_and_not_its_values(eager_to_fuse):
+    @tf.function
+    def both(x, v):
+        with tf.GradientTape() as tape:
+            tape.watch([x, v])
+            y = polynomial(x) + rosenbrock(v)
+        return tape.gradient(y, [x, v])
+
+    inputs = [(tf.constant(0.1 * i), tf.constant(np.arange(40, dtype=np.float32) * i)) for i in range(4)]
+    want = [[g.numpy() for g in both(*args)] for args in inputs]
+    wrong = []
+
+    def work(i):
+        for _ in range(200):
+            got = [g.numpy() for g in both(*inputs[i])]
+            if not all(map(np.array_equal, got, want[i])):
+                wrong.append((i, got))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_constants_are_folded_but_can_be_fed():

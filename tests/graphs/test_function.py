@@ -312,3 +312,25 @@ def test_py_function_keeps_the_tape_of_each_run():
     assert tape.gradient(z, b).numpy() == -1.0
     assert tape.gradient(y, a).numpy() == 6.0
     assert tape.gradient(y, a).numpy() == 6.0
+
+
+def test_repeated_calls_find_their_trace():
+    traces = []
+
+    @tf.function
+    def f(x, scale=1.0, *more, flip=False, y=0.5):
+        traces.append(1)
+        total = x * scale + sum(more)
+        return (y - total if flip else total), scale
+
+    a, b, c = tf.constant(2.0), tf.constant([3.0, 4.0]), tf.constant(5.0, tf.float64)
+    calls = [
+        (lambda: f(a), 2.0), (lambda: f(b), [3.0, 4.0]), (lambda: f(a, 3.0), 6.0), (lambda: f(a, a), 4.0),
+        (lambda: f(a, flip=True), -1.5), (lambda: f(a, y=a, flip=True), 0.0), (lambda: f(a, flip=True, y=a), 0.0),
+        (lambda: f(y=a, flip=True, x=b), [-1.0, -2.0]), (lambda: f(a, 3.0, a, b), [11.0, 12.0]),
+        (lambda: f(a, 3.0, b, a), [11.0, 12.0]), (lambda: f(c), 5.0), (lambda: f(2.0, a), 4.0), (lambda: f(2, a), 4.0),
+    ]  # fmt: skip
+    for _ in range(4):
+        for call, want in calls:
+            np.testing.assert_array_equal(call()[0].numpy(), want)
+    assert len(traces) == f.experimental_get_tracing_count() == 11
