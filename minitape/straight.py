@@ -20,11 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .primitives.blocks import LARGE, WRITTEN, accumulate
+from .primitives.blocks import BLOCK, LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads
 from .sweep import Outline, unbroadcast
@@ -60,12 +61,16 @@ class _Writer:
     def __init__(self, record: Any, targets: Sequence[int], sources: Any, done: int) -> None:
         self.record, self.targets, self.sources, self.done = record, targets, sources, done
         self.high = max(targets)
-        self.scope: dict[str, Any] = {"A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit}
+        self.scope: dict[str, Any] = {
+            "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": _flat,
+            "buffer": buffer, "slices": _slices,
+        }  # fmt: skip
         self.scope |= {f"a_{name}": function for name, function in ARRAY.items()}
         self.scope |= {f"s_{name}": function for name, function in SCALAR.get(record.real, {}).items()}
         self.read: set[int] = set()  # rows whose values the backward lines read
         self.needs: set[int] = set()  # ... of which these are found among the recording's arrays
         self.arrived: set[int] = set(targets)
+        self.run = _Run()
 
     def write(self, visits: Sequence[Any]) -> Any:
         backward = self._backward(self._useful(visits))
@@ -165,21 +170,57 @@ class _Writer:
                 primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
                 index = 0 if to == a and row != before else 1
                 lines += self._formula(primitive, row, (a, b), index)
-            if following != row and row not in self.sources and self._size(row) >= BIG:
-                lines.append(f"g{row} = None")
+            if following != row:
+                self.run.ended.add(row)
+                if row not in self.sources and self._size(row) >= BIG:
+                    if self.run.steps:
+                        self.run.drops.append(row)
+                    else:
+                        lines.append(f"g{row} = None")
             before = row
-        return lines
+        return lines + self._flush()
 
-    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int) -> list[str]:
-        """The lines of one share that a formula of the table gives."""
+    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, rule: Any = None) -> list[str]:
+        """The lines of one share that a formula of the table gives; large arrays wait, or go through the blocked ``rule``."""
         text, to = primitive.texts[1 + index], inputs[index]
         if text == "-":
             return []
-        read = reads(text)
-        rows = {"z": row, "x": inputs[0], "y": inputs[-1]}
-        values = {name: self._value(r) for name, r in rows.items() if name in read}
-        shape = self._shape(row if "g" in read or "z" in read else inputs[index])
-        return self._add(to, self._filled(text, row, inputs, g=f"g{row}", **values), shape)
+        read, rows = reads(text), {"g": row, "z": row, "x": inputs[0], "y": inputs[-1]}
+        names = {name: f"g{row}" if name == "g" else self._value(r) for name, r in rows.items() if name in read}
+        shape, first = self._shape(row if "g" in read or "z" in read else to), self._arrives(to)
+        share = self._filled(text, row, inputs, **names)
+        if rule is None:
+            return [*self._flush(), self._add(to, share, shape, first)]
+        if share not in names.values():  # more than handing on
+            self.scope[f"r{row}_{index}"] = rule
+            share = f"r{row}_{index}({', '.join(names.get(n, 'None') for n in 'gzxy')})"
+        line = self._add(to, share, shape, first)
+        if not self._in_blocks(row, to, [rows[name] for name in names]):
+            return [*self._flush(), line]
+        lines = [] if self.run.takes(self.record.meta[to]) else self._flush()
+        parts = {n: label if self._shape(rows[n]) == () else self.run.part(label) for n, label in names.items()}
+        self.run.add(to, self._filled(text, row, inputs, **parts), first, line, self.record.meta[to])
+        return lines
+
+    def _arrives(self, row: int) -> bool:
+        """Notes that a share arrives at a row; True for the first one."""
+        first = row not in self.arrived
+        self.arrived.add(row)
+        return first
+
+    def _in_blocks(self, row: int, to: int, rows: Sequence[int]) -> bool:
+        """Whether a share is one of large arrays, all of one shape and dtype but for single numbers."""
+        meta = self.record.meta
+        like = meta.get(to)
+        return self._size(to) >= LARGE and meta.get(row) == like and all(meta.get(r, like) == like for r in rows)
+
+    def _flush(self) -> list[str]:
+        """The lines of the shares that wait to be computed block by block; one by one where they are few."""
+        run, self.run = self.run, _Run()
+        if sum(not text.isidentifier() for _, text, _, _ in run.steps) < 2:
+            return [line for *_, line in run.steps] + [f"g{row} = None" for row in run.drops]
+        wanted = [to for to in run.made if to in self.sources or to not in run.ended]
+        return run.lines(wanted) + [f"g{row} = None" for row in run.drops if row in wanted or f"g{row}" in run.given]
 
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
@@ -194,10 +235,12 @@ class _Writer:
         if any(record.meta.get(r, ((), FLOATS[0]))[1] not in FLOATS for r in (inputs[i] for i in wanted)):
             raise Unwritable
         lines: list[str] = []
-        if primitive.code and max(self._size(r) for r in (row, *inputs)) < LARGE:
+        if primitive.code:
+            large = max(self._size(r) for r in (row, *inputs)) >= LARGE
             for i in wanted:
-                lines += self._formula(primitive, row, inputs, i)
+                lines += self._formula(primitive, row, inputs, i, primitive.rules[i] if large else None)
             return lines
+        lines += self._flush()
         values = ", ".join(self._value(r) for r in (row, *inputs))
         if callable(primitive.rules):
             self.scope[f"r{row}"] = primitive.rules
@@ -213,19 +256,74 @@ class _Writer:
                 share = f"s[{i}]"
             shape = self._shape(inputs[i])
             lines += [f"t = {share}", f"if type(t) is not A or t.shape != {shape!r}: t = fit(t, {shape!r})"]
-            lines += self._add(inputs[i], "t", shape)
+            lines.append(self._add(inputs[i], "t", shape, self._arrives(inputs[i])))
         return lines
 
-    def _add(self, row: int, share: str, shape: tuple[int, ...]) -> list[str]:
+    def _add(self, row: int, share: str, shape: tuple[int, ...], first: bool) -> str:
         """The line that adds a share of this shape to the adjoint of a row."""
         if shape != self._shape(row):
             share = f"unbroadcast({share}, {self._shape(row)!r})"
-        if row not in self.arrived:
-            self.arrived.add(row)
-            return [f"g{row} = {share}"]
+        if first:
+            return f"g{row} = {share}"
         if self._size(row) >= LARGE:
-            return [f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"]
-        return [f"g{row} = g{row} + ({share})"]
+            return f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"
+        return f"g{row} = g{row} + ({share})"
+
+
+class _Run:
+    """Shares on large arrays of one shape that follow each other: computed together, block by block through the cache."""
+
+    def __init__(self) -> None:
+        self.meta: Any = None  # their shape and dtype
+        self.steps: list[tuple[int, str, bool, str]] = []  # row, share, whether it is its first, the line without blocks
+        self.given: dict[str, None] = {}  # the arrays that are read
+        self.made: dict[int, None] = {}  # the rows to which something is added
+        self.ended: set[int] = set()  # rows that are read no more
+        self.drops: list[int] = []  # rows whose adjoints nobody needs any more
+
+    def takes(self, meta: Any) -> bool:
+        return not self.steps or self.meta == meta
+
+    def part(self, label: str) -> str:
+        """The name of a block of an array."""
+        if not (label[0] == "g" and int(label[1:]) in self.made):
+            self.given[label] = None
+        return f"b{label}"
+
+    def add(self, row: int, share: str, first: bool, line: str, meta: Any) -> None:
+        if not first and row not in self.made:
+            self.part(f"g{row}")
+        self.steps.append((row, share, first, line))
+        self.made[row], self.meta = None, meta
+
+    def lines(self, wanted: Sequence[int]) -> list[str]:
+        """The loop over blocks; of the adjoints it makes only the ``wanted`` ones are kept."""
+        shape, dtype = self.meta
+        count = int(np.prod(shape))
+        return [
+            *[f"f{name} = flat({name})" for name in self.given],
+            *[f"g{row} = buffer({shape!r}, {dtype.str!r}); w{row} = g{row}.reshape(-1)" for row in wanted],
+            f"for at in slices({count}):",
+            *[f"    b{name} = f{name}[at] if type(f{name}) is A else f{name}" for name in self.given],
+            *[f"    bg{row} = {share if first else f'bg{row} + ({share})'}" for row, share, first, _ in self.steps],
+            *[f"    w{row}[at] = bg{row}" for row in wanted],
+            " = ".join([*(f"f{name}" for name in self.given), *(f"w{row}" for row in wanted), "None"]),
+        ]
+
+
+def _flat(array: Any) -> Any:
+    """An array as one row of numbers; a number that was broadcast as the number itself."""
+    if type(array) is not np.ndarray or not any(array.strides):
+        return np.asarray(array)[(0,) * np.ndim(array)]
+    return array.reshape(-1)
+
+
+@cache
+def _slices(count: int) -> list[slice]:
+    """Blocks of nearly the same size: a function may treat a small one otherwise."""
+    parts = -(-count // BLOCK)
+    ends = [count * k // parts for k in range(parts + 1)]
+    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:

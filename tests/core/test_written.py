@@ -344,3 +344,40 @@ def test_a_program_says_what_it_does():
     program = straight.write(tape._record, known.visits, [1], {0}, 0)
     assert program(tape._record, {1: np.float32(1)}) == {0: np.float32(6)}
     assert y.numpy() == 9.0
+
+
+LARGE = {
+    "activations": lambda x: tf.reduce_sum(tf.tanh(tf.sin(tf.tanh(x * 1.1 + 0.1)) * 2.0)),
+    "two_ways": lambda x: tf.reduce_sum(tf.exp(x) * tf.sin(x) + tf.sqrt(x) / x),
+    "a_sum_between": lambda x: tf.reduce_sum(tf.exp(x) * tf.reduce_sum(tf.sin(x) * x)),
+    "a_slice_between": lambda x: tf.reduce_sum((tf.sin(x) * x)[1:] * tf.exp(x * x)[:-1]),
+    "a_number_that_is_wanted": lambda x, a: tf.reduce_sum(tf.sin(x * a) * a - tf.exp(a * x)),
+    "a_row_that_broadcasts": lambda x, b: tf.reduce_sum(tf.sin(tf.reshape(x, [100, -1]) * b) * b),
+    "the_source_in_the_middle": lambda x: [tf.reduce_sum(tf.sin(x) * x), x * x],
+    "a_view": lambda x: tf.reduce_sum(tf.sin(tf.transpose(tf.reshape(x, [100, -1])) ** 2) * 2.0),
+}
+NUMBER = {"a_number_that_is_wanted": [numbers(2)], "a_row_that_broadcasts": [numbers(2, 801)]}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", LARGE)
+def test_large_arrays_go_block_by_block_to_the_same_numbers(name, dtype, monkeypatch):
+    arrays = [a.astype(dtype) for a in (numbers(1, 80_100), *NUMBER.get(name, ()))]
+    monkeypatch.setattr(plan, "OFTEN", NEVER)
+    want = gradients(LARGE[name], *arrays)
+    monkeypatch.setattr(plan, "OFTEN", 0)
+    assert gradients(LARGE[name], *arrays) == want
+    assert gradients(LARGE[name], *arrays) == want
+
+
+def test_gradients_of_large_arrays_are_not_written_over():
+    x = tf.constant(numbers(1, 70_000))
+    kept = []
+    for k in range(2 * plan.OFTEN):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.sin(x) * x * float(k))
+        kept.append(tape.gradient(y, x))
+    slope = kept[1].numpy()
+    for k, g in enumerate(kept):
+        np.testing.assert_allclose(g.numpy(), slope * k, rtol=1e-5, atol=1e-6)
