@@ -11,8 +11,6 @@ from .frames import user_frame
 from .primitives import _BATCH
 from .quiet import hush, restore
 from .record import Record, state
-from .repeated import Before, Repeated
-from .straight import Unplanned
 from .sweep import Sweep
 from .tensor import EagerTensor
 
@@ -48,7 +46,7 @@ def sweep(tape: Any, seeds: dict[int, Any], sources: set[int], recorded: bool) -
         before = hush()
         try:
             return Swept(program(record, seeds))
-        except Unplanned:
+        except plan.Unplanned:
             known.walk_only()
         finally:
             restore(before)
@@ -81,6 +79,8 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], s
         rows = known.repeated(record, seeds)
         if rows is not None:
             return Swept(rows.write(record, list(seeds.values())))
+        from .repeated import Before, Repeated
+
         before = Before(len(record), len(record.calls), record.done)
         for seed in seeds.values():
             record.enter(seed)  # now, so that the rules meet a row and not a value

@@ -21,6 +21,10 @@ PLANS = 64  # so many plans are kept; then all are made anew
 OFTEN = 16  # a sweep that is run more often is written out as a program
 
 
+class Unplanned(Exception):
+    """A rule gave something else than an array: the sweep has to be walked."""
+
+
 # One share of an adjoint: (row, rule, a, b, to, last). ``rule`` computes it from the adjoint of ``row`` and the values of
 # ``row``, ``a`` and ``b``; it is added to the adjoint of row ``to``; ``last`` is true for the last share of a row.
 # Calls have no rule: there ``a`` is the call's number and ``to`` the positions of the inputs that want a share.

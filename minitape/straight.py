@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from .plan import Unplanned
 from .primitives.blocks import BLOCK, LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads
@@ -34,10 +35,6 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 BIG = 4096  # elements from which on an adjoint is dropped as soon as it was handed on
 
 Program = Callable[[Any, dict[int, Any]], dict[int, Any]]
-
-
-class Unplanned(Exception):
-    """A rule gave something else than an array: the sweep has to be walked."""
 
 
 class Unwritable(Exception):

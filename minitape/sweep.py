@@ -2,6 +2,7 @@
 
 There is one sweep. ``gradient`` runs it to its end, the picture's stepper advances it row by row. It works on plain
 arrays, or on tensors when an outer tape is to record it, and runs long stretches of scalar rows in a compiled kernel.
+Where tapes of one structure come again and again, its plan is written out as a function (:mod:`minitape.straight`).
 Adjoints that do not have the shape of their input, because the operation broadcast it, are summed down here only.
 """
 
