@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..primitives.formula import kernel_text
+from ..kernels import Named, kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
@@ -79,16 +79,6 @@ def single_number(value: Any) -> float | None:
     """The number that all elements of a constant are; None when they differ."""
     flat = np.reshape(value, -1)
     return float(flat[0]) if flat.size and bool((flat == flat[0]).all()) else None
-
-
-class Named(ast.NodeTransformer):
-    """Puts other expressions in the place of names."""
-
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.parse(self.names[node.id], mode="eval").body if node.id in self.names else node
 
 
 class Fused:

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels import Named, kernel_text
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..primitives.formula import kernel_text
-from .fuse import Named, compiled
+from .fuse import compiled
 
 PERIOD = 64  # operations of a loop's turn at most
 TURNS = 4  # turns from which on a loop is written

@@ -9,12 +9,15 @@ code runs as plain Python.
 
 from __future__ import annotations
 
+import ast
+import copy
 import hashlib
 import importlib.util
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from ..primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE
-from ..primitives.formula import kernel_text
 
 ARRAY_ROW = 256  # as in minitape.record: rows from here on are arrays, and handed over
 JIT_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": False, "boundscheck": False}
@@ -49,7 +51,8 @@ def {name}({arguments}):
     """{doc}"""
 '''
 
-# functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it
+# functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it. They are put
+# into the text where they are called: one large function compiles in half the time of many small ones.
 _MATH = {
     "sqrt": "np.sqrt", "exp": "np.exp", "expm1": "np.expm1", "log": "np.log", "log1p": "np.log1p", "sin": "np.sin",
     "cos": "np.cos", "tan": "np.tan", "asin": "np.arcsin", "acos": "np.arccos", "atan": "np.arctan",
@@ -73,14 +76,55 @@ _OTHER = {
 
 
 def header(real: str, disabled: bool) -> str:
-    """What every generated module begins with: the type T and the functions of the formulas."""
-    inline = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items() if k != "cache")
-    parts = [_HEADER.format(real=real, disabled=disabled)]
-    for name, function in _MATH.items():
-        parts.append(f"\n@njit({inline})\ndef {name}(x):\n    return T({function}(np.float64(x)))\n")
-    for head, body in _OTHER.items():
-        parts.append(f"\n@njit({inline})\ndef {head}:\n    return {body}\n")
-    return "".join(parts)
+    """What every generated module begins with: the type T."""
+    return _HEADER.format(real=real, disabled=disabled)
+
+
+@cache
+def _bodies() -> dict[str, tuple[list[str], ast.AST]]:
+    """The parameters and the expression of each function."""
+    texts = {f"{name}(x)": f"T({function}(np.float64(x)))" for name, function in _MATH.items()} | _OTHER
+    found: dict[str, tuple[list[str], ast.AST]] = {}
+    for head, text in texts.items():
+        call: Any = ast.parse(head, mode="eval").body
+        found[call.func.id] = [a.id for a in call.args], ast.parse(text, mode="eval").body
+    return found
+
+
+class _ForKernel(ast.NodeTransformer):
+    """Numbers get the type T of the sweep, calls become the expressions of their functions."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.parse(f"T({node.value!r})", mode="eval").body
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name, args = node.func.id, node.args  # type: ignore[attr-defined]
+        if name == "select":
+            return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
+        if name == "zero":
+            return ast.parse("T(0)", mode="eval").body
+        parameters, body = _bodies()[name]
+        return Named(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))  # type: ignore[no-any-return]
+
+
+class Named(ast.NodeTransformer):
+    """Puts expressions, given as text or as they are, in the place of variables."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = {k: ast.parse(v, mode="eval").body if isinstance(v, str) else v for k, v in names.items()}
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return copy.deepcopy(self.names.get(node.id, node))
+
+
+def kernel_text(text: str) -> str:
+    """A formula as it is pasted into generated kernels.
+
+    >>> kernel_text("g * cos(x)")
+    'g * T(np.cos(np.float64(x)))'
+    """
+    return ast.unparse(ast.fix_missing_locations(_ForKernel().visit(ast.parse(text, mode="eval"))))
 
 
 def source(real: str, disabled: bool) -> str:
@@ -108,11 +152,11 @@ def _branches(indent: str, bodies: list[str]) -> Iterator[str]:
 def _forward(options: str) -> str:
     head = _FUNCTION.format(options=options, name="forward", arguments="rows, first, low, high, values",
                             doc="Computes the scalar rows in [low, high).")  # fmt: skip
-    bodies = [f"values[i] = {kernel_text(p.texts[0])}" for p in BY_CODE]
+    bodies = [f"z = {kernel_text(p.texts[0])}" for p in BY_CODE]
     lines = ["    for i in range(low, high):", "        op = rows[i - first, 0]", f"        if op < {FIRST_CODE}:",
              "            continue", f"        if op >= {ARRAY_ROW}:", "            return i",
-             "        x = values[rows[i - first, 1]]", "        y = values[rows[i - first, 2]]"]  # fmt: skip
-    return head + "\n".join([*lines, *_branches("        ", bodies), "    return high"]) + "\n"
+             "        x = values[rows[i - first, 1]]", "        y = values[rows[i - first, 2]]", "        z = x"]  # fmt: skip
+    return head + "\n".join([*lines, *_branches("        ", bodies), "        values[i] = z", "    return high"]) + "\n"
 
 
 def _backward(options: str) -> str:
@@ -123,20 +167,24 @@ def _backward(options: str) -> str:
     bodies = []
     for p in BY_CODE:
         body = []
-        for text, slot in zip(p.texts[1:], "ab", strict=False):
-            if text != "-":
-                body += [
-                    f"if reach[{slot}] & 1:",
-                    f"    adjoints[{slot}] += {kernel_text(text)}",
-                    f"    reach[{slot}] |= 2",
-                ]
-        bodies.append("\n".join(body) or "pass")
+        for text, wanted, share in zip([*p.texts[1:], "-"], ("to_a", "to_b"), ("s", "t"), strict=False):
+            if text == "-":
+                body.append(f"{wanted} = False")
+            elif "(" in text or "/" in text:  # worth a question
+                body += [f"if {wanted}:", f"    {share} = {kernel_text(text)}"]
+            else:
+                body.append(f"{share} = {kernel_text(text)}")
+        bodies.append("\n".join(body))
     lines = [
         "    i = high", "    while i >= low:", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
         f"            if op >= {ARRAY_ROW}:", "                if reach[i] == 3:", "                    return i",
         "            elif reach[i] == 3:", "                a = rows[i - first, 1]", "                b = rows[i - first, 2]",
+        "                to_a = reach[a] & 1 != 0", "                to_b = reach[b] & 1 != 0",
         "                g = adjoints[i]", "                z = values[i]", "                x = values[a]",
-        "                y = values[b]", *_branches("                ", bodies),
+        "                y = values[b]", "                s = T(0)", "                t = T(0)",
+        *_branches("                ", bodies),
+        "                if to_a:", "                    adjoints[a] += s", "                    reach[a] |= 2",
+        "                if to_b:", "                    adjoints[b] += t", "                    reach[b] |= 2",
         "        elif op == 1 and reach[i] & 1:", "            return i", "        i -= 1", "    return low - 1",
     ]  # fmt: skip
     return head + "\n".join(lines) + "\n"

@@ -96,28 +96,6 @@ def compile_text(text: str, functions: dict[str, Any]) -> Callable[..., Any]:
     return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
-class _ForKernel(ast.NodeTransformer):
-    """Numbers get the type T of the sweep, functions of the mathematical library go through double precision."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        return ast.parse(f"T({node.value!r})", mode="eval").body
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        name = node.func.id if isinstance(node.func, ast.Name) else ""
-        args = node.args
-        if name == "select":
-            return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
-        if name == "zero":
-            return ast.parse("T(0)", mode="eval").body
-        return node
-
-
-def kernel_text(text: str) -> str:
-    """The formula as it is pasted into the generated kernels."""
-    return ast.unparse(ast.fix_missing_locations(_ForKernel().visit(ast.parse(text, mode="eval"))))
-
-
 def reads(text: str) -> set[str]:
     """The variables among g, x, y, z that a formula reads.
 
