@@ -649,10 +649,9 @@ class Record:
             self.lanes = {}
 
     def forget(self) -> None:
-        """Lets go of the skeleton, too."""
-        self.calls.clear()
-        self.leaves.clear()
-        self.segments.clear()
+        """Lets go of the skeleton, too: only the values of scalar rows stay, for tensors that are still held."""
+        for column in (self.calls, self.leaves, self.segments, self.meta, self.constants, self.cold):
+            column.clear()  # type: ignore[attr-defined]
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""

@@ -381,3 +381,16 @@ def test_gradients_of_large_arrays_are_not_written_over():
     slope = kept[1].numpy()
     for k, g in enumerate(kept):
         np.testing.assert_allclose(g.numpy(), slope * k, rtol=1e-5, atol=1e-6)
+
+
+def test_numbers_that_nobody_looked_at_outlive_many_tapes():
+    kept = []
+    for k in range(20):
+        x = tf.constant(float(k))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x + 1.0
+            z = tf.reduce_sum(tf.stack([x, y])[:1] * 2.0)
+        kept.append((y, z))
+        del tape
+    assert [(y.numpy(), z.numpy()) for y, z in kept] == [(k * k + 1.0, 2.0 * k) for k in range(20)]
