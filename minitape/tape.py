@@ -128,7 +128,7 @@ class GradientTape:
 
     def _join_picture(self, record: Record) -> None:
         """Lets pictures of the recording know this tape, and its own pictures the recording."""
-        if record.member(self) is None:
+        if not record.members or record.member(self) is None:
             record.members.append((weakref.ref(self), self.spans, self.watched))
         if self.watchers:
             record.watchers += [w for w in self.watchers if w not in record.watchers]
