@@ -19,7 +19,6 @@ from .quiet import hush, restore
 from .record import state
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
 
-
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
