@@ -87,7 +87,7 @@ LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in flo
 def row_of(lane: Any, b: Any) -> int | None:
     """The row of the other operand of an operation on a row of ``lane``; None for one that needs more thought.
 
-    Rows of the same lane, Python numbers and variables have one.
+    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers and variables have one.
     """
     kind = type(b)
     if kind is float or kind is int:
@@ -99,7 +99,8 @@ def row_of(lane: Any, b: Any) -> int | None:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
-    return b._row if b._lane is lane else None
+    own = b._lane
+    return b._row if own is lane or (own is not None and own is lane.home) else None
 
 
 def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
@@ -111,7 +112,7 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
         if lane is not None:
             if type(b) is EagerTensor and b._lane is lane:
                 other: int | None = b._row
-            elif type(b) is float and b in lane.constants:
+            elif (type(b) is float or type(b) is int) and b in lane.constants:
                 other = lane.constants[b]
             else:
                 other = row_of(lane, b)
@@ -173,26 +174,47 @@ def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
     return out
 
 
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two tensors are floats of one dtype and shape, or ``a`` is a number, or ``b`` has the last axes of ``a``.
+
+    Arithmetic has nothing to check about such: this is the usual case, a few times faster than the checks.
+    """
+    if type(a) is not EagerTensor or type(b) is not EagerTensor or a._lane is not None or b._lane is not None:
+        return False
+    x, y = a._value, b._value
+    if x.dtype is not y.dtype or x.dtype.kind != "f":
+        return False
+    return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
+
+
 def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
     from .convert import convert_to_tensor
 
-    def slow(a: Any, b: Any) -> Any:
-        try:
-            b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
-        except (TypeError, ValueError) as error:
-            return _left_to_other(name, a, b, error)
-        if b is NotImplemented:
-            return b
+    arithmetic = name in ARITHMETIC
+
+    def run(a: Any, b: Any) -> Any:
+        if arithmetic and _alike(a, b):
+            return apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
+    def slow(a: Any, b: Any) -> Any:
+        if type(b) is not EagerTensor:
+            try:
+                b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
+            except (TypeError, ValueError) as error:
+                return _left_to_other(name, a, b, error)
+            if b is NotImplemented:
+                return b
+        return run(a, b)
+
     def slow_reversed(a: Any, b: Any) -> Any:
-        if hasattr(b, "_composite"):
-            return NotImplemented
         if type(b) is float or type(b) is int:
             b = _number(a, b)
+        elif hasattr(b, "_composite"):
+            return NotImplemented
         if not isinstance(b, Tensor):
             b = convert_to_tensor(b, a.dtype)
-        return binary(primitive, b, a) if prepare is None else prepare(primitive, b, a)
+        return run(b, a)
 
     return slow, slow_reversed
 
@@ -223,11 +245,13 @@ def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
 
 def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
     """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
-    if "b" not in (a.dtype.kind, b.dtype.kind):
+    if not (_is_bool(a) or _is_bool(b)):
         return binary(primitive, a, b)
-    return binary(
-        TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b))
-    )
+    return binary(TABLE["logical_and"], *(t if _is_bool(t) else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
+
+
+def _is_bool(t: Any) -> bool:
+    return t._lane is None and t.dtype is dtypes.bool  # the rows of lanes are floats
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:

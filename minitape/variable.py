@@ -124,7 +124,12 @@ class ResourceVariable(Variable):
             return state.graph.read(self)
         record = state.record
         if record is not None:
-            self._enter(record)
+            row = self._row_in(record)
+            for tape in state.tapes:
+                if self._trainable and tape._watch_accessed_variables and tape._record is record:
+                    tape._watch_variable(self)
+                if id(self) in tape.variables:
+                    tape._watch_row(row)
             self._seen = state.token
         return self._state
 
@@ -139,21 +144,14 @@ class ResourceVariable(Variable):
                     tape._watch_row(row)
         return self._state
 
-    def _enter(self, record: Any) -> int:
-        """The row of the current state in a recording, watched by the tapes that watch what is read."""
-        row = self._row_in(record)
-        for tape in state.tapes:
-            if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                tape._watch_variable(self)
-            if id(self) in tape.variables:
-                tape._watch_row(row)
-        return row
-
     def _row_in(self, record: Any) -> int:
-        rows = record.variables.setdefault(id(self), (self, []))[1]
-        row = record.enter(self._state, self, self._version)
-        if row not in rows:
-            rows.append(row)
+        """The row of the current state in a recording."""
+        row: int = record.enter(self._state, self, self._version)
+        known = record.variables.get(id(self))
+        if known is None:
+            record.variables[id(self)] = self, [row]
+        elif row not in known[1]:
+            known[1].append(row)
         return row
 
     def _watch_on(self, tape: Any) -> None:
