@@ -9,6 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
+from .elementwise import quick
 from .errors import UnimplementedError
 from .invalid import invalid
 from .joining import shown
@@ -23,6 +24,7 @@ from .tensor import EagerTensor, apply, wrap
 newaxis = None
 
 
+@quick("identity")
 @strict
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
@@ -51,6 +53,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return [identity(x) for x in input]
 
 
+@quick("stop_gradient")
 @strict
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
