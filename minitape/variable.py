@@ -128,8 +128,9 @@ class ResourceVariable(Variable):
             for tape in state.tapes:
                 if self._trainable and tape._watch_accessed_variables and tape._record is record:
                     tape._watch_variable(self)
-                if id(self) in tape.variables:
-                    tape._watch_row(row)
+                elif id(self) not in tape.variables:
+                    continue
+                tape._watch_row(row)
             self._seen = state.token
         return self._state
 
