@@ -275,7 +275,7 @@ class Record:
 
     def constant(self, number: float) -> int:
         """The row of a Python number that was used as an operand of a scalar operation."""
-        frame: Any = sys._getframe(2)  # of the user's, or of an operator that was called through a lane
+        frame: Any = sys._getframe(3)  # of the user's above an operator, or of the operator when it asked a lane
         if frame is not self.frame:
             frame = frame.f_back
         known = frame is not None and frame is self.frame
@@ -497,10 +497,16 @@ class Record:
                 elif row in late:
                     self._evaluate_late(row)
                 elif row in known:
-                    values[row] = known.pop(row)
+                    values[row] = known[row]
         finally:
             restore(before)
+        self._evaluated(n)
+
+    def _evaluated(self, n: int) -> None:
+        """Notes that rows below ``n`` have their values; a picture that reads meanwhile finds each in one place or both."""
         self.done = n
+        for row in [r for r in list(self.known) if r < n]:
+            del self.known[row]
 
     def _evaluate_late(self, row: int) -> None:
         """Runs the call that was put off."""
@@ -520,8 +526,9 @@ class Record:
     def _evaluate_blocks(self, n: int) -> None:
         self.long_values()
         self._reserve(n)
-        for row in [r for r in self.known if r < n]:
-            self.values[row] = self.known.pop(row)
+        for row, value in list(self.known.items()):
+            if row < n:
+                self.values[row] = value
         stops = iter([*self.late, n])
         stop = next(stops)
         for first, block in self.blocks:
@@ -537,7 +544,7 @@ class Record:
                         self._evaluate_array(row, *self.cell(row)[:3])
                     restore(before)
                     row += 1
-        self.done = n
+        self._evaluated(n)
 
     def long_values(self) -> Any:
         """Turns the values into an array for the kernels; rows that are no scalars hold nan there."""

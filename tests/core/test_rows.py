@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import threading
 
@@ -11,6 +12,7 @@ import pytest
 import minitape as tf
 from minitape.elementwise import BINARY, UNARY
 from minitape.primitives import TABLE
+from minitape.reading import Reader
 
 
 def names(table):
@@ -162,3 +164,25 @@ def test_variable_read_again_is_noticed_by_whoever_came_since():
     assert tf.function(lambda: v * v)().numpy() == 9.0
     v.assign(4.0)
     assert tf.function(lambda: v * v)().numpy() == 16.0
+
+
+@pytest.mark.parametrize(("length", "module", "name"), [(10, "record", "restore"), (2000, "kernels", "load")])
+def test_rows_read_while_their_values_are_computed(length, module, name, monkeypatch):
+    x, w = tf.Variable(1.0), tf.Variable(0.5)
+    with tf.GradientTape() as tape:
+        y = x * w
+        for _ in range(length):
+            y = y * w + x
+    reader, rows = Reader(tape), []
+    place = importlib.import_module(f"minitape.{module}")
+    original = getattr(place, name)
+
+    def meanwhile(*args):
+        rows.extend(reader.read())
+        return original(*args)
+
+    monkeypatch.setattr(place, name, meanwhile)
+    value = y.numpy()
+    rows += reader.read()
+    assert [r.row for r in rows] == list(range(2 * length + 3))
+    assert [rows[k].value for k in (0, 1, 2, -1)] == ["~1.0", "~0.5", "~0.5", "~" + str(value)]
