@@ -286,15 +286,18 @@ class Record:
             self.constants[number] = row
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
+
+        The user's frame is searched ``level`` frames up.
+        """
         row = self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
         value = tensor.array
-        row = self.append(LEAF, 0, 0, self.here())
+        row = self.append(LEAF, 0, 0, self.here(level))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
@@ -316,7 +319,7 @@ class Record:
         if row is not None and self.leaves[row].tensor is tensor:
             return row
         for old, shift in self.adopted:
-            if tensor._lane is old or tensor._home is old:
+            if recording_of(tensor) is old:
                 return tensor._row + shift
         return None
 
@@ -701,5 +704,5 @@ def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
 
 def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
-    lane = tensor._lane
-    return lane if type(lane) is Record else tensor._home
+    lane, home = tensor._lane, tensor._home
+    return home if home is not None or lane is None else lane.home  # type: ignore[no-any-return]

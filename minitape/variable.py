@@ -147,7 +147,7 @@ class ResourceVariable(Variable):
 
     def _row_in(self, record: Any) -> int:
         """The row of the current state in a recording."""
-        row: int = record.enter(self._state, self, self._version)
+        row: int = record.enter(self._state, self, self._version, level=4)  # only methods of variables come here
         known = record.variables.get(id(self))
         if known is None:
             record.variables[id(self)] = self, [row]

@@ -186,3 +186,27 @@ def test_rows_read_while_their_values_are_computed(length, module, name, monkeyp
     rows += reader.read()
     assert [r.row for r in rows] == list(range(2 * length + 3))
     assert [rows[k].value for k in (0, 1, 2, -1)] == ["~1.0", "~0.5", "~0.5", "~" + str(value)]
+
+
+@pytest.mark.parametrize("row", [False, True])
+def test_attributes_that_tensors_refuse(row):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x if row else tf.constant(3.0)
+    for name, text in (("T", "EagerTensor object has no attribute 'T'"),
+                       ("astype", "experimental_enable_numpy_behavior"),
+                       ("name", "Tensor.name is undefined when eager execution is enabled."),
+                       ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
+                       ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute")):  # fmt: skip
+        assert not hasattr(y, name) and name not in dir(y)
+        with pytest.raises(AttributeError) as caught:
+            getattr(y, name)
+        assert text in str(caught.value)
+    assert tf.Variable([1.0, 2.0])[:1].assign([5.0]).numpy().tolist() == [5.0, 2.0]
+
+
+def test_slots_of_tensors_are_read_directly():
+    kind = type(tf.constant(1.0))
+    assert not hasattr(kind, "__getattr__") and kind.__getattribute__ is object.__getattribute__
+    assert kind.__init__ is object.__init__ and kind.__new__ is object.__new__
