@@ -6,6 +6,7 @@ from typing import Any
 
 from . import dtypes
 from .convert import convert_to_tensor
+from .elementwise import quick
 from .invalid import invalid
 from .operands import call, generated, named, strict, tensor_of, unary
 from .primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
@@ -27,7 +28,8 @@ def _simple(name: str, sentence: str, result: str) -> Any:
     >>> print(tf.nn.{name}([-1.0, 0.0, 7.0]).numpy())
     {result}
     """
-    return named(function, name, doc, __name__)
+    named(function, name, doc, __name__)
+    return quick(name, name)(function) if primitive.code else function
 
 
 relu = _simple("relu", "max(x, 0); the gradient at 0 is 0", "[0. 0. 7.]")

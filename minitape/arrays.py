@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
+from .elementwise import quick
 from .errors import UnimplementedError
 from .invalid import invalid
 from .joining import shown
@@ -17,11 +19,12 @@ from .primitives import TABLE
 from .primitives.choice import warn_discarded
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
-from .tensor import apply, wrap
+from .tensor import EagerTensor, apply, wrap
 
 newaxis = None
 
 
+@quick("identity")
 @strict
 def identity(input: Any, name: str | None = None) -> Any:
     """A tensor with the same value, as a row of its own. Differentiable.
@@ -50,6 +53,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Any]:
     return [identity(x) for x in input]
 
 
+@quick("stop_gradient")
 @strict
 def stop_gradient(input: Any, name: str | None = None) -> Any:
     """The same value, through which no gradient passes.
@@ -224,23 +228,30 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
-    if isinstance(shape, (list, tuple, TensorShape)) and None in shape:
-        convert_to_tensor(list(shape))  # raises
-    x, given = (
-        tensor_of(tensor),
-        integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape"),
-    )
-    if given.ndim > 1:
-        raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
-    sizes = given.reshape(-1).tolist()
-    if x.shape.is_fully_defined():
+    x = tensor_of(tensor)
+    if type(shape) in (list, tuple) and {*map(type, shape)} == {int}:
+        sizes = list(shape)
+    else:
+        sizes = _given_sizes(shape)
+    count = math.prod(x._dims) if type(x) is EagerTensor else x.shape.num_elements()
+    if count is not None:
         try:
-            sizes = _reshape_sizes(x.shape.num_elements(), sizes)
+            sizes = _reshape_sizes(count, sizes)
         except ValueError as error:  # of a graph
             from .graphs.refusals import refused
 
             raise refused(error, "Reshape", [x], shape=sizes) from None
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
+
+
+def _given_sizes(shape: Any) -> list[int]:
+    """A shape that is more than a list of integers."""
+    if isinstance(shape, (list, tuple, TensorShape)) and None in shape:
+        convert_to_tensor(list(shape))  # raises
+    given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
+    if given.ndim > 1:
+        raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
+    return given.reshape(-1).tolist()  # type: ignore[no-any-return]
 
 
 def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:

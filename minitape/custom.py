@@ -54,10 +54,12 @@ def variables_read() -> Iterator[dict[int, Any]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, Any] = {}
     state.readers.append(found)
+    state.token = object()
     try:
         yield found
     finally:
         state.readers.remove(found)
+        state.token = object()
 
 
 def plain(share: Any) -> Any:

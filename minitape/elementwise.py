@@ -7,15 +7,19 @@ that TensorFlow generates from a kernel of that name. The functions with rules o
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import partial
+from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
-from .primitives import TABLE, special  # noqa: F401 - special fills the table
-from .tensor import apply, binary
+from .operands import generated, hinted, is_tensor_like, named, pairwise, strict, tensor_of, together, unary
+from .operators import row_of, write
+from .primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
+from .tensor import EagerTensor, apply, binary
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
@@ -128,22 +132,37 @@ _DISPATCHED = """
 def {name}({first}=_MISSING, {second}name=None, *extra, **odd):
     if {last} is _MISSING or {first} is _MISSING or extra or odd:
         _too_many({count}, extra, odd)
-    return run(primitive, {arguments})
+    {quick}
+    return run({arguments})
 """
 _GENERATED = """
 def {name}({arguments}, name=None):
-    return run(primitive, {arguments})
+    {quick}
+    return run({arguments})
 """
+# on a row of a recording a function only writes its row, as operators do
+_QUICK = """lane = {first}._lane if type({first}) is EagerTensor else None
+    other = None if lane is None else {other}
+    if other is not None:
+        made = write(lane, code, {first}._row, other, _getframe(1))
+        if made is not None:
+            return made"""
 
 
-def _make(name: str, primitive: Any, arguments: str, generated: str) -> Any:
-    """The public function: one that TensorFlow generates, or one behind its dispatcher, whose errors differ."""
+def _make(name: str, primitive: Primitive, arguments: str, generated: str, run: Any) -> Any:
+    """The public function: one that TensorFlow generates, or one behind its dispatcher, whose errors differ.
+
+    On rows of a recording it writes a row of ``primitive``; the rest is ``run``.
+    """
     first, _, last = arguments.partition(",")
+    other = f"row_of(lane, {last})" if last else f"{first}._row"
     text = (_GENERATED if generated else _DISPATCHED).format(
         name=generated or name, first=first, last=last or first, second=f"{last}=_MISSING, " if last else "",
         count=3 if last else 2, arguments=", ".join(filter(None, (first, last))),
+        quick=_QUICK.format(first=first, other=other) if primitive.code else "",
     )  # fmt: skip
-    space = {"run": pairwise if last else unary, "primitive": primitive, "_MISSING": _MISSING, "_too_many": _too_many}
+    space = {"run": run, "code": primitive.code, "write": write, "row_of": row_of, "EagerTensor": EagerTensor,
+             "_getframe": _getframe, "_MISSING": _MISSING, "_too_many": _too_many}  # fmt: skip
     exec(compile(text, "<tf.math>", "exec"), space)
     made = space[generated or name]
     if not generated:  # help() shows what may be given, not how it is taken
@@ -151,6 +170,20 @@ def _make(name: str, primitive: Any, arguments: str, generated: str) -> Any:
         wanted.append(inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
         made.__signature__ = inspect.Signature(wanted)
     return made
+
+
+def quick(name: str, generated: str = "") -> Callable[[Any], Any]:
+    """Decorates a function of one or two operands that on rows of a recording is nothing but the primitive ``name``.
+
+    ``generated`` is the kernel's name where TensorFlow generates the function.
+    """
+
+    def decorate(function: Any) -> Any:
+        *operands, _ = inspect.signature(function).parameters
+        made = _make(function.__name__, TABLE[name], ",".join(operands), generated, function)
+        return named(made, function.__name__, function.__doc__, function.__module__)
+
+    return decorate
 
 
 def _make_all() -> None:
@@ -163,7 +196,8 @@ def _make_all() -> None:
         arguments = next(
             (part for part in rest if "," in part), "features" if name in ("softplus", "softsign") else "x"
         )
-        made = _make(name, TABLE[primitive], arguments, generated)
+        run = partial(pairwise if "," in arguments else unary, TABLE[primitive])
+        made = _make(name, TABLE[primitive], arguments, generated, run)
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
         made.__module__ = __name__
         globals()[name] = made
@@ -176,6 +210,7 @@ mod = globals()["floormod"]
 # -- functions that prepare their arguments ---------------------------------------------------------------------------
 
 
+@quick("abs")
 @strict
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers the modulus, which is real.
@@ -190,6 +225,7 @@ def abs(x: Any, name: str | None = None) -> Any:
     return apply(TABLE["complex_abs" if x.dtype.kind == "c" else "abs"], (x,), {})
 
 
+@quick("sign")
 @strict
 def sign(x: Any, name: str | None = None) -> Any:
     """-1, 0 or 1, elementwise; of complex numbers x / abs(x), and 0 for 0. The gradient of real tensors is 0.
@@ -207,6 +243,7 @@ def sign(x: Any, name: str | None = None) -> Any:
     return apply(TABLE["div_no_nan"], (x, size), {})
 
 
+@quick("rint")
 @strict
 def round(x: Any, name: str | None = None) -> Any:
     """The nearest integers, halves rounded to the even one; integers come back as they are. No gradient.
@@ -221,6 +258,7 @@ def round(x: Any, name: str | None = None) -> Any:
     return x if x.dtype.is_integer else apply(TABLE["rint"], (x,), {})
 
 
+@quick("add")
 @strict
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y, elementwise with broadcasting; joins strings. Differentiable (not for strings).
@@ -239,6 +277,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     return binary(TABLE["add"], x, y)
 
 
+@quick("divide")
 @strict
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise: Python's true division, which turns integers into floats.
@@ -254,6 +293,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return x / y
 
 
+@quick("divide")
 @strict
 def truediv(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y, elementwise; integers are divided as floats (float32 for 8 and 16 bits, else float64).
@@ -285,6 +325,7 @@ _QUOTIENT_TYPES = ", ".join(
                         "float32", "float64", "complex64", "complex128"))  # fmt: skip
 
 
+@quick("squared_difference", "squared_difference")
 @generated("squared_difference")
 def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     """Computes elementwise (x - y) * (x - y); of complex numbers conj(x - y) * (x - y). Differentiable.

@@ -36,7 +36,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    if type(tensor) is EagerTensor and _is_simple(key) and tensor.ndim:
+    if type(tensor) is EagerTensor and _is_simple(key, tensor._dims):
         spec = (key,)
     else:
         if _is_mask(key):
@@ -57,10 +57,12 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
 
 
-def _is_simple(key: Any) -> bool:
-    """Whether a key is a slice between plain integers, which NumPy understands as TensorFlow does."""
+def _is_simple(key: Any, sizes: tuple[int, ...]) -> bool:
+    """Whether a key is a plain integer or a slice between such, which NumPy understands as TensorFlow does."""
+    if type(key) is int:
+        return bool(sizes) and 0 <= key < sizes[0]
     return (
-        type(key) is slice and key.step is None
+        type(key) is slice and key.step is None and bool(sizes)
         and (key.start is None or type(key.start) is int) and (key.stop is None or type(key.stop) is int)
     )  # fmt: skip
 

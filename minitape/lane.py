@@ -42,7 +42,7 @@ class Lane:
         self.constants, self.put = home.constants, home.put
         self.kept: dict[int, Any] = _NONE  # values of its rows, once the recording is released
 
-    frame = property(lambda self: self.home and self.home.frame)
+    frame = property(lambda self: None if self.home is None else self.home.frame)
     open = property(lambda self: self.home is not None and self.home.open)
     tapes = property(lambda self: 0 if self.home is None else self.home.tapes)
     leaves = property(lambda self: {} if self.home is None else self.home.leaves)

@@ -12,6 +12,7 @@ from collections.abc import Iterator as _Iterator
 from collections.abc import KeysView as _KeysView
 from collections.abc import Mapping as _Mapping
 from collections.abc import ValuesView as _ValuesView
+from itertools import islice as _islice
 from typing import Any as _Any
 
 from .namespace import lazy as _lazy
@@ -26,11 +27,20 @@ def is_nested(structure: _Any) -> bool:
     >>> is_nested([1]), is_nested("ab")
     (True, False)
     """
-    kind = type(structure)
+    return _is_kind(type(structure))
+
+
+def _is_kind(kind: type) -> bool:
+    """Whether a class is one of structures."""
     nested = _known.get(kind)
     if nested is None:
         nested = _known[kind] = issubclass(kind, _SEQUENCES)  # abstract classes answer slowly
     return nested
+
+
+def _all_leaves(children: _Any) -> bool:
+    """Whether no child is a structure itself: one question for each class among them."""
+    return not any(map(_is_kind, {*map(type, children)}))
 
 
 def _children(structure: _Any) -> _Iterator[_Any]:
@@ -49,7 +59,7 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     """
     if is_nested(structure):
         children = list(_children(structure))
-        if not expand_composites and not any(map(is_nested, children)):
+        if not expand_composites and _all_leaves(children):
             return children
         return [leaf for child in children for leaf in flatten(child, expand_composites)]
     if expand_composites and hasattr(structure, "_components"):
@@ -91,7 +101,10 @@ def _pack(structure: _Any, leaves: _Iterator[_Any], expand: bool) -> _Any:
         if isinstance(structure, _collections.defaultdict):
             return _collections.defaultdict(structure.default_factory, pairs)
         return type(structure)(pairs)  # type: ignore[call-arg]
-    items = [_pack(child, leaves, expand) for child in structure]
+    if not expand and _all_leaves(structure):
+        items = list(_islice(leaves, len(structure)))
+    else:
+        items = [_pack(child, leaves, expand) for child in structure]
     if hasattr(structure, "_fields"):
         return type(structure)(*items)
     return type(structure)(items) if isinstance(structure, (list, tuple)) else items

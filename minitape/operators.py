@@ -7,6 +7,7 @@ On scalar rows, and on rows of small arrays, an arithmetic operator only writes 
 from __future__ import annotations
 
 from sys import _getframe
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,15 @@ import numpy as np
 from . import dtypes
 from .invalid import invalid
 from .primitives import TABLE, Primitive
+from .quiet import hush, restore
 from .record import state
-from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
+from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
+
+# the operators that write rows: Python's name -> the primitive's
+ARITHMETIC = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
+    "mod": "mod",
+}  # fmt: skip
 
 
 def _number(x: Tensor, y: float) -> Any:
@@ -23,12 +31,19 @@ def _number(x: Tensor, y: float) -> Any:
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
         return y
-    if record is None or y == 0:  # 0.0 and -0.0 are one key
-        return bare(dtype.as_numpy_dtype(y))
-    numbers, key = record.numbers, (y, dtype.name)
-    if key not in numbers:
-        numbers[key] = bare(dtype.as_numpy_dtype(y))
-    return numbers[key]
+    key = (y, dtype.name)
+    if record is not None and key in record.numbers:
+        return record.numbers[key]
+    before = hush()
+    try:
+        made = bare(dtype.as_numpy_dtype(y))
+    except OverflowError:
+        raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
+    finally:
+        restore(before)
+    if record is not None and y != 0:  # 0.0 and -0.0 are one key
+        record.numbers[key] = made
+    return made
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
@@ -47,57 +62,100 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     return convert_operand(y, x.dtype, strict)
 
 
+def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
+    """Writes the row of an operation on rows of ``lane`` that the caller in ``frame`` asked for; its result.
+
+    Returns None when nothing may be recorded now: the recording is closed, or another thread's.
+    """
+    if frame is not lane.frame and not lane.move(frame):
+        return None
+    try:
+        row = lane.take()
+    except StopIteration:
+        lane.pack()
+        row = lane.take()
+    lane.put((code, a, b, frame.f_lasti))
+    return tensor_of_row(lane, row)
+
+
+LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in float32, or too large for any float
+
+
+def row_of(lane: Any, b: Any) -> int | None:
+    """The row of the other operand of an operation on a row of ``lane``; None for one that needs more thought.
+
+    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers and variables have one.
+    """
+    kind = type(b)
+    if kind is float or kind is int:
+        row = lane.constants.get(b)
+        if row is None and not abs(b) > LARGE and lane.open and lane.home is state.record:
+            row = lane.constant(float(b))
+        return row
+    if kind is not EagerTensor:
+        if not hasattr(b, "_read"):
+            return None
+        b = b._read()
+    own = b._lane
+    return b._row if own is lane or (own is not None and own is lane.home) else None
+
+
 def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
     """Installs a binary operator and its reflection. On scalar rows they only write a row; the rest is ``slow``."""
-    code, new = primitive.code, object.__new__
+    code = primitive.code
 
     def operator(a: EagerTensor, b: Any) -> Any:
         lane = a._lane
         if lane is not None:
-            if type(b) is EagerTensor:
-                if b._lane is not lane:
-                    return slow(a, b)
-                other = b._row
-            elif type(b) is float or type(b) is int:
-                other = lane.constants.get(b)
-                if other is None:
-                    if not lane.open or lane.home is not state.record:
-                        return slow(a, b)
-                    other = lane.constant(float(b))
+            if type(b) is EagerTensor and b._lane is lane:
+                other: int | None = b._row
+            elif (type(b) is float or type(b) is int) and b in lane.constants:
+                other = lane.constants[b]
             else:
-                return slow(a, b)
-            frame = _getframe(1)
-            if frame is not lane.frame and not lane.move(frame):
-                return slow(a, b)
-            try:
-                row = lane.take()
-            except StopIteration:
-                lane.pack()
-                row = lane.take()
-            lane.put((code, a._row, other, frame.f_lasti))
-            made = new(EagerTensor)  # a third faster than calling the class
-            made._lane, made._row = lane, row
-            return made
+                other = row_of(lane, b)
+            if other is not None:
+                frame = _getframe(1)
+                if frame is lane.frame or lane.move(frame):  # from here on it is what write() does, without the call
+                    try:
+                        row = lane.take()
+                    except StopIteration:
+                        lane.pack()
+                        row = lane.take()
+                    lane.put((code, a._row, other, frame.f_lasti))
+                    made = EagerTensor()
+                    made._lane, made._row = lane, row
+                    made._value = made._home = made._made = None
+                    return made
         return slow(a, b)
 
     def reflected(a: EagerTensor, b: Any) -> Any:
         lane = a._lane
-        if lane is not None and (type(b) is float or type(b) is int):
-            other = lane.constants.get(b)
-            if other is None:
-                if not lane.open or lane.home is not state.record:
-                    return slow_reversed(a, b)
-                other = lane.constant(float(b))
-            frame = _getframe(1)
-            if frame is not lane.frame and not lane.move(frame):
-                return slow_reversed(a, b)
-            return EagerTensor(lane, lane.append(code, other, a._row, frame.f_lasti))
+        if lane is not None:
+            other = row_of(lane, b)
+            if other is not None:
+                made = write(lane, code, other, a._row, _getframe(1))
+                if made is not None:
+                    return made
         return slow_reversed(a, b)
 
     for function, label in ((operator, f"__{name}__"), (reflected, f"__r{name}__")):
         function.__name__ = function.__qualname__ = label
         function.__doc__ = f"{primitive.texts[0]}, elementwise." if label[2] != "r" or name == "rsub" else None
         setattr(EagerTensor, label, function)
+
+
+def _fast_unary(name: str, primitive: Primitive, slow: Any) -> None:
+    """The same for an operator of one operand."""
+    code = primitive.code
+
+    def operator(a: EagerTensor) -> Any:
+        lane = a._lane
+        made = None if lane is None else write(lane, code, a._row, a._row, _getframe(1))
+        return slow(a) if made is None else made
+
+    operator.__name__ = operator.__qualname__ = name
+    operator.__doc__ = f"{primitive.texts[0]}, elementwise."
+    setattr(EagerTensor, name, operator)
 
 
 def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
@@ -114,26 +172,47 @@ def _left_to_other(name: str, a: Any, b: Any, error: Exception) -> Any:
     return out
 
 
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two tensors are floats of one dtype and shape, or ``a`` is a number, or ``b`` has the last axes of ``a``.
+
+    Arithmetic has nothing to check about such: this is the usual case, a few times faster than the checks.
+    """
+    if type(a) is not EagerTensor or type(b) is not EagerTensor or a._lane is not None or b._lane is not None:
+        return False
+    x, y = a._value, b._value
+    if x.dtype is not y.dtype or x.dtype.kind != "f":
+        return False
+    return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
+
+
 def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
     from .convert import convert_to_tensor
 
-    def slow(a: Any, b: Any) -> Any:
-        try:
-            b = _other(a, b, strict and not (prepare is _multiply and a.dtype.kind == "b"))
-        except (TypeError, ValueError) as error:
-            return _left_to_other(name, a, b, error)
-        if b is NotImplemented:
-            return b
+    arithmetic = name in ARITHMETIC
+
+    def run(a: Any, b: Any) -> Any:
+        if arithmetic and _alike(a, b):
+            return apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
+    def slow(a: Any, b: Any) -> Any:
+        if type(b) is not EagerTensor:
+            try:
+                b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
+            except (TypeError, ValueError) as error:
+                return _left_to_other(name, a, b, error)
+            if b is NotImplemented:
+                return b
+        return run(a, b)
+
     def slow_reversed(a: Any, b: Any) -> Any:
-        if hasattr(b, "_composite"):
-            return NotImplemented
         if type(b) is float or type(b) is int:
             b = _number(a, b)
+        elif hasattr(b, "_composite"):
+            return NotImplemented
         if not isinstance(b, Tensor):
             b = convert_to_tensor(b, a.dtype)
-        return binary(primitive, b, a) if prepare is None else prepare(primitive, b, a)
+        return run(b, a)
 
     return slow, slow_reversed
 
@@ -164,11 +243,13 @@ def _divide(primitive: Primitive, a: Any, b: Any) -> Any:
 
 def _multiply(primitive: Primitive, a: Any, b: Any) -> Any:
     """Products; with a bool among the factors the result is their logical and, as in TensorFlow."""
-    if "b" not in (a.dtype.kind, b.dtype.kind):
+    if not (_is_bool(a) or _is_bool(b)):
         return binary(primitive, a, b)
-    return binary(
-        TABLE["logical_and"], *(t if t.dtype.kind == "b" else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b))
-    )
+    return binary(TABLE["logical_and"], *(t if _is_bool(t) else TABLE["cast"](t, dtype=dtypes.bool) for t in (a, b)))
+
+
+def _is_bool(t: Any) -> bool:
+    return t._lane is None and t.dtype is dtypes.bool  # the rows of lanes are floats
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
@@ -219,13 +300,10 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
 
 def install() -> None:
     """Gives the classes of tensors their operators, once the table of primitives is filled."""
-    for name, primitive_name, prepare, strict in (
-        ("add", "add", None, False), ("sub", "subtract", None, True), ("mul", "multiply", _multiply, True),
-        ("truediv", "divide", _divide, False), ("pow", "pow", None, True), ("floordiv", "floordiv", None, True),
-        ("mod", "mod", None, True),
-    ):  # fmt: skip
+    for name, primitive_name in ARITHMETIC.items():
         primitive = TABLE[primitive_name]
-        slow, slow_reversed = _slow_pair(name, primitive, prepare, strict)
+        prepare = {"mul": _multiply, "truediv": _divide}.get(name)
+        slow, slow_reversed = _slow_pair(name, primitive, prepare, strict=name not in ("add", "truediv"))
         _fast_operator(name, primitive, slow, slow_reversed)
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
@@ -238,6 +316,8 @@ def install() -> None:
         setattr(Tensor, f"__r{name}__", slow_reversed)
     Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]
     Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})  # type: ignore[attr-defined]
+    _fast_unary("__neg__", TABLE["negative"], Tensor.__neg__)  # type: ignore[attr-defined]
+    _fast_unary("__abs__", TABLE["abs"], Tensor.__abs__)  # type: ignore[attr-defined]
     Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})  # type: ignore[attr-defined]
     for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
         _comparison(f"__{name}__", TABLE[primitive_name])

@@ -275,7 +275,7 @@ class Record:
 
     def constant(self, number: float) -> int:
         """The row of a Python number that was used as an operand of a scalar operation."""
-        frame: Any = sys._getframe(2)  # of the user's, or of an operator that was called through a lane
+        frame: Any = sys._getframe(3)  # of the user's above an operator, or of the operator when it asked a lane
         if frame is not self.frame:
             frame = frame.f_back
         known = frame is not None and frame is self.frame
@@ -286,15 +286,18 @@ class Record:
             self.constants[number] = row
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0) -> int:
-        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one)."""
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2) -> int:
+        """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
+
+        The user's frame is searched ``level`` frames up.
+        """
         row = self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
         value = tensor.array
-        row = self.append(LEAF, 0, 0, self.here())
+        row = self.append(LEAF, 0, 0, self.here(level))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
@@ -316,7 +319,7 @@ class Record:
         if row is not None and self.leaves[row].tensor is tensor:
             return row
         for old, shift in self.adopted:
-            if tensor._lane is old or tensor._home is old:
+            if recording_of(tensor) is old:
                 return tensor._row + shift
         return None
 
@@ -497,10 +500,16 @@ class Record:
                 elif row in late:
                     self._evaluate_late(row)
                 elif row in known:
-                    values[row] = known.pop(row)
+                    values[row] = known[row]
         finally:
             restore(before)
+        self._evaluated(n)
+
+    def _evaluated(self, n: int) -> None:
+        """Notes that rows below ``n`` have their values; a picture that reads meanwhile finds each in one place or both."""
         self.done = n
+        for row in [r for r in list(self.known) if r < n]:
+            del self.known[row]
 
     def _evaluate_late(self, row: int) -> None:
         """Runs the call that was put off."""
@@ -520,8 +529,9 @@ class Record:
     def _evaluate_blocks(self, n: int) -> None:
         self.long_values()
         self._reserve(n)
-        for row in [r for r in self.known if r < n]:
-            self.values[row] = self.known.pop(row)
+        for row, value in list(self.known.items()):
+            if row < n:
+                self.values[row] = value
         stops = iter([*self.late, n])
         stop = next(stops)
         for first, block in self.blocks:
@@ -537,7 +547,7 @@ class Record:
                         self._evaluate_array(row, *self.cell(row)[:3])
                     restore(before)
                     row += 1
-        self.done = n
+        self._evaluated(n)
 
     def long_values(self) -> Any:
         """Turns the values into an array for the kernels; rows that are no scalars hold nan there."""
@@ -694,5 +704,5 @@ def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
 
 def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
-    lane = tensor._lane
-    return lane if type(lane) is Record else tensor._home
+    lane, home = tensor._lane, tensor._home
+    return home if home is not None or lane is None else lane.home  # type: ignore[no-any-return]

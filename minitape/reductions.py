@@ -11,13 +11,13 @@ from .convert import convert_to_tensor
 from .invalid import invalid
 from .operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
 from .primitives import TABLE, special  # noqa: F401 - special fills the table
-from .tensor import apply
+from .tensor import EagerTensor, apply
 
 
 def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
     """The axis argument as ints; the kernel's refusal of other numbers and of text."""
-    if axis is None or type(axis) is int:
-        return None if axis is None else (axis,)
+    if type(axis) is int:
+        return (axis,)
     if isinstance(axis, (list, tuple)) and not axis:
         return ()
     if like and (type(axis) is float or isinstance(axis, np.floating)):  # then the axis is converted to int32
@@ -35,14 +35,11 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
 
     @strict
     def function(input_tensor: Any, axis: Any = None, keepdims: Any = False, name: str | None = None) -> Any:
-        x = tensor_of(input_tensor, dtype)
+        x = input_tensor if type(input_tensor) is EagerTensor else tensor_of(input_tensor, dtype)
         if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
             x = convert_to_tensor(x, dtype)
-        return apply(
-            primitive,
-            (x,),
-            {"axis": _axes(axis, primitive.op, x, is_tensor_like(input_tensor)), "keepdims": bool(keepdims)},
-        )
+        axes = None if axis is None else _axes(axis, primitive.op, x, is_tensor_like(input_tensor))
+        return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
     differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
     argument, _, result = example.partition(" -> ")

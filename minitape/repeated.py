@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .record import Leaf, Record, state
-from .tensor import EagerTensor
+from .tensor import EagerTensor, tensor_of_row
 
 
 class Repeated:
@@ -76,7 +76,7 @@ class Repeated:
         record.put(self.rows)  # last, so that no row is there before what is known of it
         record.renumber()
         return {
-            source: made[row] if row in made else EagerTensor(record if shape is None else record.lanes[shape], row)
+            source: made[row] if row in made else tensor_of_row(record if shape is None else record.lanes[shape], row)
             for source, (shape, row) in self.adjoints.items()
         }
 

@@ -22,7 +22,7 @@ from .primitives.blocks import LARGE, WALKED, accumulate
 from .quiet import hush, restore
 from .record import LEAF, LONG, Call, Record
 from .slices import IndexedSlices, join
-from .tensor import EagerTensor, wrap
+from .tensor import EagerTensor, tensor_of_row, wrap
 
 FEW = 24  # rows from which on a kernel that is loaded already is faster than Python
 MANY = 100_000  # rows swept in Python after which numba is worth its loading time
@@ -334,11 +334,11 @@ def tensor_of(record: Record, row: int) -> Any:
     if leaf is not None and leaf.tensor is not None:
         return leaf.tensor
     if row not in record.meta:
-        return EagerTensor(record, row)
+        return tensor_of_row(record, row)
     shape, dtype = record.meta[row]
     lane = record.lanes.get(shape)
     if lane is not None and lane.dtype is dtype:
-        return EagerTensor(lane, row)
+        return tensor_of_row(lane, row)
     value = array_of(record, row)
     if type(value) is Outline:
         value = np.broadcast_to(np.zeros((), value.dtype), value.shape)

@@ -49,9 +49,6 @@ class Tensor:
 _MODULE = "tensorflow.python.framework.ops"
 
 
-_NUMPY_ONLY = ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data")
-
-
 class _Named(type):
     """Gives a class the full name of TensorFlow's in Python's own error texts, as classes written in C have it."""
 
@@ -62,36 +59,14 @@ class _Named(type):
 
 
 class EagerTensor(Tensor, metaclass=_Named):
-    """A tensor with a value."""
+    """A tensor with a value.
+
+    Whoever makes one sets all its slots: with ``__getattr__`` for those that were not, Python would read every slot of
+    every tensor five times slower.
+    """
 
     __slots__ = ("_lane", "_row", "_value", "_home", "_made", "__weakref__")
     __module__ = _MODULE
-
-    def __init__(self, lane: Record, row: int) -> None:
-        self._lane = lane
-        self._row = row
-
-    def __getattr__(self, name: str) -> Any:
-        # slots that were never set: a scalar row has no value yet, a plain value no place in a recording
-        if name == "_home":
-            lane = self._lane
-            return lane.home if type(lane) is Lane else None
-        if name in ("_value", "_made"):
-            return None
-        if name == "assign":
-            from .updates import sliced
-
-            found = sliced(self)
-            if found is not None:
-                return found
-        if name in _NUMPY_ONLY:
-            raise AttributeError(
-                f"{type(self).__name__} object has no attribute '{name}'. \n        If you are looking for numpy-related "
-                "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
-            )
-        if name in ("name", "op", "graph", "value_index"):
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute '{name}'")
 
     # -- value --------------------------------------------------------------------------------------------------------
 
@@ -270,7 +245,35 @@ class EagerTensor(Tensor, metaclass=_Named):
         return "\n" + text if "\n" in text else text
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if not name.startswith("_value")]
+        return [n for n in super().__dir__() if n not in _REFUSED and not n.startswith("_value")]
+
+
+def _sliced(tensor: EagerTensor) -> Any:
+    from .updates import sliced
+
+    found = sliced(tensor)
+    if found is None:
+        raise AttributeError(f"'{_MODULE}.EagerTensor' object has no attribute 'assign'")
+    return found
+
+
+def _refused(text: str) -> property:
+    def refuse(tensor: EagerTensor) -> Any:
+        raise AttributeError(text)
+
+    return property(refuse)
+
+
+_REFUSED: dict[str, property] = {"assign": property(_sliced)}  # attributes that (most) tensors do not have, and why
+for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
+    _REFUSED[_name] = _refused(
+        f"EagerTensor object has no attribute '{_name}'. \n        If you are looking for numpy-related "
+        "methods, please run the following:\n        tf.experimental.numpy.experimental_enable_numpy_behavior()\n      "
+    )
+for _name in ("name", "op", "graph", "value_index"):
+    _REFUSED[_name] = _refused(f"Tensor.{_name} is undefined when eager execution is enabled.")
+for _name, _property in _REFUSED.items():
+    setattr(EagerTensor, _name, _property)
 
 
 class Reference:
@@ -303,7 +306,6 @@ def _unpickle(value: Any) -> EagerTensor:
 
 
 EAGER.append(EagerTensor)
-_new = EagerTensor.__new__
 
 
 def wrap(value: Any) -> EagerTensor:
@@ -323,9 +325,17 @@ def bare(value: Any) -> EagerTensor:
         value = np.asarray(value, object if isinstance(value, bytes) else None)
         if not value.ndim and value.dtype != object:
             value = value[()]
-    tensor = _new(EagerTensor)
+    tensor = EagerTensor()
     tensor._value = value
     tensor._lane = tensor._home = tensor._made = None
+    return tensor
+
+
+def tensor_of_row(lane: Record | Lane, row: int) -> EagerTensor:
+    """The tensor that a row of scalars or of small arrays stands for; its value is computed when somebody looks."""
+    tensor = EagerTensor()
+    tensor._lane, tensor._row = lane, row
+    tensor._value = tensor._home = tensor._made = None
     return tensor
 
 
@@ -351,7 +361,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
         if primitive.shape is not None and not record.watchers and record.real is not None:
             place = record.put_off(primitive, inputs, attrs)
             if place is not None:
-                return EagerTensor(*place)
+                return tensor_of_row(*place)
     arrays = [t._value if t._lane is None else t.array for t in inputs]
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
@@ -419,7 +429,7 @@ def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> 
             if lane is not record and lane is not own:
                 return None
             lane = own
-    return EagerTensor(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))
+    return tensor_of_row(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))
 
 
 # -- operands ---------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from sys import _getframe
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,15 @@ from .convert import convert_to_tensor, to_array
 from .distribution import VariableAggregation, VariableSynchronization
 from .evidence import born
 from .invalid import invalid
-from .primitives import TABLE
+from .operators import ARITHMETIC, row_of, write
+from .primitives import TABLE, Primitive
 from .record import Record, state
 from .shape import TensorShape
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
 from .updates import Updates, deprecated
 
 _numbers = itertools.count()
+_IDENTITY = TABLE["identity"]
 
 
 class Variable(Updates):
@@ -112,6 +115,8 @@ class ResourceVariable(Variable):
 
     def _read(self) -> Any:
         """The current state as a tensor; under a tape this is where the variable is watched."""
+        if self._seen is state.token:  # read before, and since then no tape, graph or reader came or went
+            return self._state
         if state.readers and self._trainable:
             for found in state.readers:
                 found[id(self)] = self
@@ -119,10 +124,14 @@ class ResourceVariable(Variable):
             return state.graph.read(self)
         record = state.record
         if record is not None:
-            token = state.token
-            if self._seen is not token:
-                self._enter(record)
-                self._seen = token
+            row = self._row_in(record)
+            for tape in state.tapes:
+                if self._trainable and tape._watch_accessed_variables and tape._record is record:
+                    tape._watch_variable(self)
+                elif id(self) not in tape.variables:
+                    continue
+                tape._watch_row(row)
+            self._seen = state.token
         return self._state
 
     def _unseen(self) -> Any:
@@ -136,21 +145,14 @@ class ResourceVariable(Variable):
                     tape._watch_row(row)
         return self._state
 
-    def _enter(self, record: Any) -> int:
-        """The row of the current state in a recording, watched by the tapes that watch what is read."""
-        row = self._row_in(record)
-        for tape in state.tapes:
-            if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                tape._watch_variable(self)
-            if id(self) in tape.variables:
-                tape._watch_row(row)
-        return row
-
     def _row_in(self, record: Any) -> int:
-        rows = record.variables.setdefault(id(self), (self, []))[1]
-        row = record.enter(self._state, self, self._version)
-        if row not in rows:
-            rows.append(row)
+        """The row of the current state in a recording."""
+        row: int = record.enter(self._state, self, self._version, level=4)  # only methods of variables come here
+        known = record.variables.get(id(self))
+        if known is None:
+            record.variables[id(self)] = self, [row]
+        elif row not in known[1]:
+            known[1].append(row)
         return row
 
     def _watch_on(self, tape: Any) -> None:
@@ -188,7 +190,10 @@ class ResourceVariable(Variable):
 
     def value(self) -> Any:
         """The current state as a tensor."""
-        return apply(TABLE["identity"], (self._read(),), {})
+        tensor = self._read()
+        lane = tensor._lane
+        made = None if lane is None else write(lane, _IDENTITY.code, tensor._row, tensor._row, _getframe(1))
+        return apply(_IDENTITY, (tensor,), {}) if made is None else made
 
     def read_value(self) -> Any:
         """The same as ``value``."""
@@ -483,8 +488,25 @@ for _symbol, _method in (
     _in_place(_symbol, _method)
 
 
+def _arithmetic(name: str, primitive: Primitive) -> None:
+    """The arithmetic operators of a variable: rows where those of its current state are."""
+    code, method = primitive.code, f"__{name}__"
+
+    def operator(self: Any, other: Any, *more: Any) -> Any:
+        tensor = self._read()
+        lane = tensor._lane
+        if lane is not None and not more:
+            row = row_of(lane, other)
+            made = None if row is None else write(lane, code, tensor._row, row, _getframe(1))
+            if made is not None:
+                return made
+        return getattr(tensor, method)(other, *more)
+
+    setattr(ResourceVariable, method, operator)
+
+
 def _forward_operator(name: str) -> None:
-    """Operators of a variable are those of its current state."""
+    """Other operators of a variable are those of its current state."""
 
     def operator(self: Any, *others: Any) -> Any:
         return getattr(self._read(), name)(*others)
@@ -492,7 +514,10 @@ def _forward_operator(name: str) -> None:
     setattr(ResourceVariable, name, operator)
 
 
-for _name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod", "matmul", "and", "or", "xor"):
+for _name, _primitive in ARITHMETIC.items():
+    _arithmetic(_name, TABLE[_primitive])
+    _forward_operator(f"__r{_name}__")
+for _name in ("matmul", "and", "or", "xor"):
     _forward_operator(f"__{_name}__")
     _forward_operator(f"__r{_name}__")
 for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge"):

@@ -294,6 +294,7 @@ def disable_eager_execution() -> None:
         raise ValueError("tf.disable_eager_execution() must be called at program startup.")
     graph = get_default_graph()
     state.record = state.graph = graph
+    state.token = object()
 
 
 disable_v2_behavior = disable_eager_execution
@@ -309,7 +310,7 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None, execut
     >>> tf.executing_eagerly()
     True
     """
-    state.record = state.graph = None
+    state.record = state.graph = state.token = None
 
 
 enable_v2_behavior = enable_eager_execution

@@ -1,0 +1,212 @@
+"""Who writes rows: operators, functions and variables on scalars and small arrays write four integers, nothing more."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import threading
+
+import numpy as np
+import pytest
+
+import minitape as tf
+from minitape.elementwise import BINARY, UNARY
+from minitape.primitives import TABLE
+from minitape.reading import Reader
+
+
+def names(table):
+    """The functions of a table whose primitive is a formula, as (name, primitive)."""
+    heads = [line.split(" | ")[0].split()[:2] for line in table.strip().splitlines()]
+    return [(name, primitive) for name, primitive in heads if TABLE[primitive].code]
+
+
+def function(name):
+    return getattr(tf.math, name, None) or getattr(tf, name)
+
+
+ONE = [*names(UNARY), ("abs", "abs"), ("sign", "sign"), ("round", "rint")]
+TWO = [*names(BINARY), ("add", "add"), ("divide", "divide"), ("truediv", "divide"),
+       ("squared_difference", "squared_difference")]  # fmt: skip
+VALUES = [np.float32(0.3), np.float64(0.3), np.array([0.3, 0.6], np.float32)]
+
+
+def row_of(tensor):
+    """(primitive's code, the line) of the row that a tensor is."""
+    record = tensor._lane.home
+    return record.cell(tensor._row)[0], record.place(tensor._row)[1]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=["float32", "float64", "array"])
+@pytest.mark.parametrize(("name", "primitive"), ONE)
+def test_function_of_one_row(name, primitive, value):
+    f, x = function(name), tf.constant(value)
+    want = f(x).numpy()
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+        line = inspect.currentframe().f_lineno - 1
+    assert row_of(y) == (TABLE[primitive].code, line)
+    np.testing.assert_allclose(y.numpy(), want, rtol=4 * np.finfo(value.dtype).eps)
+    assert y.dtype == x.dtype and y.shape == x.shape
+
+
+@pytest.mark.parametrize("value", VALUES, ids=["float32", "float64", "array"])
+@pytest.mark.parametrize("other", ["tensor", "variable", "number"])
+@pytest.mark.parametrize(("name", "primitive"), TWO)
+def test_function_of_two_rows(name, primitive, other, value):
+    f, x = function(name), tf.constant(value)
+    b = {"tensor": tf.constant(value + value), "variable": tf.Variable(value + value), "number": 0.5}[other]
+    want = f(x, b).numpy()
+    with tf.GradientTape() as tape:
+        tape.watch([x] if other == "number" else [x, b])
+        y = f(x, b)
+        line = inspect.currentframe().f_lineno - 1
+    assert row_of(y) == (TABLE[primitive].code, line)
+    np.testing.assert_allclose(y.numpy(), want, rtol=4 * np.finfo(value.dtype).eps)
+
+
+def test_operators_of_one_operand_and_activations():
+    x, v = tf.constant(-2.0), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        made = [(-x, "negative"), (abs(x), "abs"), (tf.nn.relu(x), "relu"), (tf.identity(x), "identity"),
+                (tf.stop_gradient(x), "stop_gradient"), (v.value(), "identity"), (v * x, "multiply"),
+                (x - v, "subtract"), (1.0 - x, "subtract"), (v**2, "pow")]  # fmt: skip
+    assert [row_of(t)[0] for t, _ in made] == [TABLE[name].code for _, name in made]
+    assert [float(t) for t, _ in made] == [2.0, 2.0, 0.0, -2.0, -2.0, 3.0, -6.0, -5.0, 3.0, 9.0]
+
+
+def test_scalar_row_beside_small_array():
+    x, s = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, s])
+        y, z = x * s, s * x
+    for product in (y, z):
+        np.testing.assert_array_equal(product.numpy(), [3.0, 6.0])
+        np.testing.assert_array_equal(tape.gradient(product, x).numpy(), [3.0, 3.0])
+        assert tape.gradient(product, s).numpy() == 3.0
+
+
+def test_name_keyword_and_wrong_calls():
+    x = tf.constant(0.5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        assert float(tf.sin(x, name="s")) == float(tf.sin(x=x)) == float(tf.math.sin(x))
+        assert float(tf.add(x, x, name="s")) == float(tf.add(y=x, x=x)) == 1.0
+        assert float(tf.nn.relu(features=x)) == 0.5
+        with pytest.raises(TypeError, match=r"sin\(\) missing 1 required positional argument: 'x'"):
+            tf.sin()
+        with pytest.raises(TypeError, match="Missing required positional argument"):
+            tf.add(x)
+        with pytest.raises(TypeError, match=r"Too many arguments were given\. Expected 3 but got 4"):
+            tf.add(x, x, "a", "b")
+        with pytest.raises(TypeError, match="Got an unexpected keyword argument 'nome'"):
+            tf.abs(x, nome="a")
+
+
+def test_nothing_is_recorded_after_the_block_or_on_another_thread():
+    x, made = tf.constant(0.5), []
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sin(x)
+        length = len(tape._record)
+        thread = threading.Thread(target=lambda: made.extend([tf.sin(y), -y, tf.add(y, y), y * y, 1.0 - y]))
+        thread.start()
+        thread.join()
+        assert len(tape._record) == length
+    made.extend([tf.sin(y), -y, tf.add(y, y)])
+    assert len(tape._record) == length
+    assert all(t._lane is None for t in made)
+    np.testing.assert_allclose([float(t) for t in made[5:]], [np.sin(np.sin(0.5)), -np.sin(0.5), 2 * np.sin(0.5)], 1e-6)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_numbers_beyond_the_range_of_floats(recorded):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        if recorded:
+            tape.watch(x)
+            x = x * 1.0
+        assert float(x * 1e300) == np.inf and float(-1e300 + x) == -np.inf and float(x / -1e300) == 0
+        assert np.isnan(float(x * float("nan")))
+        assert str(x * -0.0) == "tf.Tensor(-0.0, shape=(), dtype=float32)"
+        with pytest.raises(ValueError, match="out-of-range integer to Tensor"):
+            x * 10**400
+        half = tf.constant([2.0], tf.float16) * 1e6
+    assert half.numpy().tolist() == [np.inf]
+
+
+def test_variable_read_again_is_noticed_by_whoever_came_since():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as outer:
+        y = v * v
+        with tf.GradientTape() as inner:
+            z = v * y
+        with outer.stop_recording():
+            v.value()
+        w = v * 1.0
+    assert inner.watched_variables() == outer.watched_variables() == (v,)
+    assert inner.gradient(z, v).numpy() == 9.0 and outer.gradient([z, w], v).numpy() == 28.0
+
+    @tf.custom_gradient
+    def f(x):
+        read = x * v
+
+        def grad(g, variables=None):
+            return g, [7.0 * g]
+
+        return read, grad
+
+    with tf.GradientTape() as tape:
+        y = v * 1.0 + f(tf.constant(1.0))  # read by the tape before it is read in f
+    assert tape.gradient(y, v).numpy() == 8.0
+    assert tf.function(lambda: v * v)().numpy() == 9.0
+    v.assign(4.0)
+    assert tf.function(lambda: v * v)().numpy() == 16.0
+
+
+@pytest.mark.parametrize(("length", "module", "name"), [(10, "record", "restore"), (2000, "kernels", "load")])
+def test_rows_read_while_their_values_are_computed(length, module, name, monkeypatch):
+    x, w = tf.Variable(1.0), tf.Variable(0.5)
+    with tf.GradientTape() as tape:
+        y = x * w
+        for _ in range(length):
+            y = y * w + x
+    reader, rows = Reader(tape), []
+    place = importlib.import_module(f"minitape.{module}")
+    original = getattr(place, name)
+
+    def meanwhile(*args):
+        rows.extend(reader.read())
+        return original(*args)
+
+    monkeypatch.setattr(place, name, meanwhile)
+    value = y.numpy()
+    rows += reader.read()
+    assert [r.row for r in rows] == list(range(2 * length + 3))
+    assert [rows[k].value for k in (0, 1, 2, -1)] == ["~1.0", "~0.5", "~0.5", "~" + str(value)]
+
+
+@pytest.mark.parametrize("row", [False, True])
+def test_attributes_that_tensors_refuse(row):
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x if row else tf.constant(3.0)
+    for name, text in (("T", "EagerTensor object has no attribute 'T'"),
+                       ("astype", "experimental_enable_numpy_behavior"),
+                       ("name", "Tensor.name is undefined when eager execution is enabled."),
+                       ("assign", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute 'assign'"),
+                       ("nonsense", "'tensorflow.python.framework.ops.EagerTensor' object has no attribute")):  # fmt: skip
+        assert not hasattr(y, name) and name not in dir(y)
+        with pytest.raises(AttributeError) as caught:
+            getattr(y, name)
+        assert text in str(caught.value)
+    assert tf.Variable([1.0, 2.0])[:1].assign([5.0]).numpy().tolist() == [5.0, 2.0]
+
+
+def test_slots_of_tensors_are_read_directly():
+    kind = type(tf.constant(1.0))
+    assert not hasattr(kind, "__getattr__") and kind.__getattribute__ is object.__getattribute__
+    assert kind.__init__ is object.__init__ and kind.__new__ is object.__new__
