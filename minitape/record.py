@@ -20,6 +20,7 @@ import sys
 import threading
 import weakref
 from _thread import RLock, get_ident
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
@@ -97,6 +98,12 @@ class Leaf:
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
+
+
+@lru_cache(1024, typed=True)
+def _number_leaf(number: float, real: Any) -> tuple[Leaf, Any]:
+    """The leaf and the value of a Python number: the same for all recordings."""
+    return Leaf(number=number), real(number)
 
 
 class Event:
@@ -280,10 +287,11 @@ class Record:
             frame = frame.f_back
         known = frame is not None and frame is self.frame
         row = self.append(LEAF, 0, 0, frame.f_lasti if known else self.here())
-        self.leaves[row] = Leaf(number=number)
-        self.known[row] = self.real(number)  # type: ignore[misc]
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
+            self.leaves[row], self.known[row] = _number_leaf(number, self.real)
             self.constants[number] = row
+        else:
+            self.leaves[row], self.known[row] = _number_leaf.__wrapped__(number, self.real)
         return row
 
     def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2) -> int:

@@ -394,3 +394,12 @@ def test_numbers_that_nobody_looked_at_outlive_many_tapes():
         kept.append((y, z))
         del tape
     assert [(y.numpy(), z.numpy()) for y, z in kept] == [(k * k + 1.0, 2.0 * k) for k in range(20)]
+
+
+def test_zeros_keep_their_signs_from_tape_to_tape():
+    for number in (0.0, -0.0, 0.0):
+        x = tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x / number
+        assert (y.numpy(), tape.gradient(y, x).numpy()) == (np.copysign(np.inf, number),) * 2
