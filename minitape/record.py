@@ -657,10 +657,10 @@ class Record:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
         if self.late or self.lanes:
             self.evaluate()
+            own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
             counts = _references(self.lanes)
             for lane in self.lanes.values():
-                others = counts.pop() - _UNHELD
-                if others and others > sum(leaf.tensor is not None and leaf.tensor._lane is lane for leaf in self.leaves.values()):
+                if counts.pop() > _UNHELD + 2 * own.count(lane):
                     shape = lane.shape
                     lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
                 lane.home = None
@@ -668,8 +668,11 @@ class Record:
 
     def forget(self) -> None:
         """Lets go of the skeleton, too: only the values of scalar rows stay, for tensors that are still held."""
-        for column in (self.calls, self.leaves, self.segments, self.meta, self.constants, self.cold):
-            column.clear()  # type: ignore[attr-defined]
+        self.calls.clear()
+        self.leaves.clear()
+        self.segments.clear()
+        self.meta.clear()
+        self.cold.clear()
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
