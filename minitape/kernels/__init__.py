@@ -167,7 +167,7 @@ def _backward(options: str) -> str:
     bodies = []
     for p in BY_CODE:
         body = []
-        for text, wanted, share in zip([*p.texts[1:], "-"], ("to_a", "to_b"), ("s", "t"), strict=False):
+        for text, wanted, share in zip([*p.texts[1:], "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
             if text == "-":
                 body.append(f"{wanted} = False")
             elif "(" in text or "/" in text:  # worth a question
@@ -179,12 +179,12 @@ def _backward(options: str) -> str:
         "    i = high", "    while i >= low:", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
         f"            if op >= {ARRAY_ROW}:", "                if reach[i] == 3:", "                    return i",
         "            elif reach[i] == 3:", "                a = rows[i - first, 1]", "                b = rows[i - first, 2]",
-        "                to_a = reach[a] & 1 != 0", "                to_b = reach[b] & 1 != 0",
+        "                wants_a = reach[a] & 1 != 0", "                wants_b = reach[b] & 1 != 0",
         "                g = adjoints[i]", "                z = values[i]", "                x = values[a]",
-        "                y = values[b]", "                s = T(0)", "                t = T(0)",
+        "                y = values[b]", "                share_a = T(0)", "                share_b = T(0)",
         *_branches("                ", bodies),
-        "                if to_a:", "                    adjoints[a] += s", "                    reach[a] |= 2",
-        "                if to_b:", "                    adjoints[b] += t", "                    reach[b] |= 2",
+        "                if wants_a:", "                    adjoints[a] += share_a", "                    reach[a] |= 2",
+        "                if wants_b:", "                    adjoints[b] += share_b", "                    reach[b] |= 2",
         "        elif op == 1 and reach[i] & 1:", "            return i", "        i -= 1", "    return low - 1",
     ]  # fmt: skip
     return head + "\n".join(lines) + "\n"
