@@ -79,9 +79,11 @@ def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, qui
             times.setdefault(peer, []).append(found["median"])
             first.setdefault(peer, found["first"])
             results[peer] = found["result"]
+    medians = {p: statistics.median(t) for p, t in times.items()}
     return {
-        "name": w.name, "label": w.label, "rival": w.rival, "goal": w.goal, "size": int(size),
-        "seconds": {p: statistics.median(t) for p, t in times.items()}, "first": first,
+        "name": w.name, "label": w.label, "rival": w.rival, "size": int(size),
+        "goal": w.limit / medians[w.rival] if w.limit and w.rival in medians else w.goal, "limit": w.limit,
+        "seconds": medians, "first": first,
         "disagree": agree(results, w.tolerance), "notes": {p: n for p, n in notes.items() if n},
     }  # fmt: skip
 
@@ -94,6 +96,11 @@ def shown(seconds: float | None) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e9:.2g} ns"
+
+
+def goal(row: dict[str, Any]) -> str:
+    """What a line of the table asks for: a part of the rival's time, or a time."""
+    return f"{shown(row['limit'])}" if row["limit"] else f"{row['goal']:.2f}"
 
 
 def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
@@ -111,7 +118,7 @@ def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:
         colour = "" if ratio is None else "green" if ratio <= row["goal"] else "red"
         table.add_row(
             row["label"], *[shown(seconds.get(p)) for p in peers],
-            "" if ratio is None else f"[{colour}]{ratio:.2f} {row['rival']}[/]", f"{row['goal']:.2f}",
+            "" if ratio is None else f"[{colour}]{ratio:.2f} {row['rival']}[/]", goal(row),
         )  # fmt: skip
     return table
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from benchmarks.run import shown
+from benchmarks.run import goal, shown
 
 
 def markdown(figures: dict[str, Any]) -> str:
@@ -19,7 +19,7 @@ def markdown(figures: dict[str, Any]) -> str:
         if own and rival:
             mark = "" if own / rival <= row["goal"] else " (missed)"
             lines.append(f"| {row['label'].strip()} | {shown(own)} | {row['rival']} {shown(rival)} | {own / rival:.2f} | "
-                         f"{row['goal']:.2f}{mark} |")  # fmt: skip
+                         f"{goal(row)}{mark} |")  # fmt: skip
     alone = figures["alone"]
     if alone:
         memory, growth, starts = alone["memory"], alone["growth"], alone["starts"]
