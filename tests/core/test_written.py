@@ -6,6 +6,8 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import minitape as tf
 from minitape import backward, plan, record, straight
@@ -403,3 +405,51 @@ def test_zeros_keep_their_signs_from_tape_to_tape():
             tape.watch(x)
             y = x / number
         assert (y.numpy(), tape.gradient(y, x).numpy()) == (np.copysign(np.inf, number),) * 2
+
+
+# -- programs that nobody thought of ----------------------------------------------------------------------------------------
+
+UNARY = [tf.sin, tf.tanh, tf.exp, tf.square, tf.nn.relu, tf.sigmoid, tf.negative, tf.identity, tf.stop_gradient, lambda x: x**2,
+         lambda x: 0.5 * x + 1.0, lambda x: x - 2.0]  # fmt: skip
+BINARY = [tf.add, tf.subtract, tf.multiply, tf.maximum, lambda x, y: x / (y * y + 1.0), tf.math.squared_difference]
+RESHAPING = [tf.reduce_sum, tf.reduce_mean, lambda x: tf.reduce_max(x, 0), lambda x: tf.reduce_sum(x, -1, keepdims=True),
+             lambda x: tf.transpose(x), lambda x: tf.reshape(x, [-1]), lambda x: x[1:], lambda x: x[..., ::-1],
+             lambda x: x[None], lambda x: tf.matmul(x, x, transpose_b=True), lambda x: tf.gather(x, [0, 0]),
+             lambda x: tf.unstack(x)[0]]  # fmt: skip
+STEPS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 100), st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=12)
+
+
+def program(steps):
+    """Applies the steps to a growing list of tensors; a step that does not fit its operands is left out."""
+
+    def run(*xs):
+        pool = list(xs)
+        for kind, which, first, second in steps:
+            x, y = pool[first % len(pool)], pool[second % len(pool)]
+            try:
+                if kind == 0:
+                    out = UNARY[which % len(UNARY)](x)
+                elif kind == 1:
+                    out = BINARY[which % len(BINARY)](x, y)
+                else:
+                    out = RESHAPING[which % len(RESHAPING)](x)
+            except (tf.errors.InvalidArgumentError, ValueError):
+                continue
+            if out.shape.num_elements():
+                pool.append(out)
+        return [pool[-1], pool[len(pool) // 2]]
+
+    return run
+
+
+@given(STEPS, st.booleans())
+@settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_program_has_the_same_gradients_written_and_walked(monkeypatch, steps, second):
+    arrays = [numbers(1, 3, 4), numbers(2, 4), numbers(3)]
+    function = hessian_product(program(steps)) if second else program(steps)
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "OFTEN", NEVER)
+        want = gradients(function, *arrays)
+        patch.setattr(plan, "OFTEN", 0)
+        assert gradients(function, *arrays) == want
+        assert gradients(function, *arrays) == want
