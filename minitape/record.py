@@ -676,7 +676,10 @@ class Record:
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
-        return next((k for k, (ref, *_) in enumerate(self.members) if ref() is tape), None)
+        for k, member in enumerate(self.members):
+            if member[0]() is tape:
+                return k
+        return None
 
     def notify(self) -> None:
         """Tells live pictures that rows may have been added."""

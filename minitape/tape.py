@@ -453,15 +453,7 @@ class GradientTape:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        rows_of = self._rows_of
-        try:
-            target_rows = [rows_of(t) for t in targets]
-        except NoTensor:
-            raise no_tensor(targets) from None
-        try:
-            source_rows = [rows_of(s) for s in sources]
-        except NoTensor:
-            raise no_tensor(sources) from None
+        target_rows, source_rows = self._all_rows(targets), self._all_rows(sources)
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
@@ -470,24 +462,28 @@ class GradientTape:
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
                 row, one = rows[-1], seed_of(target, seed, recorded)
                 starts[row] = starts[row] + one if row in starts else one
-        wanted = set()
-        for at, source in enumerate(sources):
-            if not source.dtype.differentiable:
+        wanted: set[int] = set()
+        for at, rows in enumerate(source_rows):
+            if rows and sources[at].dtype.differentiable:
+                wanted.update(rows)
+            else:
                 source_rows[at] = ()
-            wanted.update(source_rows[at])
         found = sweep(self, starts, wanted, recorded) if starts and wanted else None
-        results = []
-        for rows, source in zip(source_rows, sources, strict=True):
-            gradient = None if found is None or not rows else self._result(found, rows)
-            results.append(self._same(source, targets, seeds) if gradient is None else gradient)
-        return results
+        gradients = [self._result(found, rows) if rows and found is not None else None for rows in source_rows]
+        return [self._same(s, targets, seeds) if g is None else g for g, s in zip(gradients, sources, strict=True)]
+
+    def _all_rows(self, values: list[Any]) -> list[Sequence[int]]:
+        try:
+            return [self._rows_of(v) for v in values]
+        except NoTensor:
+            raise no_tensor(values) from None
 
     def _result(self, sweep: Any, rows: Sequence[int]) -> Any:
         if len(rows) == 1:
             only = sweep.adjoint(rows[0])
             if only is None or type(only) is EagerTensor:
                 return only
-            if isinstance(only, (np.ndarray, np.generic)):
+            if type(only) is np.ndarray or isinstance(only, np.generic):
                 return bare(only)
         parts = [a for a in map(sweep.adjoint, rows) if a is not None]
         if not parts:
