@@ -6,7 +6,7 @@ No value is in it. So the tapes of a training loop, which all look alike, share 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ def of_tape(tape: Any, sources: set[int], recorded: bool, batched: bool = False)
         if key is None or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's own
             return Plan(marks, None)
         low = min(sources)
-        found = Plan(marks, visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded))
+        found = Plan(marks, [*visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded)])
         if len(_plans) >= PLANS:
             _plans.clear()
         _plans[key] = found
@@ -220,7 +220,7 @@ def _all_within(tape: Any, sources: set[int]) -> bool:
 
 def spread(record: Any, marks: bytearray, low: int, high: int, gate: bytearray | None = None) -> None:
     """Marks each row in [low, high) that has a marked input (and passes the gate)."""
-    if high - low > LONG and record.real is not None:
+    if high - low > LONG and record.real is not None and kernels.available():
         _spread_long(record, marks, low, high, gate)
         return
     calls, cell = record.calls, record.cell
@@ -300,9 +300,8 @@ def _first_row(record: Any, row: int) -> int:
 
 def visits(
     record: Any, rows: Iterable[int], low: int, marks: Any, recorded: bool, batched: bool = False
-) -> list[Visit]:
+) -> Iterator[Visit]:
     """What a sweep does at these rows when ``low`` is the lowest row that may want a share."""
-    found: list[Visit] = []
     for row in rows:
         if marks is not None and marks[row] != 1:
             continue
@@ -311,11 +310,10 @@ def visits(
             rules = _rules(record, row, op, recorded, batched)
             shares = [(rule, to) for rule, to in zip(rules, (a, b), strict=False) if marks is None or marks[to]]
             for number, (rule, to) in enumerate(shares):
-                found.append((row, rule or _nothing, a, b, to, number == len(shares) - 1))
+                yield row, rule or _nothing, a, b, to, number == len(shares) - 1
         elif op == CALL and row == record.calls[a].row:
             wanted = tuple(i for i, r in enumerate(record.calls[a].inputs) if r >= low and (marks is None or marks[r]))
-            found.append((row, None, a, 0, wanted, True))
-    return found
+            yield row, None, a, 0, wanted, True
 
 
 def _rules(record: Any, row: int, op: int, recorded: bool, batched: bool) -> Any:

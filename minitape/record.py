@@ -493,13 +493,17 @@ class Record:
             self.late = {row: None for row in self.late if row >= n}
 
     def _evaluate_pending(self, n: int) -> None:
+        part = self.pending[(self.done - self.base) << 2 : (n - self.base) << 2]
+        self._evaluate_rows(n, part[::4], part[1::4], part[2::4])
+
+    def _evaluate_rows(self, n: int, ops: list[int], left: list[int], right: list[int]) -> None:
+        """Computes the rows from ``done`` to ``n``, which have these columns."""
         self._reserve(n)
         values, table = self.values, scalar_table(self.real or np.float32)
         known, meta, late = self.known, self.meta, self.late
-        part = self.pending[(self.done - self.base) << 2 : (n - self.base) << 2]
         before = hush()
         try:
-            for row, op, a, b in zip(range(self.done, n), part[::4], part[1::4], part[2::4], strict=True):
+            for row, op, a, b in zip(range(self.done, n), ops, left, right, strict=True):
                 if op >= FIRST_CODE:
                     if row in meta:
                         self._evaluate_array(row, op, a, b)
@@ -536,6 +540,13 @@ class Record:
 
     def _evaluate_blocks(self, n: int) -> None:
         self.long_values()
+        if not kernels.available():
+            for first, block in self.blocks:
+                if first < n and first + len(block) > self.done:
+                    columns = block[self.done - first : n - first, :3].T
+                    self._evaluate_rows(min(n, first + len(block)), (columns[0] & (ARRAY_ROW - 1)).tolist(),
+                                        columns[1].tolist(), columns[2].tolist())  # fmt: skip
+            return
         self._reserve(n)
         for row, value in list(self.known.items()):
             if row < n:

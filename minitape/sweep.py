@@ -77,11 +77,9 @@ class Sweep:
         """Yields each row after its adjoint was handed on."""
         if self.long is not None:
             return self._steps_long()
-        if self.visits is None:
-            self.visits = self._planned(range(self.high, self.low - 1, -1))
-        return self._walk(self.visits)
+        return self._walk(self._planned(range(self.high, self.low - 1, -1)) if self.visits is None else self.visits)
 
-    def _planned(self, rows: Iterable[int]) -> list[Visit]:
+    def _planned(self, rows: Iterable[int]) -> Iterator[Visit]:
         return plan.visits(self.record, rows, self.low, self.marks, self.recorded, self.batched)
 
     def adjoint(self, row: int) -> Any:
@@ -108,7 +106,7 @@ class Sweep:
             values, indices = slices.values[order], slices.indices[order]
         return IndexedSlices(values, indices, slices.dense_shape)
 
-    def _walk(self, visits: list[Visit]) -> Iterator[int]:
+    def _walk(self, visits: Iterable[Visit]) -> Iterator[int]:
         """Hands on one share after the other; yields a row when its last share is handed on."""
         adjoints, values, calls, meta = self.adjoints, self.values, self.record.calls, self.record.meta
         arrived, dims = adjoints.get, _DIMS if self.recorded else _SHAPE
@@ -273,12 +271,13 @@ _swept = [0]  # scalar rows that this process swept without kernels
 def earns_kernels(rows: int) -> bool:
     """Whether a sweep over so many scalar rows should be left to the compiled kernels.
 
-    Loading numba costs about half a second: one long tape earns it, and so do many short ones together.
+    Loading numba costs about half a second: one long tape earns it, and so do many short ones together. Without numba
+    there is nothing to gain: the kernels' text would run as Python, slower than the walk.
     """
     if kernels.loaded():
         return rows >= FEW
     _swept[0] += rows
-    return rows >= LONG or (_swept[0] > MANY and rows >= FEW)
+    return (rows >= LONG or (_swept[0] > MANY and rows >= FEW)) and kernels.available()
 
 
 class Outline:
@@ -307,14 +306,22 @@ class Values(dict[int, Any]):
         return value
 
 
+class _Long(Values):
+    """The values of a long recording: nothing is kept twice."""
+
+    def __missing__(self, row: int) -> Any:
+        return self.find(self.record, row)
+
+
 def arrays(record: Record) -> Values:
     """The values of rows as NumPy holds them: those that are there at once, the others when they are asked for."""
+    if type(record.values) is not list:
+        return _Long(record, array_of)
     found = Values(record, array_of)
-    if type(record.values) is list:
-        found.update(enumerate(record.values))
-        found.update(record.arrays)
-        for row in record.meta.keys() - record.arrays.keys():  # arrays that nobody kept
-            found.pop(row, None)
+    found.update(enumerate(record.values))
+    found.update(record.arrays)
+    for row in record.meta.keys() - record.arrays.keys():  # arrays that nobody kept
+        found.pop(row, None)
     return found
 
 

@@ -36,7 +36,7 @@ class GraphSweep(Sweep):
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
 
-    def _planned(self, rows: Iterable[int]) -> list[Visit]:
+    def _planned(self, rows: Iterable[int]) -> Iterator[Visit]:
         return super()._planned(row for row in rows if row not in self.stops)
 
     tensor_of = staticmethod(lambda graph, row: graph.tensor_at(row))

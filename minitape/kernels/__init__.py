@@ -3,8 +3,8 @@
 The kernels are generated from the textbook table in :mod:`minitape.primitives.elementwise`: one loop that computes
 scalar rows, one that sweeps adjoints back over them, one that marks which rows depend on which. The generated module
 is written once into a cache folder (next to the package, else in the user's cache, else in a temporary folder), so
-that numba can keep the machine code there as well. Without numba, or with ``NUMBA_DISABLE_JIT=1``, the same generated
-code runs as plain Python.
+that numba can keep the machine code there as well. Without numba, or with ``NUMBA_DISABLE_JIT=1``, nobody asks for them:
+the walk over the rows is faster than their text as plain Python, which :func:`load` then gives.
 """
 
 from __future__ import annotations
@@ -204,16 +204,22 @@ def _spread(options: str) -> str:
 
 
 _loaded: dict[str, ModuleType] = {}
+_compiled: list[str] = []  # which of them numba compiles
 
 
 def available() -> bool:
     """True when numba is installed and not switched off."""
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and importlib.util.find_spec("numba") is not None
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed()
+
+
+@cache
+def _installed() -> bool:
+    return importlib.util.find_spec("numba") is not None
 
 
 def loaded() -> bool:
-    """True when kernels are in memory already."""
-    return bool(_loaded)
+    """True when compiled kernels are in memory already."""
+    return bool(_compiled)
 
 
 def load(real: Any) -> ModuleType:
@@ -232,6 +238,8 @@ def load(real: Any) -> ModuleType:
     module = _loaded.get(name)
     if module is None:
         module = _loaded[name] = module_of(source(name, not available()), name)
+        if available():
+            _compiled.append(name)
     return module
 
 
