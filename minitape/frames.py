@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import warnings
+from collections.abc import Iterator
 from types import CodeType, FrameType
 
 import numpy as np
@@ -34,6 +37,14 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
+
+
+@contextlib.contextmanager
+def compiled_before() -> Iterator[None]:
+    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:

@@ -14,6 +14,8 @@ import linecache
 from collections.abc import Iterator
 from typing import Any
 
+from ..frames import compiled_before
+
 Key = tuple[Any, str]
 
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
@@ -30,7 +32,8 @@ def source_of(filename: str) -> Source | None:
     key = (filename, hash(text))
     if key not in _files:
         try:
-            _files[key] = Source(filename, ast.parse(text)) if text else None
+            with compiled_before():
+                _files[key] = Source(filename, ast.parse(text)) if text else None
         except (SyntaxError, ValueError, RecursionError):
             _files[key] = None
     return _files[key]

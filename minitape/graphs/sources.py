@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from ..frames import compiled_before
 from .rewrite import AG, CanNotConvert, Rewriter, rewritten_expression
 
 FUNCTION = "_minitape_function"
@@ -43,6 +44,7 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     return new
 
 
+@compiled_before()
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
     lines, first = source_lines(function)
@@ -53,6 +55,7 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
         inner: ast.stmt = ast.Return(node)
     else:
         node.decorator_list = []
+        node.type_params = []  # of ``def f[T](x)``: what a body reads of them comes in with the closure
         inner = Rewriter().function(node)
         node.name = FUNCTION  # its own name must stay the global that it is
     names = [n for n in (*code.co_freevars, AG) if n != "__class__"]
