@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import os
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,15 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
+
+
+def lines_of(filename: str) -> list[str]:
+    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when nobody knows it."""
+    lines = linecache.getlines(filename)
+    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
+        typed = getattr(linecache, "_interactive_cache", {}).values()
+        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
+    return lines
 
 
 @contextlib.contextmanager

@@ -6,13 +6,12 @@ import __future__
 import ast
 import copy
 import inspect
-import linecache
 import textwrap
 import types
 from collections.abc import Callable
 from typing import Any
 
-from ..frames import compiled_before
+from ..frames import compiled_before, lines_of
 from .rewrite import AG, CanNotConvert, Rewriter, rewritten_expression
 
 FUNCTION = "_minitape_function"
@@ -80,9 +79,9 @@ def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
     """The lines of a function's source and the number of the first; OSError when there is none."""
     try:
         return inspect.getsourcelines(function)
-    except OSError:  # a cell or a doctest: linecache may know it, though there is no file
+    except OSError:  # a cell or a doctest: its text may be known, though there is no file
         code = function.__code__
-        lines = linecache.getlines(code.co_filename)
+        lines = lines_of(code.co_filename)
         if not lines:
             raise
         return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
