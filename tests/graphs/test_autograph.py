@@ -207,6 +207,33 @@ def test_what_python_warns_of_in_the_source_is_not_said_again(tmp_path, monkeypa
     assert tf.function(f)(tf.constant(-2.0)).numpy() == 2.0
 
 
+class OwnError(Exception):
+    pass
+
+
+class OwnValueError(ValueError):
+    pass
+
+
+class PairError(Exception):
+    def __init__(self, a, b):
+        super().__init__(a, b)
+
+
+@pytest.mark.parametrize(("error", "seen"), [
+    (OwnError("no"), "OwnError"), (ValueError("no"), "ValueError"), (OwnValueError("no"), "StagingError"),
+    (PairError(1, 2), "StagingError"), (ZeroDivisionError("no"), "StagingError"), (KeyError("no"), "KeyError"),
+])  # fmt: skip
+def test_errors_keep_their_class_where_it_takes_a_text(error, seen):
+    @tf.function
+    def f(x):
+        raise error
+
+    with pytest.raises(Exception, match="in user code") as found:
+        f(tf.constant(1.0))
+    assert type(found.value).__name__ == seen
+
+
 def test_autograph_off():
     def f(x):
         return x if x > 0 else -x
