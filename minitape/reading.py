@@ -45,7 +45,11 @@ class _Gone:
 
 def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
     """Where to look for the Python names of tensors: the caller's variables, and those of the notebook or script."""
-    found = [] if frame is None else [frame.f_locals, frame.f_globals]
+    found = []
+    if frame is not None:
+        own = frame.f_locals
+        # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
+        found = [own if isinstance(own, dict) else dict(own), frame.f_globals]
     main = sys.modules.get("__main__")
     return found if main is None else [*found, vars(main)]
 
