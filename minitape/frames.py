@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import linecache
 import os
+import warnings
+from collections.abc import Iterator
 from types import CodeType, FrameType
 
 import numpy as np
@@ -34,6 +38,23 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
+
+
+def lines_of(filename: str) -> list[str]:
+    """The text of a file, a notebook cell, or a statement typed at Python's prompt; empty when nobody knows it."""
+    lines = linecache.getlines(filename)
+    if not lines:  # newer versions of Python keep what was typed by its code, not by its name
+        typed = getattr(linecache, "_interactive_cache", {}).values()
+        lines = next((entry[2] for entry in typed if entry[-1] == filename), [])
+    return lines
+
+
+@contextlib.contextmanager
+def compiled_before() -> Iterator[None]:
+    """While the user's text is read again: what Python has to say against it (``"\\d"``), it said the first time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:

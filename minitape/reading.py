@@ -6,7 +6,6 @@ values of scalar rows for itself and changes nothing of the recording.
 
 from __future__ import annotations
 
-import linecache
 import re
 import sys
 from bisect import bisect_right
@@ -19,7 +18,7 @@ import numpy as np
 
 from .custom import CUSTOM
 from .dtypes import as_dtype
-from .frames import place_of
+from .frames import lines_of, place_of
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .record import CALL, LEAF, Record
@@ -46,7 +45,11 @@ class _Gone:
 
 def spaces(frame: FrameType | None = None) -> list[dict[str, Any]]:
     """Where to look for the Python names of tensors: the caller's variables, and those of the notebook or script."""
-    found = [] if frame is None else [frame.f_locals, frame.f_globals]
+    found = []
+    if frame is not None:
+        own = frame.f_locals
+        # from Python 3.13 on, a function's variables are a view of its frame, which keeps those of all callers alive
+        found = [own if isinstance(own, dict) else dict(own), frame.f_globals]
     main = sys.modules.get("__main__")
     return found if main is None else [*found, vars(main)]
 
@@ -425,7 +428,7 @@ class Reader:
             "rows": rows,
             "events": self._events(),
             "tapes": [self._tape(k, tape) for k, tape in enumerate(self.tapes or [self.tape])],
-            "sources_text": {file: text for file in sorted(self.files) if (text := "".join(linecache.getlines(file)))},
+            "sources_text": {file: text for file in sorted(self.files) if (text := "".join(lines_of(file)))},
             "sweep": None,
         }
 

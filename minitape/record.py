@@ -710,7 +710,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 def _references(lanes: dict[Any, Any]) -> list[int]:
     """How often each of the lanes is referred to, the last one first."""
-    return [sys.getrefcount(lane) for lane in reversed(lanes.values())]
+    return list(map(sys.getrefcount, reversed(lanes.values())))  # without a variable: a debugger may look into those
 
 
 (_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import linecache
 from collections.abc import Iterator
 from typing import Any
+
+from ..frames import compiled_before, lines_of
 
 Key = tuple[Any, str]
 
@@ -26,11 +27,12 @@ _files: dict[tuple[str, int], Source | None] = {}
 
 def source_of(filename: str) -> Source | None:
     """The parsed text of a file or notebook cell; None when there is no text or it does not parse."""
-    text = "".join(linecache.getlines(filename))
+    text = "".join(lines_of(filename))
     key = (filename, hash(text))
     if key not in _files:
         try:
-            _files[key] = Source(filename, ast.parse(text)) if text else None
+            with compiled_before():
+                _files[key] = Source(filename, ast.parse(text)) if text else None
         except (SyntaxError, ValueError, RecursionError):
             _files[key] = None
     return _files[key]

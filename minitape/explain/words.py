@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-import linecache
 import sys
 from types import FrameType
 from typing import Any
 
-from ..frames import user_frame
+from ..frames import lines_of, user_frame
 
 _TEXT = {
     # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name
@@ -115,7 +114,8 @@ class Explanation:
     @property
     def code(self) -> str:
         """The source line to blame, empty when there is none."""
-        return "" if self.line is None else linecache.getline(self.filename or "", self.line).strip()
+        lines = lines_of(self.filename or "")
+        return "" if self.line is None or self.line > len(lines) else lines[self.line - 1].strip()
 
     def __repr__(self) -> str:
         where = "" if self.line is None else f" line={self.line}"

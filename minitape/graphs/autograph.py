@@ -393,11 +393,17 @@ def _in_user_code(error: Exception) -> Exception | None:
     message = str(error).replace("\n", "\n    ")
     lines += ["", f"    {kind.__name__}: {message}", ""]
     own = kind.__module__.startswith(("minitape", "tensorflow"))
-    if kind.__init__ is not Exception.__init__ and kind not in _TAKE_TEXT and not own:
+    if not (own or kind in _TAKE_TEXT or _inherits_constructor(kind)):
         kind = _KeyError if kind is KeyError else StagingError
     made = kind("\n".join(lines))
     made._in_user_code = True  # type: ignore[attr-defined]
     return made
+
+
+def _inherits_constructor(kind: type) -> bool:
+    """Whether a class takes ``Exception``'s own constructor; Python's other exceptions have theirs, though not all
+    versions of Python let it be seen."""
+    return next(c for c in kind.__mro__ if "__init__" in vars(c) or c.__module__ == "builtins") is Exception
 
 
 def do_not_convert(func: Any = None) -> Any:

@@ -233,8 +233,8 @@ def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
 
 def _held_elsewhere(leaf: Any) -> bool:
     """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
-    tensor = leaf.tensor
-    return type(tensor) is EagerTensor and tensor.dtype.differentiable and sys.getrefcount(tensor) > 3
+    kind = type(leaf.tensor)  # in no variable here: whether that counts as a holder depends on the interpreter
+    return kind is EagerTensor and leaf.tensor.dtype.differentiable and sys.getrefcount(leaf.tensor) > 2
 
 
 # -- copying a graph into another -------------------------------------------------------------------------------------

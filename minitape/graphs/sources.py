@@ -6,12 +6,12 @@ import __future__
 import ast
 import copy
 import inspect
-import linecache
 import textwrap
 import types
 from collections.abc import Callable
 from typing import Any
 
+from ..frames import compiled_before, lines_of
 from .rewrite import AG, CanNotConvert, Rewriter, rewritten_expression
 
 FUNCTION = "_minitape_function"
@@ -43,6 +43,7 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     return new
 
 
+@compiled_before()
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
     lines, first = source_lines(function)
@@ -53,6 +54,7 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
         inner: ast.stmt = ast.Return(node)
     else:
         node.decorator_list = []
+        node.type_params = []  # of ``def f[T](x)``: what a body reads of them comes in with the closure
         inner = Rewriter().function(node)
         node.name = FUNCTION  # its own name must stay the global that it is
     names = [n for n in (*code.co_freevars, AG) if n != "__class__"]
@@ -77,9 +79,9 @@ def source_lines(function: types.FunctionType) -> tuple[list[str], int]:
     """The lines of a function's source and the number of the first; OSError when there is none."""
     try:
         return inspect.getsourcelines(function)
-    except OSError:  # a cell or a doctest: linecache may know it, though there is no file
+    except OSError:  # a cell or a doctest: its text may be known, though there is no file
         code = function.__code__
-        lines = linecache.getlines(code.co_filename)
+        lines = lines_of(code.co_filename)
         if not lines:
             raise
         return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno

@@ -211,6 +211,28 @@ def test_no_source_text_still_gives_a_cause() -> None:
     assert answer.cause == "left_through_numpy" and answer.line == 3 and answer.code == ""
 
 
+def test_a_statement_that_was_typed_at_the_prompt_has_its_text() -> None:
+    space = {"tf": tf}
+    text = "x = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.constant(float(x)) * 2.0"
+    code = compile(text, "<python-input-7>", "exec")
+    if not hasattr(linecache, "_register_code"):
+        pytest.skip("the prompt of this Python keeps no text")
+    linecache._register_code(code if hasattr(linecache, "_interactive_cache") else code.co_filename, text, code.co_filename)
+    exec(code, space)
+    assert space["tape"].explain(space["y"], space["x"]).code == "y = tf.constant(float(x)) * 2.0"
+
+
+def test_what_python_warns_of_in_the_source_is_not_said_again() -> None:
+    text = "pattern = '\\d'\nx = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.stop_gradient(x * 2.0) * 2.0"
+    space = {"tf": tf}
+    linecache.cache["<warned>"] = (len(text), None, text.splitlines(True), "<warned>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(text, "<warned>", "exec"), space)
+    answer = space["tape"].explain(space["y"], space["x"])
+    assert answer.cause == "stop_gradient" and "from x" in answer.message
+
+
 def test_what_is_no_tensor() -> None:
     tape, y, x = stopped()
     assert tape.explain(3.0, x).cause == "left_through_numpy"

@@ -1,5 +1,8 @@
 """AutoGraph and control flow: each function gives in a graph what plain Python gives eagerly."""
 
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
@@ -154,6 +157,16 @@ def test_variables_in_branches_and_loops():
     assert tape.gradient(y, v).numpy() == 3.0
 
 
+def function_of(text, path, monkeypatch):
+    """``f`` of a module with this text."""
+    (path / "case_module.py").write_text(f"import minitape as tf\n\n\n{text}\n")
+    monkeypatch.syspath_prepend(path)
+    monkeypatch.delitem(sys.modules, "case_module", raising=False)
+    import case_module
+
+    return case_module.f
+
+
 @pytest.mark.parametrize(
     ("body", "error", "message"),
     [
@@ -169,13 +182,56 @@ def test_variables_in_branches_and_loops():
     ],
 )  # fmt: skip
 def test_what_can_not_be_converted_says_so(body, error, message, tmp_path, monkeypatch):
-    (tmp_path / "case_module.py").write_text(f"import minitape as tf\n\n\ndef f(x):\n    {body}\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(__import__("sys").modules, "case_module", raising=False)
-    import case_module
-
+    f = function_of(f"def f(x):\n    {body}", tmp_path, monkeypatch)
     with pytest.raises(error, match=message):
-        tf.function(case_module.f)(tf.constant(1))
+        tf.function(f)(tf.constant(1))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters came with Python 3.12")
+@pytest.mark.parametrize("text", [
+    "def f[T](x: T) -> T:\n    return x if x > 0 else -x",
+    "def f[T: tf.Tensor](x: T):\n    made = list[T]()\n    if x > 0:\n        made.append(x)\n    return tf.abs(x)",
+    "class C[T]:\n    def m[U](self, x: T, y: U = 0):\n        type X = T\n        if x < 0:\n            x = -x\n        return x\n\n\n"
+    "f = C().m",
+])  # fmt: skip
+def test_functions_with_type_parameters(text, tmp_path, monkeypatch):
+    f = tf.function(function_of(text, tmp_path, monkeypatch))
+    assert [f(tf.constant(v)).numpy() for v in (-2.0, 3.0)] == [2.0, 3.0]
+
+
+def test_what_python_warns_of_in_the_source_is_not_said_again(tmp_path, monkeypatch):
+    text = "def f(x):\n    pattern = '\\d'\n    return x if x > 0 and pattern is not 'd' else -x"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        f = function_of(text, tmp_path, monkeypatch)
+    assert tf.function(f)(tf.constant(-2.0)).numpy() == 2.0
+
+
+class OwnError(Exception):
+    pass
+
+
+class OwnValueError(ValueError):
+    pass
+
+
+class PairError(Exception):
+    def __init__(self, a, b):
+        super().__init__(a, b)
+
+
+@pytest.mark.parametrize(("error", "seen"), [
+    (OwnError("no"), "OwnError"), (ValueError("no"), "ValueError"), (OwnValueError("no"), "StagingError"),
+    (PairError(1, 2), "StagingError"), (ZeroDivisionError("no"), "StagingError"), (KeyError("no"), "KeyError"),
+])  # fmt: skip
+def test_errors_keep_their_class_where_it_takes_a_text(error, seen):
+    @tf.function
+    def f(x):
+        raise error
+
+    with pytest.raises(Exception, match="in user code") as found:
+        f(tf.constant(1.0))
+    assert type(found.value).__name__ == seen
 
 
 def test_autograph_off():

@@ -141,6 +141,18 @@ def test_gradient_reaches_variables_captures_and_arguments():
     assert [None if g is None else float(g) for g in tape.gradient(y, [x, v, c, unused])] == [15.0, 10.0, 6.0, None]
 
 
+CAPTURED = [tf.constant(3.0)]
+
+
+def test_gradient_reaches_a_capture_that_one_place_alone_holds():
+    f = tf.function(lambda x: x * CAPTURED[0])
+    assert f(tf.constant(2.0)).numpy() == 6.0
+    with tf.GradientTape() as tape:
+        tape.watch(CAPTURED[0])
+        y = f(tf.constant(2.0))
+    assert tape.gradient(y, CAPTURED[0]).numpy() == 2.0
+
+
 def test_a_captured_tensor_is_a_constant_where_nobody_watches():
     c = tf.constant(5.0)
     f = tf.function(lambda x: x * c)

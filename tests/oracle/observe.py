@@ -47,6 +47,8 @@ def normalise(text: str) -> str:
 def message_of(error: BaseException) -> list[str]:
     """Class name and message of an error, normalised; without lists of kernels and tracebacks."""
     text = normalise(str(error))
+    # what Python 3.14 puts around the error of a hash
+    text = re.sub(r"\Acannot use '[^']*' as a (?:dict key|set element) \((.*)\)\Z", r"\1", text, flags=re.DOTALL)
     inner = list(re.finditer(r"\n    (?=\w+(?:Error|Exception): )", text)) if text.startswith("in user code:") else []
     text = text[inner[-1].end() :] if inner else text
     if text.startswith("Graph execution error:"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import re
 import subprocess
 import sys
 import threading
+import weakref
 import zlib
 from pathlib import Path
 
@@ -292,3 +294,22 @@ def test_a_very_long_tape_is_cut_off_and_says_so(sent, monkeypatch):
     assert len(shown["rows"]) == 50 and shown["total"] == 103
     live.flush(view)
     assert decoded(sent) == []
+
+
+def test_a_view_keeps_nothing_of_the_functions_around_it():
+    class Held:
+        pass
+
+    def inner():
+        with tf.GradientTape() as tape:
+            x = tf.Variable(1.0)
+            x * x
+        return TapeView(tape)
+
+    def outer():
+        held = Held()
+        return inner(), weakref.ref(held)
+
+    view, held = outer()
+    gc.collect()
+    assert held() is None and "2 rows" in repr(view)
