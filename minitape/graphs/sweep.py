@@ -6,7 +6,7 @@ shape it must reduce or spread; then one row is added that applies the rule when
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
