@@ -20,6 +20,7 @@ import sys
 import threading
 import weakref
 from _thread import RLock, get_ident
+from collections.abc import Iterable
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -383,8 +384,8 @@ class Record:
             found.append(t._row if held else self.enter(t))
         rows = tuple(found)
         hot = recording and not cold.issuperset(rows)
-        if hot:  # the rules will read these
-            for i in range(len(rows)) if primitive.keeps is None else primitive.keeps:
+        if hot:
+            for i in self.read_inputs(primitive, rows):
                 if rows[i] not in arrays and inputs[i]._lane is not self:
                     arrays[rows[i]] = inputs[i].array
                     self.bulky = True
@@ -406,6 +407,15 @@ class Record:
                     self.bulky = self.bulky or lane is None
             if not hot:
                 cold.add(row)
+
+    def read_inputs(self, primitive: Any, rows: tuple[int, ...]) -> Iterable[int]:
+        """Which inputs of a call the rules will read: beside a Python number, those that the rule of the other one reads."""
+        if primitive.code and len(rows) == 2:
+            for i, row in enumerate(rows):
+                leaf = self.leaves.get(row)
+                if leaf is not None and any(leaf.tensor is number for number in self.numbers.values()):
+                    return primitive.keeps_beside[i]  # type: ignore[no-any-return]
+        return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def put_off(
         self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]

@@ -90,9 +90,8 @@ class Stepper:
         for call in record.calls:
             if not (self.low <= call.row <= self.high) or (marks is not None and not marks[call.row]):
                 continue
-            keep = call.primitive.keep
-            read = [r for i, r in enumerate(call.inputs) if keep == "all" or (i < 2 and "xy"[i] in keep)]
-            if keep == "all" or "z" in keep:
+            read = [call.inputs[i] for i in record.read_inputs(call.primitive, call.inputs)]
+            if call.primitive.keeps_output:
                 read += range(call.row, call.row + call.outputs)
             if any(r in record.meta and r not in self.held and not record.holds(r) for r in read):
                 return False

@@ -32,7 +32,7 @@ class Primitive:
     gives one array of its inputs' dtype, and so do its rules.
     """
 
-    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted", "shape",
+    __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted", "shape",
                  "_table_rules")  # fmt: skip
 
     def __init__(
@@ -50,6 +50,7 @@ class Primitive:
     ) -> None:
         self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
+        self.keeps_beside: tuple[tuple[int, ...], ...] = ()  # the same of a formula whose input 0 or 1 is a Python number
         self.keeps_output = keep == "all" or "z" in keep
         self.op = op or "".join(part.capitalize() for part in name.split("_"))
         self.label = label or name

@@ -106,6 +106,8 @@ def _declare_line(line: str) -> None:
         primitive = declare(name, forward, rules, op=kernel, label=label,
                             keep="".join(sorted(kept)), shape=broadcast)  # fmt: skip
     primitive.texts = (forward_text, *rule_texts)
+    others = rule_texts[::-1] if len(rule_texts) == 2 else []
+    primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)
     primitive.plain = plain, plain_rules
     primitive.code = FIRST_CODE + len(BY_CODE)
     BY_CODE.append(primitive)

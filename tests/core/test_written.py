@@ -453,3 +453,14 @@ def test_any_program_has_the_same_gradients_written_and_walked(monkeypatch, step
         patch.setattr(plan, "OFTEN", 0)
         assert gradients(function, *arrays) == want
         assert gradients(function, *arrays) == want
+
+
+def test_beside_a_number_a_large_array_is_not_kept():
+    x = tf.constant(numbers(1, 70_000))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.sin(x)
+        z = tf.reduce_sum(2.0 * (y * 3.0 - 1.0) / 4.0)
+    kept = [a for a in tape._record.arrays.values() if a.size > 1]
+    assert len(kept) == 1 and kept[0] is x.array  # the rule of sin reads it
+    np.testing.assert_allclose(tape.gradient(z, x).numpy(), 1.5 * np.cos(x.numpy()), rtol=1e-6)
