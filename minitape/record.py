@@ -27,14 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from . import kernels
+from . import evaluation
 from .frames import own_file, place_of, user_frame
+from .kernels import ARRAY_ROW
 from .lane import Lane, spec
-from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .quiet import hush, restore
+from .primitives.elementwise import BY_CODE, FIRST_CODE
 
 LEAF, CALL = 0, 1
-ARRAY_ROW = 256  # added to the op of packed rows whose values are arrays: kernels hand them over
 CHUNK = 16384  # rows per packed block
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
@@ -473,15 +472,6 @@ class Record:
             return True
         return row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE)
 
-    def _reserve(self, n: int) -> None:
-        values = self.values
-        if type(values) is list:
-            values.extend([None] * (n - len(values)))
-        elif n > len(values):
-            grown = np.empty(max(n, len(values) + (len(values) >> 2)), self.real)
-            grown[: self.done] = values[: self.done]
-            self.values = grown
-
     def evaluate(self, upto: int | None = None) -> None:
         """Computes the scalar rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
         n = self.base + (len(self.pending) >> 2)
@@ -496,97 +486,11 @@ class Record:
         if not recording_elsewhere and (n - self.done > LONG or self.done < self.base):
             self._pack()
         if self.done < self.base:
-            self._evaluate_blocks(min(n, self.base))
+            evaluation.blocks(self, min(n, self.base))
         if self.done < n:
-            self._evaluate_pending(n)
+            evaluation.pending(self, n)
         if self.late:
             self.late = {row: None for row in self.late if row >= n}
-
-    def _evaluate_pending(self, n: int) -> None:
-        part = self.pending[(self.done - self.base) << 2 : (n - self.base) << 2]
-        self._evaluate_rows(n, part[::4], part[1::4], part[2::4])
-
-    def _evaluate_rows(self, n: int, ops: list[int], left: list[int], right: list[int]) -> None:
-        """Computes the rows from ``done`` to ``n``, which have these columns."""
-        self._reserve(n)
-        values, table = self.values, scalar_table(self.real or np.float32)
-        known, meta, late = self.known, self.meta, self.late
-        before = hush()
-        try:
-            for row, op, a, b in zip(range(self.done, n), ops, left, right, strict=True):
-                if op >= FIRST_CODE:
-                    if row in meta:
-                        self._evaluate_array(row, op, a, b)
-                    else:
-                        values[row] = table[op].forward(None, None, values[a], values[b])
-                elif row in late:
-                    self._evaluate_late(row)
-                elif row in known:
-                    values[row] = known[row]
-        finally:
-            restore(before)
-        self._evaluated(n)
-
-    def _evaluated(self, n: int) -> None:
-        """Notes that rows below ``n`` have their values; a picture that reads meanwhile finds each in one place or both."""
-        self.done = n
-        for row in [r for r in list(self.known) if r < n]:
-            del self.known[row]
-
-    def _evaluate_late(self, row: int) -> None:
-        """Runs the call that was put off."""
-        arrays, values, call = self.arrays, self.values, self.calls[self.cell(row)[1]]
-        out = call.primitive.forward(*[arrays[r] if r in arrays else values[r] for r in call.inputs], **call.attrs)
-        if row in self.meta:
-            arrays[row] = out
-        else:
-            values[row] = out[()]
-
-    def _evaluate_array(self, row: int, op: int, a: int, b: int) -> None:
-        arrays, values = self.arrays, self.values
-        x = arrays[a] if a in arrays else values[a]
-        y = arrays[b] if b in arrays else values[b]
-        arrays[row] = BY_CODE[op - FIRST_CODE].plain[0](None, None, x, y)
-
-    def _evaluate_blocks(self, n: int) -> None:
-        self.long_values()
-        if not kernels.available():
-            for first, block in self.blocks:
-                if first < n and first + len(block) > self.done:
-                    columns = block[self.done - first : n - first, :3].T
-                    self._evaluate_rows(min(n, first + len(block)), (columns[0] & (ARRAY_ROW - 1)).tolist(),
-                                        columns[1].tolist(), columns[2].tolist())  # fmt: skip
-            return
-        self._reserve(n)
-        for row, value in list(self.known.items()):
-            if row < n:
-                self.values[row] = value
-        stops = iter([*self.late, n])
-        stop = next(stops)
-        for first, block in self.blocks:
-            row, high = max(first, self.done), min(first + len(block), n)
-            while row < high:
-                row = kernels.load(self.real).forward(block, first, row, min(stop, high), self.values)
-                if row < high:  # an array, or a call that was put off: computed here
-                    before = hush()
-                    if row in self.late:
-                        self._evaluate_late(row)
-                        stop = next(stops)
-                    else:
-                        self._evaluate_array(row, *self.cell(row)[:3])
-                    restore(before)
-                    row += 1
-        self._evaluated(n)
-
-    def long_values(self) -> Any:
-        """Turns the values into an array for the kernels; rows that are no scalars hold nan there."""
-        if type(self.values) is list:
-            values = np.full(max(len(self.values), 1), np.nan, self.real or np.float32)
-            for row, value in enumerate(self.values):
-                if value is not None:
-                    values[row] = value
-            self.values = values
-        return self.values
 
     # -- the end ----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from types import CodeType
 from typing import Any
 
-from .record import ARRAY_ROW, Record
+from .kernels import ARRAY_ROW
+from .record import Record
 from .values import unpack_value
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels, plan
+from .evaluation import long_values
 from .plan import Visit
 from .primitives import _BATCH, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
@@ -145,7 +146,7 @@ class Sweep:
         record.evaluate()
         if record.done and type(record.values) is list:
             record.pack()
-            record.long_values()
+            long_values(record)
         record.pack()
         self.long = np.zeros(len(record), record.real)
         self.reach = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import ARRAY_ROW
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import ARRAY_ROW
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted
 

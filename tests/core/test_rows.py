@@ -166,7 +166,7 @@ def test_variable_read_again_is_noticed_by_whoever_came_since():
     assert tf.function(lambda: v * v)().numpy() == 16.0
 
 
-@pytest.mark.parametrize(("length", "module", "name"), [(10, "record", "restore"), (2000, "kernels", "load")])
+@pytest.mark.parametrize(("length", "module", "name"), [(10, "evaluation", "restore"), (2000, "kernels", "load")])
 def test_rows_read_while_their_values_are_computed(length, module, name, monkeypatch):
     x, w = tf.Variable(1.0), tf.Variable(0.5)
     with tf.GradientTape() as tape:
