@@ -41,16 +41,24 @@ def sweep(tape: Any, seeds: dict[int, Any], sources: set[int], recorded: bool) -
             return None
     if recorded:
         return _recorded(tape, record, known, seeds, sources)
-    program = known.program(record, seeds, sources)
-    if program is not None:
+    found = None if known.visits is None else _written(record, known, seeds, sources)
+    return _walked(tape, record, known, seeds, sources, False) if found is None else found
+
+
+def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], sources: set[int]) -> Swept | None:
+    """The sweep as its plan's program does it; None where there is none. Nobody else computes rows meanwhile."""
+    with record.lock:
+        program = known.program(record, seeds, sources)
+        if program is None:
+            return None
         before = hush()
         try:
             return Swept(program(record, seeds))
         except plan.Unplanned:
             known.walk_only()
+            return None
         finally:
             restore(before)
-    return _walked(tape, record, known, seeds, sources, False)
 
 
 def _walked(tape: Any, record: Any, known: plan.Plan, seeds: Any, sources: set[int], recorded: bool) -> Sweep:

@@ -464,3 +464,26 @@ def test_beside_a_number_a_large_array_is_not_kept():
     kept = [a for a in tape._record.arrays.values() if a.size > 1]
     assert len(kept) == 1 and kept[0] is x.array  # the rule of sin reads it
     np.testing.assert_allclose(tape.gradient(z, x).numpy(), 1.5 * np.cos(x.numpy()), rtol=1e-6)
+
+
+def test_a_gradient_while_another_thread_looks(at_once):
+    for k in range(60):
+        x = tf.constant(float(k))
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+            later = y
+            for _ in range(40):
+                later = later + x
+        start, seen = threading.Barrier(2), []
+
+        def look(tensor=later, start=start, seen=seen):
+            start.wait()
+            seen.append(tensor.numpy())
+
+        thread = threading.Thread(target=look)
+        thread.start()
+        start.wait()
+        gradient = tape.gradient(y, x)
+        thread.join()
+        assert (gradient.numpy(), seen) == (2.0 * k, [k * k + 40.0 * k])
