@@ -84,7 +84,8 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], s
     try:
         if outer is not record or state.site is None or not all(map(_fresh, seeds.values())):
             return _walked(tape, record, known, seeds, sources, True)
-        rows = known.repeated(record, seeds)
+        start = known.start(record, seeds)
+        rows = None if start is None else known.repeated(start)
         if rows is not None:
             return Swept(rows.write(record, list(seeds.values())))
         from .repeated import Before, Repeated
@@ -93,9 +94,8 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], s
         for seed in seeds.values():
             record.enter(seed)  # now, so that the rules meet a row and not a value
         found = _walked(tape, record, known, seeds, sources, True)
-        starts = list(seeds.values())
-        known.keep(record, before.calls, seeds,
-                   lambda: Repeated.capture(record, before, starts, sources, found.adjoint))  # fmt: skip
+        if start is not None:
+            known.keep(start, lambda: Repeated.capture(record, before, list(seeds.values()), sources, found.adjoint))
         return found
     finally:
         state.site = site

@@ -71,33 +71,31 @@ class Plan:
         """A rule gave something that no program provides for."""
         self._written = dict.fromkeys(self._written)
 
-    def repeated(self, record: Any, seeds: dict[int, Any]) -> Any:
-        """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
+    def start(self, record: Any, seeds: dict[int, Any]) -> Any:
+        """What the rows of a recorded sweep depend on beside the plan: the shapes of seeds, the attributes of calls.
+
+        None where they are not kept.
+        """
         if self.visits is None or record.watchers:
             return None
+        attrs = [tuple(map(_comparable, c.attrs.items())) for c in record.calls if c.attrs]
+        key = (*[(row, seed._dims) for row, seed in seeds.items()], *attrs)
         try:
-            found = self._met(_start_of(record, seeds))
+            hash(key)
         except TypeError:  # an attribute that can not be compared: an array, a function of the user's
             return None
+        return key
+
+    def repeated(self, start: Any) -> Any:
+        """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
+        found = self._met(start)
         return None if type(found) is int else found
 
-    def keep(self, record: Any, before: int, seeds: dict[int, Any], rows: Callable[[], Any]) -> None:
-        """Keeps the ``rows`` of a recorded sweep that is met often; there were ``before`` calls when it began."""
-        if self.visits is None or record.watchers:
-            return
-        key = _start_of(record, seeds, before)
-        try:
-            found = self._written.get(key)
-        except TypeError:
-            return
+    def keep(self, start: Any, rows: Callable[[], Any]) -> None:
+        """Keeps the ``rows`` of a recorded sweep that is met often."""
+        found = self._written[start]
         if type(found) is int and found > OFTEN:
-            self._written[key] = rows()
-
-
-def _start_of(record: Any, seeds: dict[int, Any], calls: int | None = None) -> Any:
-    """What the rows of a recorded sweep depend on beside the plan: the shapes of seeds, the attributes of calls."""
-    attrs = [tuple(map(_comparable, c.attrs.items())) for c in record.calls[:calls] if c.attrs]
-    return (*[(row, seed._dims) for row, seed in seeds.items()], *attrs)
+            self._written[start] = rows()
 
 
 def _comparable(value: Any) -> Any:

@@ -16,6 +16,7 @@ its rows from that when a gradient is asked for (:mod:`minitape.plan`).
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import weakref
@@ -435,7 +436,7 @@ class Record:
             else:
                 shapes.append(lane.shape)
         shape = primitive.shape(*shapes, **attrs)
-        if shape is None or (shape and not 0 < _count(shape) <= FAST):
+        if shape is None or (shape and not 0 < math.prod(shape) <= FAST):
             return None
         rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
         cold = self.cold
@@ -613,13 +614,6 @@ class Record:
 
 
 Lane.append = Record.append  # type: ignore[attr-defined]
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for n in shape:
-        count *= n
-    return count
 
 
 def _references(lanes: dict[Any, Any]) -> list[int]:

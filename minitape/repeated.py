@@ -21,7 +21,6 @@ class Repeated:
     """
 
     def __init__(self, record: Record, start: int, calls: int) -> None:
-        self.end = len(record)
         self.rows = record.pending[start << 2 :]
         self.calls = record.calls[calls:]
         self.meta = {r: m for r, m in record.meta.items() if r >= start}

@@ -18,6 +18,7 @@ The formulas are those of the table of derivatives, in the order of the plan: th
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
@@ -86,7 +87,7 @@ class _Writer:
         return self.record.meta.get(row, ((), None))[0]  # type: ignore[no-any-return]
 
     def _size(self, row: int) -> int:
-        return int(np.prod(self._shape(row)))
+        return math.prod(self._shape(row))
 
     # -- forward ------------------------------------------------------------------------------------------------------
 
@@ -296,11 +297,10 @@ class _Run:
     def lines(self, wanted: Sequence[int]) -> list[str]:
         """The loop over blocks; of the adjoints it makes only the ``wanted`` ones are kept."""
         shape, dtype = self.meta
-        count = int(np.prod(shape))
         return [
             *[f"f{name} = flat({name})" for name in self.given],
             *[f"g{row} = buffer({shape!r}, {dtype.str!r}); w{row} = g{row}.reshape(-1)" for row in wanted],
-            f"for at in slices({count}):",
+            f"for at in slices({math.prod(shape)}):",
             *[f"    b{name} = f{name}[at] if type(f{name}) is A else f{name}" for name in self.given],
             *[f"    bg{row} = {share if first else f'bg{row} + ({share})'}" for row, share, first, _ in self.steps],
             *[f"    w{row}[at] = bg{row}" for row in wanted],

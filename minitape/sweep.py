@@ -8,6 +8,7 @@ Adjoints that do not have the shape of their input, because the operation broadc
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from operator import attrgetter
@@ -290,7 +291,7 @@ class Outline:
         self.shape, self.dtype = shape, dtype
 
     ndim = property(lambda self: len(self.shape))
-    size = property(lambda self: _count(self.shape))
+    size = property(lambda self: math.prod(self.shape))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise RuntimeError("a rule reads an array that nobody kept: its primitive's `keep` does not name it")
@@ -386,19 +387,12 @@ def unbroadcast(g: Any, shape: Any) -> Any:
         if tuple(g.shape) != tuple(shape):
             g = (
                 TABLE["reshape"](g, shape=shape)
-                if _count(g.shape) == _count(shape)
+                if math.prod(g.shape) == math.prod(shape)
                 else TABLE["broadcast_to"](g, shape=shape)
             )
         return g
     if axes:
         g = np.add.reduce(g, axes, g.dtype)
     if g.shape != tuple(shape):
-        g = g.reshape(shape) if g.size == _count(shape) else np.broadcast_to(g, shape)
+        g = g.reshape(shape) if g.size == math.prod(shape) else np.broadcast_to(g, shape)
     return g
-
-
-def _count(shape: Any) -> int:
-    count = 1
-    for n in shape:
-        count *= n
-    return count

@@ -9,6 +9,7 @@ last call writes to the result. Results come from a pool: a buffer is free again
 from __future__ import annotations
 
 import ast
+import math
 import sys
 import threading
 from collections.abc import Callable
@@ -87,10 +88,7 @@ _FREE, WALKED, WRITTEN, _BASE = _calibrated()
 def buffer(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     """An uninitialised array, in memory of the pool where a buffer of this size is free."""
     dtype = np.dtype(dtype)
-    count = 1
-    for n in shape:
-        count *= n
-    size = count * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     with _lock:
         for raw in _pool:
             if raw.nbytes == size and _references(raw) <= _FREE:

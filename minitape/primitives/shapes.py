@@ -5,6 +5,7 @@ Each rule takes the inputs' shapes and the call's attributes; None means that th
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -90,7 +91,8 @@ def reshaped(x: Shape, *, shape: Any) -> Shape | None:
     >>> reshaped((2, 3), shape=(3, 2)), reshaped((2, 3), shape=(4,))
     ((3, 2), None)
     """
-    return shape if type(shape) is tuple and _count(shape) == _count(x) else None
+    fits = type(shape) is tuple and min(shape, default=0) >= 0 and math.prod(shape) == math.prod(x)
+    return shape if fits else None
 
 
 def spread(x: Shape, *, shape: Any) -> Shape | None:
@@ -109,12 +111,3 @@ def permuted(x: Shape, *, perm: Any) -> Shape | None:
     (3, 4, 2)
     """
     return tuple([x[i] for i in perm]) if len(perm) == len(x) else None
-
-
-def _count(shape: Shape) -> int:
-    count = 1
-    for n in shape:
-        if n < 0:
-            return -1
-        count *= n
-    return count

@@ -38,6 +38,18 @@ def short_functions(v):
     return tf.reduce_sum(tf.sin(w) * tf.exp(-w) + tf.tanh(w) ** 3.0) * tf.reduce_sum(v * 0.1)
 
 
+def with_gradient(f):
+    """The function that returns the value of ``f`` and its gradient."""
+
+    def both(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return y, tape.gradient(y, x)
+
+    return both
+
+
 def mixed(v):
     s = tf.reduce_sum(v * v)
     w = tf.cumsum(v * s - 1.0)
@@ -48,12 +60,7 @@ def mixed(v):
 @pytest.mark.parametrize("f", [rosenbrock, plane, short_functions, mixed], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_fused_loops(f, dtype, eager_to_fuse):
-    def both(v):
-        with tf.GradientTape() as tape:
-            tape.watch(v)
-            y = f(v)
-        return y, tape.gradient(y, v)
-
+    both = with_gradient(f)
     traced = tf.function(both)
     tolerance = 2e-5 if dtype == np.float32 else 1e-12
     for seed in range(3):
@@ -139,12 +146,7 @@ def test_loops_of_single_numbers(f, repeats, dtype, eager_to_fuse, monkeypatch):
     made = []
     monkeypatch.setattr(compiling, "rolled", lambda *args: made.append(rolled(*args)) or made[-1])
 
-    def both(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = f(x)
-        return y, tape.gradient(y, x)
-
+    both = with_gradient(f)
     traced = tf.function(both)
     for value in (0.75, -0.3, 0.0, np.inf):
         x = tf.constant(value, dtype)
