@@ -40,7 +40,7 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
 
 
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argsort(perm))
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
 
 
 def _split(x: Any, *, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
