@@ -427,33 +427,37 @@ class Record:
         None, and nothing written, for a call that must run now: one whose result is large, or whose shape is not
         known before; and one on arrays that the recording would have to keep for it.
         """
+        rows: list[Any] = []
         shapes = []
         for t in inputs:
             lane = t._lane
-            if lane is None or lane.home is not self:
-                value = t.array
-                if value.dtype.type is not self.real or (t._home is self and t._row not in self.arrays):
-                    return None
-                shapes.append(value.shape)
-            else:
+            if lane is self or (lane is not None and lane.home is self):
                 shapes.append(lane.shape)
+                rows.append(t._row)
+                continue
+            value = t.array
+            if value.dtype.type is not self.real or (t._home is self and t._row not in self.arrays):
+                return None
+            shapes.append(value.shape)
+            rows.append(None)
         shape = primitive.shape(*shapes, **attrs)
-        if shape is None or (shape and not 0 < math.prod(shape) <= FAST):
-            return None
-        rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
-        cold = self.cold
-        hot = bool(state.tapes) and not cold.issuperset(rows)
-        number = len(self.calls)
+        to = self if shape == () else self.lanes.get(shape)
+        if to is None:
+            if shape is None or not 0 < math.prod(shape) <= FAST:
+                return None
+            to = self._new_lane(shape)
+        if None in rows:
+            rows = [self.enter(t) if row is None else row for t, row in zip(inputs, rows, strict=True)]
+        cold, number = self.cold, len(self.calls)
+        hot = not cold.issuperset(rows) and bool(state.tapes)
         row = self.append(CALL, number, 0, self.here(4))
-        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
+        self.calls.append(Call(row, primitive, tuple(rows), attrs, 1, hot))
         self.late[row] = None
         if not hot:
             cold.add(row)
-        if not shape:
-            return self, row
-        lane = self.lanes.get(shape) or self._new_lane(shape)
-        self.meta[row] = lane.spec
-        return lane, row
+        if to is not self:
+            self.meta[row] = to.spec
+        return to, row
 
     # -- values -----------------------------------------------------------------------------------------------------
 
