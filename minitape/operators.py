@@ -14,10 +14,11 @@ import numpy as np
 
 from . import dtypes
 from .invalid import invalid
+from .lane import Lane
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
 from .record import state
-from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
+from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
 
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {
@@ -67,15 +68,23 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
 
     Returns None when nothing may be recorded now: the recording is closed, or another thread's.
     """
-    if frame is not lane.frame and not lane.move(frame):
+    home = lane.home if type(lane) is Lane else lane
+    if home is None or (frame is not home.frame and not home.move(frame)):
         return None
     try:
-        row = lane.take()
+        row = next(home.ahead)
     except StopIteration:
-        lane.pack()
-        row = lane.take()
-    lane.put((code, a, b, frame.f_lasti))
-    return tensor_of_row(lane, row)
+        home.pack()
+        row = next(home.ahead)
+    if home is not lane:
+        home.meta[row] = lane.spec
+        home.fast_rows.append(row)
+    put = home.put
+    put((code, a, b, frame.f_lasti))
+    made = EagerTensor()  # as tensor_of_row() makes it
+    made._lane, made._row = lane, row
+    made._value = made._home = made._made = None
+    return made
 
 
 LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in float32, or too large for any float
@@ -89,8 +98,10 @@ def row_of(lane: Any, b: Any) -> int | None:
     kind = type(b)
     if kind is float or kind is int:
         row = lane.constants.get(b)
-        if row is None and not abs(b) > LARGE and lane.open and lane.home is state.record:
-            row = lane.constant(float(b))
+        if row is None and not abs(b) > LARGE:
+            home = lane.home if type(lane) is Lane else lane
+            if home is not None and home.open and home is state.record:
+                row = home.constant(float(b))
         return row
     if kind is not EagerTensor:
         if not hasattr(b, "_read"):
@@ -115,16 +126,20 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                 other = row_of(lane, b)
             if other is not None:
                 frame = _getframe(1)
-                if frame is lane.frame or lane.move(frame):  # from here on it is what write() does, without the call
+                if frame is lane.frame:  # of scalar rows: what write() does, without the calls
                     try:
-                        row = lane.take()
+                        row = next(lane.ahead)
                     except StopIteration:
                         lane.pack()
-                        row = lane.take()
-                    lane.put((code, a._row, other, frame.f_lasti))
+                        row = next(lane.ahead)
+                    put = lane.put  # found faster than a method is
+                    put((code, a._row, other, frame.f_lasti))
                     made = EagerTensor()
                     made._lane, made._row = lane, row
                     made._value = made._home = made._made = None
+                    return made
+                made = write(lane, code, a._row, other, frame)
+                if made is not None:
                     return made
         return slow(a, b)
 

@@ -209,7 +209,7 @@ _compiled: list[str] = []  # which of them numba compiles
 
 def available() -> bool:
     """True when numba is installed and not switched off."""
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed()
+    return loaded() or (os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed())
 
 
 @cache
