@@ -6,6 +6,7 @@ On scalar rows, and on rows of small arrays, an arithmetic operator only writes 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -32,19 +33,28 @@ def _number(x: Tensor, y: float) -> Any:
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
         return y
+    if record is None and state.graph is None and y != 0:  # 0.0 and -0.0 are one key
+        return _known_number(y, dtype)
     key = (y, dtype.name)
     if record is not None and key in record.numbers:
         return record.numbers[key]
+    made = _made_number(y, dtype)
+    if record is not None and y != 0:
+        record.numbers[key] = made
+    return made
+
+
+def _made_number(y: float, dtype: Any) -> EagerTensor:
     before = hush()
     try:
-        made = bare(dtype.as_numpy_dtype(y))
+        return bare(dtype.as_numpy_dtype(y))
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     finally:
         restore(before)
-    if record is not None and y != 0:  # 0.0 and -0.0 are one key
-        record.numbers[key] = made
-    return made
+
+
+_known_number = lru_cache(256, typed=True)(_made_number)  # outside a recording, where no tensor gets a row
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
@@ -93,22 +103,32 @@ LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in flo
 def row_of(lane: Any, b: Any) -> int | None:
     """The row of the other operand of an operation on a row of ``lane``; None for one that needs more thought.
 
-    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers and variables have one.
+    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers, variables, and tensors of such shapes
+    that the recording did not meet before have one.
     """
     kind = type(b)
     if kind is float or kind is int:
         row = lane.constants.get(b)
         if row is None and not abs(b) > LARGE:
-            home = lane.home if type(lane) is Lane else lane
-            if home is not None and home.open and home is state.record:
-                row = home.constant(float(b))
+            home = _open(lane)
+            return None if home is None else home.constant(float(b))
         return row
     if kind is not EagerTensor:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
     own = b._lane
-    return b._row if own is lane or (own is not None and own is lane.home) else None
+    if own is not None:
+        return b._row if own is lane or own is lane.home else None
+    value, home = b._value, _open(lane)
+    fits = home is not None and value.dtype.type is lane.real and (value.shape == lane.shape or not value.shape)
+    return home.enter(b) if fits else None
+
+
+def _open(lane: Any) -> Any:
+    """The recording of a lane, where it takes rows of this thread now; else None."""
+    home = lane.home if type(lane) is Lane else lane
+    return home if home is not None and home.open and home is state.record else None
 
 
 def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
@@ -141,6 +161,11 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                 made = write(lane, code, a._row, other, frame)
                 if made is not None:
                     return made
+        elif type(b) is EagerTensor and b._lane is not None:
+            other = row_of(b._lane, a)
+            made = None if other is None else write(b._lane, code, other, b._row, _getframe(1))
+            if made is not None:
+                return made
         return slow(a, b)
 
     def reflected(a: EagerTensor, b: Any) -> Any:
