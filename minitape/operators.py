@@ -117,12 +117,16 @@ def row_of(lane: Any, b: Any) -> int | None:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
-    own = b._lane
-    if own is not None:
-        return b._row if own is lane or own is lane.home else None
-    value, home = b._value, _open(lane)
-    fits = home is not None and value.dtype.type is lane.real and (value.shape == lane.shape or not value.shape)
-    return home.enter(b) if fits else None
+    own, home = b._lane, lane.home if type(lane) is Lane else lane
+    if own is not None and (own is lane or own is home):
+        return b._row  # type: ignore[no-any-return]
+    if own is None:
+        shape, real = b._value.shape, b._value.dtype.type
+    else:
+        shape, real = own.shape, own.real
+    if real is not lane.real or (shape and shape != lane.shape) or _open(lane) is None:
+        return None
+    return home.enter(b)  # type: ignore[no-any-return]
 
 
 def _open(lane: Any) -> Any:
@@ -161,9 +165,10 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                 made = write(lane, code, a._row, other, frame)
                 if made is not None:
                     return made
-        elif type(b) is EagerTensor and b._lane is not None:
-            other = row_of(b._lane, a)
-            made = None if other is None else write(b._lane, code, other, b._row, _getframe(1))
+        own = b._lane if type(b) is EagerTensor else None
+        if own is not None and own is not lane:  # a number or a tensor that is new here, and a row
+            other = row_of(own, a)
+            made = None if other is None else write(own, code, other, b._row, _getframe(1))
             if made is not None:
                 return made
         return slow(a, b)

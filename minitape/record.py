@@ -312,22 +312,20 @@ class Record:
 
         The user's frame is searched ``level`` frames up.
         """
-        row = self.find(tensor)
+        old = recording_of(tensor)
+        row = None if old is None else self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
-        value = tensor.array
         row = self.append(LEAF, 0, 0, self.here(level))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        old = recording_of(tensor)
-        movable = old is None or old.tapes <= 0 or tensor._row in old.leaves
-        if movable and old is not None and tensor._made is None:
-            tensor._made = HOOKS["moved"](tensor, old)
-        lane = self._set(row, value)
-        if movable:
+        lane = self._set(row, tensor.array)
+        if old is None or old.tapes <= 0 or tensor._row in old.leaves:
+            if old is not None and tensor._made is None:
+                tensor._made = HOOKS["moved"](tensor, old)
             tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
         return row
 
@@ -375,7 +373,7 @@ class Record:
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        if self.is_scalar(value):
+        if type(value) is self.real or (self.real is None and self.is_scalar(value)):
             self.known[row] = value
             return self
         self.arrays[row] = value
