@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import TABLE, declare
+from . import PLAIN, TABLE, declare
 from .shapes import reduced, spread
 
 Axes = tuple[int, ...] | None
@@ -46,7 +46,8 @@ def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    return TABLE["broadcast_to"](_expand(g, x, axis, keepdims), shape=tuple(x.shape))
+    g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
+    return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
 
 
 def _count(x: Any, axis: Axes) -> int:
@@ -100,7 +101,7 @@ def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
 def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
     dtype = x.dtype
     if dtype.kind == "f" and dtype.itemsize > 2 and x.size:
-        return np.add.reduce(x, axis, dtype, None, keepdims) / _count(x, axis)
+        return np.add.reduce(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
     if dtype.kind in "iu":  # integers are divided as C divides them, towards 0
         total, count = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64), max(_count(x, axis), 1)
         return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
