@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .evidence import born
 from .invalid import invalid
 from .lane import Lane
 from .primitives import TABLE, Primitive
@@ -21,6 +22,7 @@ from .quiet import hush, restore
 from .record import state
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
 
+REALS = frozenset((np.float32, np.float64))
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
@@ -34,20 +36,20 @@ def _number(x: Tensor, y: float) -> Any:
     if not dtype.differentiable:
         return y
     if record is None and state.graph is None and y != 0:  # 0.0 and -0.0 are one key
-        return _known_number(y, dtype)
+        return _known_number(y, dtype.name)
     key = (y, dtype.name)
     if record is not None and key in record.numbers:
         return record.numbers[key]
-    made = _made_number(y, dtype)
+    made = _made_number(y, dtype.name)
     if record is not None and y != 0:
         record.numbers[key] = made
     return made
 
 
-def _made_number(y: float, dtype: Any) -> EagerTensor:
+def _made_number(y: float, dtype: str) -> EagerTensor:
     before = hush()
     try:
-        return bare(dtype.as_numpy_dtype(y))
+        return bare(dtypes.as_dtype(dtype).as_numpy_dtype(y))
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     finally:
@@ -225,9 +227,20 @@ def _alike(a: Any, b: Any) -> bool:
     if type(a) is not EagerTensor or type(b) is not EagerTensor or a._lane is not None or b._lane is not None:
         return False
     x, y = a._value, b._value
-    if x.dtype is not y.dtype or x.dtype.kind != "f":
+    if x.dtype is not y.dtype or x.dtype.type not in REALS:
         return False
     return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
+
+
+def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTensor:
+    """The result of an operation on plain floats outside any recording: what ``apply`` does, without its questions."""
+    before = hush()
+    try:
+        made = bare(primitive.forward(a._value, b._value))
+    finally:
+        restore(before)
+    made._made = born("op", (a, b), primitive)
+    return made
 
 
 def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
@@ -237,7 +250,8 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
 
     def run(a: Any, b: Any) -> Any:
         if arithmetic and _alike(a, b):
-            return apply(primitive, (a, b), {})
+            outside = state.record is None and state.graph is None
+            return _computed(primitive, a, b) if outside else apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
     def slow(a: Any, b: Any) -> Any:

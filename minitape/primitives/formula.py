@@ -91,9 +91,9 @@ def _scalar_functions(real: type) -> dict[str, Any]:
 SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
 
 
-def compile_text(text: str, functions: dict[str, Any]) -> Callable[..., Any]:
-    """Makes the function ``(g, z, x, y)`` that computes ``text`` with the given meaning of its functions."""
-    return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))
+def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENTS) -> Callable[..., Any]:
+    """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions."""
+    return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
 def reads(text: str) -> set[str]:
