@@ -1,4 +1,4 @@
-"""Lanes: where a recording keeps the rows of small arrays of one shape."""
+"""Lanes: where a recording keeps the rows of arrays of one shape."""
 
 from __future__ import annotations
 
@@ -71,3 +71,20 @@ class Lane:
     def value(self, row: int) -> Any:
         """The array of a row."""
         return self.kept[row] if self.home is None else self.home.value(row)
+
+
+class Wide(Lane):
+    """The rows of large arrays of one shape: computed when somebody looks, and held only as long as somebody needs them.
+
+    They are few and their work is long, so that operators need not be quick about them: ``move`` refuses, and they go
+    the way of every other operation.
+    """
+
+    __slots__ = ()
+
+    frame = None  # type: ignore[assignment]
+    open = False  # type: ignore[assignment]
+
+    def move(self, frame: FrameType) -> bool:
+        """False: see above."""
+        return False

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .columns import CALL, LEAF
 from .custom import CUSTOM
 from .dtypes import as_dtype
 from .frames import lines_of, place_of
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .record import CALL, LEAF, Record
+from .record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 

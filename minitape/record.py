@@ -29,16 +29,18 @@ from typing import Any
 import numpy as np
 
 from . import evaluation
+from .columns import CALL, LEAF
 from .frames import own_file, place_of, user_frame
 from .kernels import ARRAY_ROW
-from .lane import Lane, spec
-from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .lane import Lane, Wide, spec
+from .primitives.elementwise import FIRST_CODE
 
-LEAF, CALL = 0, 1
 CHUNK = 16384  # rows per packed block
+FLOATS = {np.float32: np.float32, np.float64: np.float64}  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
+HELD = 2**26  # bytes of arrays that are held for rows that were put off
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -121,7 +123,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -142,6 +144,9 @@ class Record:
         self.calls: list[Call] = []
         self.late: dict[int, None] = {}  # rows of calls that were put off: computed when somebody looks, as scalar rows are
         self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
+        self.wide_lanes: dict[tuple[int, ...], Wide] = {}
+        self.wide: dict[int, Any] = {}  # rows of large arrays that are yet to be computed: weak references to their tensors
+        self.held = 0  # bytes of arrays that are there only because rows that were put off will read them
         self.fast_rows: list[int] = []  # pending rows of lanes
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
@@ -361,6 +366,21 @@ class Record:
         lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
+    def wide_lane(self, shape: tuple[int, ...]) -> Wide:
+        """The lane of large arrays of this shape."""
+        lane = self.wide_lanes.get(shape)
+        if lane is None:
+            lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type]
+        return lane
+
+    def _hold(self, row: int, tensor: Any) -> None:
+        """Keeps the array of a row that nobody kept, because a row that is computed later reads it."""
+        if tensor._lane is None and row in self.meta and row not in self.arrays:
+            self.arrays[row] = tensor.array
+            self.wide[row] = weakref.ref(tensor)
+            self.held += tensor.array.nbytes
+            self.bulky = True
+
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
         if self.is_scalar(value):
@@ -420,37 +440,67 @@ class Record:
     def put_off(
         self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]
     ) -> tuple[Record | Lane, int] | None:
-        """Writes the row of a call that is computed when somebody looks; returns the lane of its result, and the row.
+        """Writes the row of an operation that is computed when somebody looks; returns the lane of its result, and the row.
 
-        None, and nothing written, for a call that must run now: one whose result is large, or whose shape is not
-        known before; and one on arrays that the recording would have to keep for it.
+        None, and nothing written, for a call that must run now: one whose shape is not known before, and one on large
+        arrays that no tape watches.
         """
-        shapes = []
+        shapes, wide, real = [], False, self.real
+        if real is None:
+            real = self.real = FLOATS.get(inputs[0].array.dtype.type)
         for t in inputs:
             lane = t._lane
             if lane is None or lane.home is not self:
                 value = t.array
-                if value.dtype.type is not self.real or (t._home is self and t._row not in self.arrays):
+                if real is None or value.dtype.type is not real:
                     return None
                 shapes.append(value.shape)
+                wide = wide or (value.shape != () and value.size > FAST)
             else:
                 shapes.append(lane.shape)
+                wide = wide or type(lane) is Wide
         shape = primitive.shape(*shapes, **attrs)
-        if shape is None or (shape and not 0 < math.prod(shape) <= FAST):
+        size = -1 if shape is None else math.prod(shape)
+        if size < 1:
             return None
         rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
         cold = self.cold
         hot = bool(state.tapes) and not cold.issuperset(rows)
-        number = len(self.calls)
-        row = self.append(CALL, number, 0, self.here(4))
-        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
-        self.late[row] = None
+        if wide or (shape and size > FAST):
+            return self._put_off_wide(primitive, inputs, attrs, rows, shape) if hot else None
+        row = self._late_call(primitive, rows, attrs, hot)
         if not hot:
             cold.add(row)
         if not shape:
             return self, row
         lane = self.lanes.get(shape) or self._new_lane(shape)
         self.meta[row] = lane.spec
+        return lane, row
+
+    def _late_call(self, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
+        row = self.append(CALL, len(self.calls), 0, self.here(5))
+        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
+        self.late[row] = None
+        return row
+
+    def _put_off_wide(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
+                      shape: tuple[int, ...]) -> tuple[Record | Lane, int]:  # fmt: skip
+        """The same where large arrays take part, which are held until the row is computed."""
+        large = shape != () and math.prod(shape) > FAST
+        with self.lock:  # nobody computes rows now
+            for row, tensor in zip(rows, inputs, strict=True):
+                self._hold(row, tensor)
+            lane: Any = self if not shape else self.wide_lane(shape) if large else self.lanes.get(shape) or self._new_lane(shape)
+            if large and primitive.code and all(r not in self.meta or self.meta[r][0] == shape for r in rows):
+                row = lane.append(primitive.code, rows[0], rows[-1], self.here(5))
+            else:
+                row = self._late_call(primitive, rows, attrs, True)
+                if shape:
+                    self.meta[row] = lane.spec
+            if large:
+                self.wide[row] = None
+        if self.held > HELD:
+            self.evaluate()
         return lane, row
 
     # -- values -----------------------------------------------------------------------------------------------------
@@ -474,9 +524,9 @@ class Record:
         return row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE)
 
     def evaluate(self, upto: int | None = None) -> None:
-        """Computes the scalar rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
+        """Computes the rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
         n = self.base + (len(self.pending) >> 2)
-        if upto is not None and upto < n:
+        if upto is not None and upto < n and not self.wide:  # large arrays are computed with all that reads them
             n = upto
         if n > self.done:
             with self.lock:
@@ -492,6 +542,7 @@ class Record:
             evaluation.pending(self, n)
         if self.late:
             self.late = {row: None for row in self.late if row >= n}
+        self.held = 0
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -509,7 +560,7 @@ class Record:
         """Forgets what an exception (Ctrl-C, say) left noted of rows that were never written."""
         self.renumber()
         n = len(self)
-        for column in (self.meta, self.late, self.leaves, self.known, self.arrays):
+        for column in (self.meta, self.late, self.wide, self.leaves, self.known, self.arrays):
             for row in [r for r in column if r >= n]:
                 del column[row]
         for names in (self.constants, self.leaf_of):
@@ -524,7 +575,7 @@ class Record:
         """A tape that no other shares was used up: lets go of the large arrays."""
         if not self.bulky:
             return
-        if self.late:
+        if self.late or self.wide:
             self.evaluate()  # what was put off may read them
         lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
@@ -581,7 +632,7 @@ class Record:
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.late or self.lanes:
+        if self.late or self.wide or self.lanes:
             self.evaluate()
             own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
             counts = _references(self.lanes)
@@ -622,17 +673,6 @@ def _references(lanes: dict[Any, Any]) -> list[int]:
 
 
 (_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to
-
-
-def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
-    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        primitive = BY_CODE[op - FIRST_CODE]
-        return primitive, (a, b)[: len(primitive.texts) - 1]
-    if op == CALL:
-        return record.calls[a].primitive, record.calls[a].inputs
-    return None, ()
 
 
 def recording_of(tensor: Any) -> Record | None:
