@@ -76,14 +76,12 @@ class Lane:
 class Wide(Lane):
     """The rows of large arrays of one shape: computed when somebody looks, and held only as long as somebody needs them.
 
-    They are few and their work is long, so that operators need not be quick about them: ``move`` refuses, and they go
-    the way of every other operation.
+    Each has a tensor that has to be told of its value: ``move`` refuses, so that operators take their time for them.
     """
 
     __slots__ = ()
 
     frame = None  # type: ignore[assignment]
-    open = False  # type: ignore[assignment]
 
     def move(self, frame: FrameType) -> bool:
         """False: see above."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import dtypes
 from .invalid import invalid
+from .lane import Wide
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
 from .record import state
@@ -68,7 +69,7 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
     Returns None when nothing may be recorded now: the recording is closed, or another thread's.
     """
     if frame is not lane.frame and not lane.move(frame):
-        return None
+        return write_wide(lane, code, a, b, frame) if type(lane) is Wide else None
     try:
         row = lane.take()
     except StopIteration:
@@ -76,6 +77,21 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
         row = lane.take()
     lane.put((code, a, b, frame.f_lasti))
     return tensor_of_row(lane, row)
+
+
+def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
+    """The same on large arrays, which are only put off while a tape records."""
+    record = lane.home
+    if record is None or record is not state.record or record.watchers or not state.tapes:
+        return None
+    with record.lock:
+        if not all(r in record.wide or r not in record.meta for r in (a, b)):  # computed meanwhile by another thread
+            return None
+        if frame is not record.frame and not record.move(frame):
+            return None
+        row = lane.append(code, a, b, frame.f_lasti)  # type: ignore[attr-defined]
+        record.wide[row] = None
+        return tensor_of_row(lane, row)
 
 
 LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in float32, or too large for any float
@@ -126,6 +142,10 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                     made._lane, made._row = lane, row
                     made._value = made._home = made._made = None
                     return made
+                if type(lane) is Wide:
+                    made = write_wide(lane, code, a._row, other, frame)
+                    if made is not None:
+                        return made
         return slow(a, b)
 
     def reflected(a: EagerTensor, b: Any) -> Any:

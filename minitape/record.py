@@ -366,20 +366,16 @@ class Record:
         lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
-    def wide_lane(self, shape: tuple[int, ...]) -> Wide:
-        """The lane of large arrays of this shape."""
-        lane = self.wide_lanes.get(shape)
-        if lane is None:
-            lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type]
+    def _new_wide_lane(self, shape: tuple[int, ...]) -> Wide:
+        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
     def _hold(self, row: int, tensor: Any) -> None:
-        """Keeps the array of a row that nobody kept, because a row that is computed later reads it."""
-        if tensor._lane is None and row in self.meta and row not in self.arrays:
-            self.arrays[row] = tensor.array
-            self.wide[row] = weakref.ref(tensor)
-            self.held += tensor.array.nbytes
-            self.bulky = True
+        """Keeps an array that nobody kept, because a row that is computed later reads it."""
+        self.arrays[row] = tensor.array
+        self.wide[row] = weakref.ref(tensor)
+        self.held += tensor.array.nbytes
+        self.bulky = True
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
@@ -433,7 +429,9 @@ class Record:
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
                 leaf = self.leaves.get(row)
-                if leaf is not None and any(leaf.tensor is number for number in self.numbers.values()):
+                if leaf is None:
+                    continue
+                if leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values()):
                     return primitive.keeps_beside[i]  # type: ignore[no-any-return]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
@@ -445,9 +443,10 @@ class Record:
         None, and nothing written, for a call that must run now: one whose shape is not known before, and one on large
         arrays that no tape watches.
         """
-        shapes, wide, real = [], False, self.real
+        real = self.real
         if real is None:
             real = self.real = FLOATS.get(inputs[0].array.dtype.type)
+        shapes, wide = [], False
         for t in inputs:
             lane = t._lane
             if lane is None or lane.home is not self:
@@ -455,27 +454,37 @@ class Record:
                 if real is None or value.dtype.type is not real:
                     return None
                 shapes.append(value.shape)
-                wide = wide or (value.shape != () and value.size > FAST)
+                wide = wide or (value.size > FAST and value.ndim > 0)
             else:
                 shapes.append(lane.shape)
                 wide = wide or type(lane) is Wide
         shape = primitive.shape(*shapes, **attrs)
-        size = -1 if shape is None else math.prod(shape)
-        if size < 1:
+        home: Any = None if shape is None else self._home_of(shape)
+        if home is None:
             return None
         rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
-        cold = self.cold
-        hot = bool(state.tapes) and not cold.issuperset(rows)
-        if wide or (shape and size > FAST):
-            return self._put_off_wide(primitive, inputs, attrs, rows, shape) if hot else None
+        hot = bool(state.tapes) and not self.cold.issuperset(rows)
+        if wide or type(home) is Wide:
+            if not hot:
+                return None
+            plain = bool(primitive.code) and all([s == shape or s == () for s in shapes])  # a row of four integers
+            return home, self._put_off_wide(primitive, inputs, attrs, rows, home, plain)
         row = self._late_call(primitive, rows, attrs, hot)
         if not hot:
-            cold.add(row)
+            self.cold.add(row)
+        if home is not self:
+            self.meta[row] = home.spec
+        return home, row
+
+    def _home_of(self, shape: tuple[int, ...]) -> Record | Lane | None:
+        """Where rows of this shape are recorded; None for arrays without elements."""
         if not shape:
-            return self, row
-        lane = self.lanes.get(shape) or self._new_lane(shape)
-        self.meta[row] = lane.spec
-        return lane, row
+            return self
+        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
+        if lane is not None:
+            return lane
+        size = math.prod(shape)
+        return None if not size else self._new_lane(shape) if size <= FAST else self._new_wide_lane(shape)
 
     def _late_call(self, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
         row = self.append(CALL, len(self.calls), 0, self.here(5))
@@ -484,24 +493,23 @@ class Record:
         return row
 
     def _put_off_wide(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
-                      shape: tuple[int, ...]) -> tuple[Record | Lane, int]:  # fmt: skip
-        """The same where large arrays take part, which are held until the row is computed."""
-        large = shape != () and math.prod(shape) > FAST
+                      home: Any, plain: bool) -> int:  # fmt: skip
+        """The same where large arrays take part: they are held until the row is computed."""
         with self.lock:  # nobody computes rows now
             for row, tensor in zip(rows, inputs, strict=True):
-                self._hold(row, tensor)
-            lane: Any = self if not shape else self.wide_lane(shape) if large else self.lanes.get(shape) or self._new_lane(shape)
-            if large and primitive.code and all(r not in self.meta or self.meta[r][0] == shape for r in rows):
-                row = lane.append(primitive.code, rows[0], rows[-1], self.here(5))
+                if tensor._lane is None and row in self.meta and row not in self.arrays:
+                    self._hold(row, tensor)
+            if plain and home is not self:
+                row = home.append(primitive.code, rows[0], rows[-1], self.here(5))
             else:
                 row = self._late_call(primitive, rows, attrs, True)
-                if shape:
-                    self.meta[row] = lane.spec
-            if large:
+                if home is not self:
+                    self.meta[row] = home.spec
+            if type(home) is Wide:
                 self.wide[row] = None
         if self.held > HELD:
             self.evaluate()
-        return lane, row
+        return row
 
     # -- values -----------------------------------------------------------------------------------------------------
 
