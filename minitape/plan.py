@@ -194,8 +194,8 @@ def reach(tape: Any, sources: set[int]) -> Any:
     foreign: set[int] = set()
     if _all_within(tape, sources):
         start, end = tape.spans[0]
-        if not record.calls and n <= LONG and (start, end) == (0, n):
-            return None
+        if not (record.calls or record.wide_lanes) and n <= LONG and (start, end) == (0, n):
+            return None  # numbers and small arrays: shares for constants cost less than to find them
     else:
         on = on_tape(tape, foreign)
     marks = bytearray(n)

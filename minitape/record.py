@@ -533,11 +533,11 @@ class Record:
 
     def evaluate(self, upto: int | None = None) -> None:
         """Computes the rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
-        n = self.base + (len(self.pending) >> 2)
-        if upto is not None and upto < n and not self.wide:  # large arrays are computed with all that reads them
-            n = upto
-        if n > self.done:
-            with self.lock:
+        with self.lock:  # also while counting: another thread may be packing rows
+            n = len(self)
+            if upto is not None and upto < n and not self.wide:  # large arrays are computed with all that reads them
+                n = upto
+            if n > self.done:
                 self._evaluate(n)
 
     def _evaluate(self, n: int) -> None:
@@ -548,8 +548,9 @@ class Record:
             evaluation.blocks(self, min(n, self.base))
         if self.done < n:
             evaluation.pending(self, n)
-        if self.late:
-            self.late = {row: None for row in self.late if row >= n}
+        for row in list(self.late):
+            if row < n:
+                del self.late[row]
         self.held = 0
 
     # -- the end ----------------------------------------------------------------------------------------------------

@@ -30,7 +30,6 @@ from .plan import Unplanned
 from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads
-from .record import FAST
 from .schedule import BIG, Step, flat, schedule, slices
 from .sweep import Outline, unbroadcast
 from .wide import read_by_rules, settle
@@ -117,7 +116,7 @@ class _Writer:
                 steps.append(Step(f"v{row}", (), [f"v{row} = known[{row}]"]))
             if not self._wide(row):
                 self.wanted.add(f"v{row}")
-            elif row in self.kept or row in self.live:
+            elif (row in self.kept or row in self.live) and (op >= FIRST_CODE or row in self.record.late):
                 handed.append(row)
             values.append("None" if row in meta else f"v{row}")
         end = []
@@ -129,7 +128,8 @@ class _Writer:
         return steps, end
 
     def _wide(self, row: int) -> bool:
-        return self._size(row) > FAST and row in self.record.meta
+        """Whether a row that the program computes is one of large arrays."""
+        return self._shape(row) in self.record.wide_lanes
 
     def _operation(self, row: int, primitive: Any, inputs: tuple[int, ...]) -> Step:
         """The step of an elementwise row."""
