@@ -287,7 +287,11 @@ class Record:
     # -- leaves -----------------------------------------------------------------------------------------------------
 
     def constant(self, number: float) -> int:
-        """The row of a Python number that was used as an operand of a scalar operation."""
+        """The row of a Python number that was used as an operand of a row."""
+        tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None  # type: ignore[union-attr]
+        if tensor is not None and tensor._lane is self:  # a call has met it before
+            self.constants[number] = tensor._row
+            return tensor._row  # type: ignore[no-any-return]
         frame: Any = sys._getframe(3)  # of the user's above an operator, or of the operator when it asked a lane
         if frame is not self.frame:
             frame = frame.f_back
