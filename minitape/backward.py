@@ -41,14 +41,15 @@ def sweep(tape: Any, seeds: dict[int, Any], sources: set[int], recorded: bool) -
             return None
     if recorded:
         return _recorded(tape, record, known, seeds, sources)
-    found = None if known.visits is None else _written(record, known, seeds, sources)
+    alone = record.tapes == 1 and not tape._persistent
+    found = None if known.visits is None else _written(record, known, seeds, sources, alone)
     return _walked(tape, record, known, seeds, sources, False) if found is None else found
 
 
-def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], sources: set[int]) -> Swept | None:
+def _written(record: Record, known: plan.Plan, seeds: Any, sources: set[int], alone: bool) -> Swept | None:
     """The sweep as its plan's program does it; None where there is none. Nobody else computes rows meanwhile."""
     with record.lock:
-        program = known.program(record, seeds, sources)
+        program = known.program(record, seeds, sources, alone)
         if program is None:
             return None
         before = hush()

@@ -14,6 +14,7 @@ from . import kernels
 from .kernels import ARRAY_ROW
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
+from .wide import Handing
 
 
 def _reserve(record: Any, n: int) -> None:
@@ -37,7 +38,8 @@ def _rows(record: Any, n: int, ops: list[int], left: list[int], right: list[int]
     _reserve(record, n)
     values, table = record.values, scalar_table(record.real or np.float32)
     known, meta, late = record.known, record.meta, record.late
-    before = hush()
+    handing = Handing(record) if record.wide else None
+    row, before = record.done, hush()
     try:
         for row, op, a, b in zip(range(record.done, n), ops, left, right, strict=True):
             if op >= FIRST_CODE:
@@ -49,9 +51,12 @@ def _rows(record: Any, n: int, ops: list[int], left: list[int], right: list[int]
                 _late(record, row)
             elif row in known:
                 values[row] = known[row]
+            if handing is not None:
+                handing.after(row)
+        row = n
     finally:
         restore(before)
-    _computed(record, n)
+        _computed(record, row)
 
 
 def _computed(record: Any, n: int) -> None:
@@ -75,7 +80,11 @@ def _array(record: Any, row: int, op: int, a: int, b: int) -> None:
     arrays, values = record.arrays, record.values
     x = arrays[a] if a in arrays else values[a]
     y = arrays[b] if b in arrays else values[b]
-    arrays[row] = BY_CODE[op - FIRST_CODE].plain[0](None, None, x, y)
+    primitive = BY_CODE[op - FIRST_CODE]
+    if row in record.wide:
+        arrays[row] = primitive.forward(*(x, y)[: len(primitive.texts) - 1])
+    else:
+        arrays[row] = primitive.plain[0](None, None, x, y)
 
 
 def blocks(record: Any, n: int) -> None:
@@ -93,6 +102,7 @@ def blocks(record: Any, n: int) -> None:
             record.values[row] = value
     stops = iter([*record.late, n])
     stop = next(stops)
+    handing = Handing(record)
     for first, block in record.blocks:
         row, high = max(first, record.done), min(first + len(block), n)
         while row < high:
@@ -105,6 +115,7 @@ def blocks(record: Any, n: int) -> None:
                 else:
                     _array(record, row, *record.cell(row)[:3])
                 restore(before)
+                handing.after(row)
                 row += 1
     _computed(record, n)
 

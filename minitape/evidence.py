@@ -161,7 +161,7 @@ def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
     home = tensor._lane
-    if type(home) is Lane:
+    if isinstance(home, Lane):
         home = home.home
     if home is not None:
         made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .columns import CALL
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, zeros_of
 from .plan import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
-from .record import CALL, Record, state
+from .record import Record, state
 from .sweep import Sweep
 from .tape import GradientTape, log_first_n
 from .tensor import Tensor, apply, wrap

@@ -1,4 +1,4 @@
-"""Lanes: where a recording keeps the rows of small arrays of one shape."""
+"""Lanes: where a recording keeps the rows of arrays of one shape."""
 
 from __future__ import annotations
 
@@ -57,3 +57,12 @@ class Lane:
     def value(self, row: int) -> Any:
         """The array of a row."""
         return self.kept[row] if self.home is None else self.home.value(row)
+
+
+class Wide(Lane):
+    """The rows of large arrays of one shape: computed when somebody looks, and held only as long as somebody needs them.
+
+    Each has a tensor that has to be told of its value, so operators take their time for them.
+    """
+
+    __slots__ = ()

@@ -16,11 +16,11 @@ import numpy as np
 from . import dtypes
 from .evidence import born
 from .invalid import invalid
-from .lane import Lane
+from .lane import Wide
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
-from .record import state
-from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, wrap
+from .record import Record, state
+from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
 
 REALS = frozenset((np.float32, np.float64))
 # the operators that write rows: Python's name -> the primitive's
@@ -80,7 +80,9 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
 
     Returns None when nothing may be recorded now: the recording is closed, or another thread's.
     """
-    home = lane.home if type(lane) is Lane else lane
+    if type(lane) is Wide:
+        return write_wide(lane, code, a, b, frame)
+    home = lane if type(lane) is Record else lane.home
     if home is None or (frame is not home.frame and not home.move(frame)):
         return None
     try:
@@ -97,6 +99,21 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
     made._lane, made._row = lane, row
     made._value = made._home = made._made = None
     return made
+
+
+def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
+    """The same on large arrays, which are only put off while a tape records."""
+    record = lane.home
+    if record is None or record is not state.record or record.watchers or not state.tapes:
+        return None
+    with record.lock:
+        if not all(r in record.wide or r not in record.meta for r in (a, b)):  # computed meanwhile by another thread
+            return None
+        if frame is not record.frame and not record.move(frame):
+            return None
+        row = lane.append(code, a, b, frame.f_lasti)
+        record.wide[row] = None
+        return tensor_of_row(lane, row)
 
 
 LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in float32, or too large for any float
@@ -119,21 +136,21 @@ def row_of(lane: Any, b: Any) -> int | None:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
-    own, home = b._lane, lane.home if type(lane) is Lane else lane
+    own, home = b._lane, lane if type(lane) is Record else lane.home
     if own is not None and (own is lane or own is home):
         return b._row  # type: ignore[no-any-return]
     if own is None:
         shape, real = b._value.shape, b._value.dtype.type
     else:
         shape, real = own.shape, own.real
-    if real is not lane.real or (shape and shape != lane.shape) or _open(lane) is None:
+    if real is not lane.real or (shape and (shape != lane.shape or type(lane) is Wide)) or _open(lane) is None:
         return None
     return home.enter(b)  # type: ignore[no-any-return]
 
 
 def _open(lane: Any) -> Any:
     """The recording of a lane, where it takes rows of this thread now; else None."""
-    home = lane.home if type(lane) is Lane else lane
+    home = lane if type(lane) is Record else lane.home
     return home if home is not None and home.open and home is state.record else None
 
 

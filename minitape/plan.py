@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from . import kernels
+from .columns import CALL, LEAF, operation_of
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE, STOP_CODE, compile_recorded, scalar_table
-from .record import CALL, LEAF, LONG, Record, operation_of
+from .record import LONG, Record
+from .wide import live
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
 PLANS = 64  # so many plans are kept; then all are made anew
@@ -50,21 +52,26 @@ class Plan:
             self._written[key] = found + 1
         return found
 
-    def program(self, record: Any, seeds: dict[int, Any], sources: set[int]) -> Any:
-        """The sweep for these targets as one function (see minitape.straight), once it is met often; else None."""
+    def program(self, record: Any, seeds: dict[int, Any], sources: set[int], alone: bool) -> Any:
+        """The sweep for these targets as one function (see minitape.straight), once it is met often; else None.
+
+        ``alone`` when no other sweep follows on this recording.
+        """
         if self.visits is None or type(record.values) is not list or record.watchers:
             return None
         for row, seed in seeds.items():
             if seed.shape != (record.meta[row][0] if row in record.meta else ()):
                 return None
-        key = (*seeds, record.done)
+        waiting = live(record) if record.wide else ()
+        key = (*seeds, record.done, alone, waiting) if record.wide else (*seeds, record.done)
         found = self._met(key)
         if type(found) is int:
-            if found < OFTEN or len(self.visits) > LONG:
+            often = OFTEN // 8 if record.wide else OFTEN  # long work, and half of it goes by in blocks
+            if found < often or len(self.visits) > LONG:
                 return None
             from .straight import write
 
-            found = self._written[key] = write(record, self.visits, list(seeds), sources, record.done)
+            found = self._written[key] = write(record, self.visits, list(seeds), sources, alone, waiting)
         return found if found is not None and found.needs <= record.arrays.keys() else None
 
     def walk_only(self) -> None:
@@ -187,8 +194,8 @@ def reach(tape: Any, sources: set[int]) -> Any:
     foreign: set[int] = set()
     if _all_within(tape, sources):
         start, end = tape.spans[0]
-        if not record.calls and n <= LONG and (start, end) == (0, n):
-            return None
+        if not (record.calls or record.wide_lanes) and n <= LONG and (start, end) == (0, n):
+            return None  # numbers and small arrays: shares for constants cost less than to find them
     else:
         on = on_tape(tape, foreign)
     marks = bytearray(n)

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from .columns import CALL, LEAF
 from .custom import CUSTOM
 from .dtypes import as_dtype
 from .frames import lines_of, place_of
 from .plan import on_tape
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .record import CALL, LEAF, Record
+from .record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 
@@ -152,7 +153,7 @@ class Reader:
         op, a, b, _ = cell
         if op >= FIRST_CODE:
             values = self.values
-            if row in record.meta:  # small arrays
+            if row in record.meta:
                 return self._array(row, op, a, b)
             return scalar_table(record.real or np.float32)[op].forward(None, None, values[a], values[b])
         if op == CALL and a >= len(record.calls) and record.open:
@@ -169,20 +170,25 @@ class Reader:
         return record.values[row] if row < record.done else _MISSING if record.open else None
 
     def _array(self, row: int, op: int, a: int, b: int) -> Any:
-        """The value of a row of small arrays; computed here where the recording has not needed it yet."""
-        arrays = self.record.arrays  # type: ignore[union-attr]
-        if row in arrays:
-            return arrays[row]
+        """The value of an elementwise row of arrays; computed here where the recording has not needed it yet."""
+        if self._is_known(row):
+            return self.record.arrays.get(row)  # type: ignore[union-attr]
         primitive = BY_CODE[op - FIRST_CODE]
         return self._computed(row, primitive, (a, b)[: len(primitive.rules)], {})
 
     def _late(self, row: int, call: Any) -> Any:
         """The value of a call that was put off; computed here where the recording has not needed it yet."""
-        arrays = self.record.arrays  # type: ignore[union-attr]
-        if row in arrays:
-            return arrays[row]
+        if self._is_known(row):
+            return self.record.arrays.get(row)  # type: ignore[union-attr]
         value = self._computed(row, call.primitive, call.inputs, call.attrs)
         return value if value is None or value.ndim else value[()]
+
+    def _is_known(self, row: int) -> bool:
+        """Whether the recording has computed the array of a row, or does so now: large ones are not computed twice."""
+        record: Record = self.record  # type: ignore[assignment]
+        if row in record.wide:
+            record.evaluate()
+        return row in record.arrays or row < record.done
 
     def _computed(self, row: int, primitive: Any, inputs: Iterable[int], attrs: dict[str, Any]) -> Any:
         arrays = self.record.arrays  # type: ignore[union-attr]

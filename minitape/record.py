@@ -30,16 +30,18 @@ from typing import Any
 import numpy as np
 
 from . import evaluation
+from .columns import CALL, LEAF
 from .frames import own_file, place_of, user_frame
 from .kernels import ARRAY_ROW
-from .lane import Lane, spec
-from .primitives.elementwise import BY_CODE, FIRST_CODE
+from .lane import Lane, Wide, spec
+from .primitives.elementwise import FIRST_CODE
 
-LEAF, CALL = 0, 1
 CHUNK = 16384  # rows per packed block
+FLOATS = {np.float32: np.float32, np.float64: np.float64}  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
+HELD = 2**26  # bytes of arrays that are held for rows that were put off
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -136,7 +138,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -157,6 +159,9 @@ class Record:
         self.calls: list[Call] = []
         self.late: dict[int, None] = {}  # rows of calls that were put off: computed when somebody looks, as scalar rows are
         self.lanes: dict[tuple[int, ...], Lane] = {}  # by shape
+        self.wide_lanes: dict[tuple[int, ...], Wide] = {}
+        self.wide: dict[int, Any] = {}  # rows of large arrays that are yet to be computed: weak references to their tensors
+        self.held = 0  # bytes of arrays that are there only because rows that were put off will read them
         self.fast_rows: list[int] = []  # pending rows of lanes
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
@@ -298,6 +303,10 @@ class Record:
 
     def constant(self, number: float) -> int:
         """The row of a Python number that was used as an operand: of the operator two frames up."""
+        tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None  # type: ignore[union-attr]
+        if tensor is not None and tensor._lane is self:  # a call has met it before
+            self.constants[number] = tensor._row
+            return tensor._row  # type: ignore[no-any-return]
         frame = sys._getframe(3)
         row = self.append(LEAF, 0, 0, frame.f_lasti if frame is self.frame else self.here(4))
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
@@ -371,6 +380,17 @@ class Record:
         lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
+    def _new_wide_lane(self, shape: tuple[int, ...]) -> Wide:
+        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type]
+        return lane
+
+    def _hold(self, row: int, tensor: Any) -> None:
+        """Keeps an array that nobody kept, because a row that is computed later reads it."""
+        self.arrays[row] = tensor.array
+        self.wide[row] = weakref.ref(tensor)
+        self.held += tensor.array.nbytes
+        self.bulky = True
+
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
         if type(value) is self.real or (self.real is None and self.is_scalar(value)):
@@ -423,49 +443,91 @@ class Record:
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
                 leaf = self.leaves.get(row)
-                if leaf is not None and any(leaf.tensor is number for number in self.numbers.values()):
+                if leaf is None:
+                    continue
+                if leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values()):
                     return primitive.keeps_beside[i]  # type: ignore[no-any-return]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def put_off(
         self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]
     ) -> tuple[Record | Lane, int] | None:
-        """Writes the row of a call that is computed when somebody looks; returns the lane of its result, and the row.
+        """Writes the row of an operation that is computed when somebody looks; returns the lane of its result, and the row.
 
-        None, and nothing written, for a call that must run now: one whose result is large, or whose shape is not
-        known before; and one on arrays that the recording would have to keep for it.
+        None, and nothing written, for a call that must run now: one whose shape is not known before, and one on large
+        arrays that no tape watches.
         """
+        real = self.real
+        if real is None:
+            real = self.real = FLOATS.get(inputs[0].array.dtype.type)
         rows: list[Any] = []
-        shapes = []
+        shapes, wide = [], False
         for t in inputs:
             lane = t._lane
             if lane is self or (lane is not None and lane.home is self):
                 shapes.append(lane.shape)
                 rows.append(t._row)
+                wide = wide or type(lane) is Wide
                 continue
             value = t.array
-            if value.dtype.type is not self.real or (t._home is self and t._row not in self.arrays):
+            if real is None or value.dtype.type is not real:
                 return None
             shapes.append(value.shape)
             rows.append(None)
+            wide = wide or (value.size > FAST and value.ndim > 0)
         shape = primitive.shape(*shapes, **attrs)
-        to = self if shape == () else self.lanes.get(shape)
-        if to is None:
-            if shape is None or not 0 < math.prod(shape) <= FAST:
-                return None
-            to = self._new_lane(shape)
+        home: Any = None if shape is None else self.lanes.get(shape) or self._home_of(shape)
+        if home is None:
+            return None
         if None in rows:
             rows = [self.enter(t) if row is None else row for t, row in zip(inputs, rows, strict=True)]
-        cold, number = self.cold, len(self.calls)
-        hot = not cold.issuperset(rows) and bool(state.tapes)
-        row = self.append(CALL, number, 0, self.here(4))
-        self.calls.append(Call(row, primitive, tuple(rows), attrs, 1, hot))
-        self.late[row] = None
+        hot = not self.cold.issuperset(rows) and bool(state.tapes)
+        if wide or type(home) is Wide:
+            if not hot:
+                return None
+            plain = bool(primitive.code) and all([s == shape or s == () for s in shapes])  # a row of four integers
+            return home, self._put_off_wide(primitive, inputs, attrs, tuple(rows), home, plain)
+        row = self._late_call(primitive, tuple(rows), attrs, hot)
         if not hot:
-            cold.add(row)
-        if to is not self:
-            self.meta[row] = to.spec
-        return to, row
+            self.cold.add(row)
+        if home is not self:
+            self.meta[row] = home.spec
+        return home, row
+
+    def _home_of(self, shape: tuple[int, ...]) -> Record | Lane | None:
+        """Where rows of this shape are recorded; None for arrays without elements."""
+        if not shape:
+            return self
+        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
+        if lane is not None:
+            return lane
+        size = math.prod(shape)
+        return None if not size else self._new_lane(shape) if size <= FAST else self._new_wide_lane(shape)
+
+    def _late_call(self, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
+        row = self.append(CALL, len(self.calls), 0, self.here(5))
+        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
+        self.late[row] = None
+        return row
+
+    def _put_off_wide(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
+                      home: Any, plain: bool) -> int:  # fmt: skip
+        """The same where large arrays take part: they are held until the row is computed."""
+        with self.lock:  # nobody computes rows now
+            for row, tensor in zip(rows, inputs, strict=True):
+                if tensor._lane is None and row in self.meta and row not in self.arrays:
+                    self._hold(row, tensor)
+            if plain and home is not self:
+                row = home.append(primitive.code, rows[0], rows[-1], self.here(5))
+            else:
+                row = self._late_call(primitive, rows, attrs, True)
+                if home is not self:
+                    self.meta[row] = home.spec
+            if type(home) is Wide:
+                self.wide[row] = None
+        if self.held > HELD:
+            self.evaluate()
+        return row
 
     # -- values -----------------------------------------------------------------------------------------------------
 
@@ -488,12 +550,12 @@ class Record:
         return row >= self.done and (row in self.late or self.cell(row)[0] >= FIRST_CODE)
 
     def evaluate(self, upto: int | None = None) -> None:
-        """Computes the scalar rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
-        n = self.base + (len(self.pending) >> 2)
-        if upto is not None and upto < n:
-            n = upto
-        if n > self.done:
-            with self.lock:
+        """Computes the rows up to (not including) row ``upto``: here when they are few, else in a kernel."""
+        with self.lock:  # also while counting: another thread may be packing rows
+            n = len(self)
+            if upto is not None and upto < n and not self.wide:  # large arrays are computed with all that reads them
+                n = upto
+            if n > self.done:
                 self._evaluate(n)
 
     def _evaluate(self, n: int) -> None:
@@ -504,8 +566,10 @@ class Record:
             evaluation.blocks(self, min(n, self.base))
         if self.done < n:
             evaluation.pending(self, n)
-        if self.late:
-            self.late = {row: None for row in self.late if row >= n}
+        for row in list(self.late):
+            if row < n:
+                del self.late[row]
+        self.held = 0
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
@@ -523,7 +587,7 @@ class Record:
         """Forgets what an exception (Ctrl-C, say) left noted of rows that were never written."""
         self.renumber()
         n = len(self)
-        for column in (self.meta, self.late, self.leaves, self.known, self.arrays):
+        for column in (self.meta, self.late, self.wide, self.leaves, self.known, self.arrays):
             for row in [r for r in column if r >= n]:
                 del column[row]
         for names in (self.constants, self.leaf_of):
@@ -538,7 +602,7 @@ class Record:
         """A tape that no other shares was used up: lets go of the large arrays."""
         if not self.bulky:
             return
-        if self.late:
+        if self.late or self.wide:
             self.evaluate()  # what was put off may read them
         lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
@@ -595,7 +659,7 @@ class Record:
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.late or self.lanes:
+        if self.late or self.wide or self.lanes:
             self.evaluate()
             own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
             counts = _references(self.lanes)
@@ -633,17 +697,6 @@ def _references(lanes: dict[Any, Any]) -> list[int]:
 
 
 (_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to
-
-
-def operation_of(record: Any, row: int) -> tuple[Any, tuple[int, ...]]:
-    """(primitive, input rows) of the operation that wrote a row; None and no inputs for a leaf."""
-    op, a, b, _ = record.cell(row)
-    if op >= FIRST_CODE:
-        primitive = BY_CODE[op - FIRST_CODE]
-        return primitive, (a, b)[: len(primitive.texts) - 1]
-    if op == CALL:
-        return record.calls[a].primitive, record.calls[a].inputs
-    return None, ()
 
 
 def recording_of(tensor: Any) -> Record | None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .columns import CALL, operation_of
 from .ends import seed_of
 from .plan import reach
 from .primitives.elementwise import FIRST_CODE, scalar_table
-from .record import CALL, Record, operation_of
+from .record import Record
 from .sweep import Sweep
 from .values import show_value
 

@@ -13,6 +13,7 @@ often enough is written down as text with all of them answered, and compiled. Of
     g0 = g0 + (g1 * v0)
 
 The formulas are those of the table of derivatives, in the order of the plan: the numbers are the walk's to the last bit.
+What is written here are steps; :mod:`minitape.schedule` turns them into lines, those on large arrays block by block.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ import ast
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from .plan import Unplanned
-from .primitives.blocks import BLOCK, LARGE, WRITTEN, accumulate, buffer
+from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads
+from .schedule import BIG, Step, flat, schedule, slices
 from .sweep import Outline, unbroadcast
+from .wide import read_by_rules, settle
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-BIG = 4096  # elements from which on an adjoint is dropped as soon as it was handed on
 
 Program = Callable[[Any, dict[int, Any]], dict[int, Any]]
 
@@ -42,41 +43,52 @@ class Unwritable(Exception):
     """This plan has a row that only the walk knows how to pass."""
 
 
-def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, done: int) -> Program | None:
-    """The program of a plan for these target rows, on a recording whose rows below ``done`` have their values.
+def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, alone: bool = False,
+          live: Sequence[int] = ()) -> Program | None:  # fmt: skip
+    """The program of a plan for these target rows, on a recording that has the values of some of its rows already.
 
-    ``program(record, seeds)`` computes the rows up to the last target, and returns the adjoints of the sources by row.
-    It may be used on every recording of the same structure that holds the arrays in ``program.needs``. None for a plan
-    that has to be walked: one with slices, several outputs, or other dtypes than float32 and float64 on the way.
+    ``program(record, seeds)`` computes the rows up to the last target (all rows, where large arrays are among them),
+    and returns the adjoints of the sources by row. It may be used on every recording of the same structure that holds
+    the arrays in ``program.needs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
+    those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
+    dtypes than float32 and float64 on the way.
     """
     try:
-        return _Writer(record, targets, sources, done).write(visits)
+        return _Writer(record, targets, sources, alone, live).write(visits)
     except Unwritable:
         return None
 
 
 class _Writer:
-    def __init__(self, record: Any, targets: Sequence[int], sources: Any, done: int) -> None:
-        self.record, self.targets, self.sources, self.done = record, targets, sources, done
-        self.high = max(targets)
+    def __init__(self, record: Any, targets: Sequence[int], sources: Any, alone: bool, live: Sequence[int]) -> None:
+        self.record, self.targets, self.sources, self.done = record, targets, sources, record.done
+        self.high = len(record) - 1 if record.wide else max(targets)
+        self.live = live
+        self.kept = set() if alone or not record.wide else read_by_rules(record, min(record.wide))
         self.scope: dict[str, Any] = {
-            "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": _flat,
-            "buffer": buffer, "slices": _slices,
+            "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": flat,
+            "buffer": buffer, "slices": slices, "settle": settle, "kept": self.kept,
         }  # fmt: skip
         self.scope |= {f"a_{name}": function for name, function in ARRAY.items()}
         self.scope |= {f"s_{name}": function for name, function in SCALAR.get(record.real, {}).items()}
-        self.read: set[int] = set()  # rows whose values the backward lines read
+        self.read: set[int] = set()  # rows whose values are read, but made by no line of the program
         self.needs: set[int] = set()  # ... of which these are found among the recording's arrays
         self.arrived: set[int] = set(targets)
-        self.run = _Run()
+        self.wanted: set[str] = set()  # names that are read at the end
 
     def write(self, visits: Sequence[Any]) -> Any:
-        backward = self._backward(self._useful(visits))
-        forward = self._forward()
-        results = ", ".join(f"{r}: g{r}" for r in self.sources if r in self.arrived)
+        steps, end = self._forward()
+        steps += self._backward(self._useful(visits))
+        results = [r for r in self.sources if r in self.arrived]
+        self.wanted.update([f"g{r}" for r in results])
+        sizes = {f"{kind}{row}": self._size(row) for row in self.record.meta for kind in "vg"}
         lines = [
-            "def program(record, seeds):", *forward, *[f"g{r} = seeds[{r}]" for r in self.targets], *backward,
-            f"return {{{results}}}",
+            "def program(record, seeds):",
+            "known, values, arrays, calls = record.known, record.values, record.arrays, record.calls",
+            *map(self._fetched, sorted(self.read)),
+            *[f"g{r} = seeds[{r}]" for r in self.targets],
+            *schedule(steps, self.wanted, sizes), *end,
+            f"return {{{', '.join(f'{r}: g{r}' for r in results)}}}",
         ]  # fmt: skip
         exec(compile("\n    ".join(lines), "<formula sweep>", "exec"), self.scope)
         program = self.scope["program"]
@@ -91,32 +103,56 @@ class _Writer:
 
     # -- forward ------------------------------------------------------------------------------------------------------
 
-    def _forward(self) -> list[str]:
-        """The lines that compute the rows from ``done`` on, and those that fetch what is read of the others."""
-        meta, lines, values = self.record.meta, [], []
+    def _forward(self) -> tuple[list[Step], list[str]]:
+        """The steps that compute the rows from ``done`` on, and the lines at the end that hand their values over."""
+        meta, steps, values, handed = self.record.meta, [], [], []
         for row in range(self.done, self.high + 1):
             op, a, b, _ = self.record.cell(row)
             if op >= FIRST_CODE:
-                text = self._filled(BY_CODE[op - FIRST_CODE].texts[0], row, (a, b), x=self._value(a), y=self._value(b))
-                lines.append(f"v{row} = {f'arrays[{row}] = ' if row in meta else ''}{text}")
+                steps.append(self._operation(row, BY_CODE[op - FIRST_CODE], (a, b)))
             elif row in self.record.late:
-                lines.append(self._late(row, self.record.calls[a], a))
+                steps.append(self._late(row, self.record.calls[a], a))
             elif row not in meta:
-                lines.append(f"v{row} = known[{row}]")
+                steps.append(Step(f"v{row}", (), [f"v{row} = known[{row}]"]))
+            if not self._wide(row):
+                self.wanted.add(f"v{row}")
+            elif (row in self.kept or row in self.live) and (op >= FIRST_CODE or row in self.record.late):
+                handed.append(row)
             values.append("None" if row in meta else f"v{row}")
-        if lines:
-            lines += [f"values[{self.done}:] = [{', '.join(values)}]", f"record.done = {self.high + 1}"]
-        return [
-            "known, values, arrays, calls = record.known, record.values, record.arrays, record.calls",
-            *[self._fetched(row) for row in sorted(self.read)], *lines,
-        ]  # fmt: skip
+        end = []
+        if values:
+            end += [f"values[{self.done}:] = [{', '.join(values)}]", f"record.done = {self.high + 1}"]
+        if self.record.wide:
+            self.wanted.update([f"v{row}" for row in handed])
+            end.append(f"settle(record, kept, {{{', '.join(f'{row}: v{row}' for row in handed)}}})")
+        return steps, end
 
-    def _late(self, row: int, call: Any, number: int) -> str:
-        """The line of a call that was put off."""
+    def _wide(self, row: int) -> bool:
+        """Whether a row that the program computes is one of large arrays."""
+        return self._shape(row) in self.record.wide_lanes
+
+    def _operation(self, row: int, primitive: Any, inputs: tuple[int, ...]) -> Step:
+        """The step of an elementwise row."""
+        text, name, meta = primitive.texts[0], f"v{row}", self.record.meta.get(row)
+        read = [r for n, r in zip("xy", inputs, strict=True) if n in reads(text)]
+        x, y = map(self._value, inputs)
+        line = self._filled(text, row, inputs, x=x, y=y)
+        if self._size(row) < LARGE:
+            store = f"arrays[{row}] = " if meta is not None and not self._wide(row) else ""
+            return Step(name, (x, y), [f"{name} = {store}{line}"])
+        self.scope[f"f{row}"] = primitive.forward
+        given = (x, y)[: len(primitive.texts) - 1]
+        arrays = [f"v{r}" for r in read if self._shape(r)]
+        blocks = self._filled(text, row, inputs, **{n: f"b{v}" if v in arrays else v for n, v in zip("xy", (x, y), strict=True)})
+        return Step(name, given, [f"{name} = f{row}({', '.join(given)})"], blocks, arrays, meta)
+
+    def _late(self, row: int, call: Any, number: int) -> Step:
+        """The step of a call that was put off."""
         self.scope[f"f{row}"] = call.primitive.forward
-        values = ", ".join(self._value(r) for r in call.inputs)
-        run = f"f{row}({values}{f', **calls[{number}].attrs' if call.attrs else ''})"
-        return f"v{row} = arrays[{row}] = {run}" if row in self.record.meta else f"v{row} = {run}[()]"
+        values = [self._value(r) for r in call.inputs]
+        run = f"f{row}({', '.join(values)}{f', **calls[{number}].attrs' if call.attrs else ''})"
+        store = f"arrays[{row}] = " if row in self.record.meta and not self._wide(row) else ""
+        return Step(f"v{row}", values, [f"v{row} = {store}{run}{'' if row in self.record.meta else '[()]'}"])
 
     def _value(self, row: int) -> str:
         """The name of a row's value; the rows that no line of the program computes are fetched first."""
@@ -131,8 +167,12 @@ class _Writer:
         if row in self.record.arrays:
             self.needs.add(row)
             return f"v{row} = arrays[{row}]"
-        self.scope[f"o{row}"] = Outline(*self.record.meta[row])
-        return f"v{row} = o{row}"
+        return f"v{row} = {self._outline(row)}"
+
+    def _outline(self, row: int) -> str:
+        """The name of what stands for a value whose elements nobody reads."""
+        self.scope[f"o{row}"] = Outline(*self.record.meta.get(row, ((), np.dtype(self.record.real))))
+        return f"o{row}"
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -151,11 +191,10 @@ class _Writer:
             kept.append((row, rule, a, b, to, last))
         return kept[::-1]
 
-    def _backward(self, visits: list[Any]) -> list[str]:
-        lines: list[str] = []
+    def _backward(self, visits: list[Any]) -> list[Step]:
+        steps: list[Step] = []
         before = -1
-        after = [*(row for row, *_ in visits[1:]), -1]
-        for (row, rule, a, b, to, _), following in zip(visits, after, strict=False):
+        for row, rule, a, b, to, _ in visits:
             if rule is None and self.record.calls[a].outputs != 1:
                 raise Unwritable
             if row not in self.arrived:
@@ -163,23 +202,16 @@ class _Writer:
             if self.record.meta.get(row, ((), FLOATS[0]))[1] not in FLOATS:
                 raise Unwritable
             if rule is None:
-                lines += self._call(row, self.record.calls[a], a, to)
+                steps += self._call(row, self.record.calls[a], a, to)
             else:  # a row's first visit is for a, where a wants a share at all
                 primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
                 index = 0 if to == a and row != before else 1
-                lines += self._formula(primitive, row, (a, b), index)
-            if following != row:
-                self.run.ended.add(row)
-                if row not in self.sources and self._size(row) >= BIG:
-                    if self.run.steps:
-                        self.run.drops.append(row)
-                    else:
-                        lines.append(f"g{row} = None")
+                steps += self._formula(primitive, row, (a, b), index)
             before = row
-        return lines + self._flush()
+        return steps
 
-    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, rule: Any = None) -> list[str]:
-        """The lines of one share that a formula of the table gives; large arrays wait, or go through the blocked ``rule``."""
+    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int) -> list[Step]:
+        """The step of one share that a formula of the table gives; none where it gives nothing."""
         text, to = primitive.texts[1 + index], inputs[index]
         if text == "-":
             return []
@@ -187,18 +219,18 @@ class _Writer:
         names = {name: f"g{row}" if name == "g" else self._value(r) for name, r in rows.items() if name in read}
         shape, first = self._shape(row if "g" in read or "z" in read else to), self._arrives(to)
         share = self._filled(text, row, inputs, **names)
-        if rule is None:
-            return [*self._flush(), self._add(to, share, shape, first)]
+        if max(self._size(r) for r in (row, *inputs)) < LARGE:
+            return [Step(f"g{to}", names.values(), [self._add(to, share, shape, first)], adds=not first)]
         if share not in names.values():  # more than handing on
-            self.scope[f"r{row}_{index}"] = rule
+            self.scope[f"r{row}_{index}"] = primitive.rules[index]
             share = f"r{row}_{index}({', '.join(names.get(n, 'None') for n in 'gzxy')})"
-        line = self._add(to, share, shape, first)
-        if not self._in_blocks(row, to, [rows[name] for name in names]):
-            return [*self._flush(), line]
-        lines = [] if self.run.takes(self.record.meta[to]) else self._flush()
-        parts = {n: label if self._shape(rows[n]) == () else self.run.part(label) for n, label in names.items()}
-        self.run.add(to, self._filled(text, row, inputs, **parts), first, line, self.record.meta[to])
-        return lines
+        step = Step(f"g{to}", names.values(), [self._add(to, share, shape, first)], adds=not first)
+        if self._in_blocks(row, to, [rows[name] for name in names]):
+            step.meta = self.record.meta[to]
+            step.arrays = [label for n, label in names.items() if self._shape(rows[n])]
+            parts = {n: f"b{label}" if self._shape(rows[n]) else label for n, label in names.items()}
+            step.share = self._filled(text, row, inputs, **parts)
+        return [step]
 
     def _arrives(self, row: int) -> bool:
         """Notes that a share arrives at a row; True for the first one."""
@@ -212,50 +244,48 @@ class _Writer:
         like = meta.get(to)
         return self._size(to) >= LARGE and meta.get(row) == like and all(meta.get(r, like) == like for r in rows)
 
-    def _flush(self) -> list[str]:
-        """The lines of the shares that wait to be computed block by block; one by one where they are few."""
-        run, self.run = self.run, _Run()
-        if sum(not text.isidentifier() for _, text, _, _ in run.steps) < 2:
-            return [line for *_, line in run.steps] + [f"g{row} = None" for row in run.drops]
-        wanted = [to for to in run.made if to in self.sources or to not in run.ended]
-        return run.lines(wanted) + [f"g{row} = None" for row in run.drops if row in wanted or f"g{row}" in run.given]
-
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
         array, squares = row in self.record.meta, self._shape(inputs[-1]) == () != self._shape(inputs[0])
         return _template(text, "a_" if array else "s_", squares).format(**names)
 
-    def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[str]:
-        """The lines of the shares of a call's inputs."""
+    def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[Step]:
+        """The steps of the shares of a call's inputs."""
         primitive, inputs, record = call.primitive, call.inputs, self.record
         if primitive.rules is None or primitive.name in ("custom_gradient", "py_function"):
             raise Unwritable
         if any(record.meta.get(r, ((), FLOATS[0]))[1] not in FLOATS for r in (inputs[i] for i in wanted)):
             raise Unwritable
-        lines: list[str] = []
         if primitive.code:
-            large = max(self._size(r) for r in (row, *inputs)) >= LARGE
-            for i in wanted:
-                lines += self._formula(primitive, row, inputs, i, primitive.rules[i] if large else None)
-            return lines
-        lines += self._flush()
-        values = ", ".join(self._value(r) for r in (row, *inputs))
+            return [step for i in wanted for step in self._formula(primitive, row, inputs, i)]
+        read = set(record.read_inputs(primitive, inputs))
+        values = [self._value(row) if primitive.keeps_output else self._outline(row)]
+        values += [self._value(r) if i in read else self._outline(r) for i, r in enumerate(inputs)]
+        attrs = f", **calls[{number}].attrs" if call.attrs else ""
+        given, steps = f"(g{row}, {', '.join(values)}{attrs})", []
+        names = (f"g{row}", *values)
         if callable(primitive.rules):
             self.scope[f"r{row}"] = primitive.rules
-            lines.append(f"s = r{row}(g{row}, {values}, **calls[{number}].attrs)")
+            steps.append(Step(f"s{row}", names, [f"s{row} = r{row}{given}"]))
         for i in wanted:
+            share = f"s{row}[{i}]"
             if not callable(primitive.rules):
                 if primitive.rules[i] is None:
                     continue
-                self.scope[f"r{row}_{i}"] = primitive.rules[i]
-                attrs = f", **calls[{number}].attrs" if call.attrs else ""
-                share = f"r{row}_{i}(g{row}, {values}{attrs})"
-            else:
-                share = f"s[{i}]"
-            shape = self._shape(inputs[i])
-            lines += [f"t = {share}", f"if type(t) is not A or t.shape != {shape!r}: t = fit(t, {shape!r})"]
-            lines.append(self._add(inputs[i], "t", shape, self._arrives(inputs[i])))
-        return lines
+                self.scope[f"r{row}_{i}"], share = primitive.rules[i], f"r{row}_{i}{given}"
+            steps.append(self._share(inputs[i], share, (f"s{row}",) if callable(primitive.rules) else names))
+        return steps
+
+    def _share(self, to: int, share: str, names: Sequence[str]) -> Step:
+        """The step that hands on what the rule of a call gives, in the shape of the input."""
+        shape, first = self._shape(to), self._arrives(to)
+        name = f"g{to}" if first else "t"
+        lines = [f"{name} = {share}", f"if type({name}) is not A or {name}.shape != {shape!r}: {name} = fit({name}, {shape!r})"]
+        if not first:
+            lines.append(self._add(to, name, shape, first))
+            if self._size(to) >= BIG:
+                lines.append("t = None")
+        return Step(f"g{to}", names, lines, adds=not first)
 
     def _add(self, row: int, share: str, shape: tuple[int, ...], first: bool) -> str:
         """The line that adds a share of this shape to the adjoint of a row."""
@@ -266,61 +296,6 @@ class _Writer:
         if self._size(row) >= LARGE:
             return f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"
         return f"g{row} = g{row} + ({share})"
-
-
-class _Run:
-    """Shares on large arrays of one shape that follow each other: computed together, block by block through the cache."""
-
-    def __init__(self) -> None:
-        self.meta: Any = None  # their shape and dtype
-        self.steps: list[tuple[int, str, bool, str]] = []  # row, share, whether it is its first, the line without blocks
-        self.given: dict[str, None] = {}  # the arrays that are read
-        self.made: dict[int, None] = {}  # the rows to which something is added
-        self.ended: set[int] = set()  # rows that are read no more
-        self.drops: list[int] = []  # rows whose adjoints nobody needs any more
-
-    def takes(self, meta: Any) -> bool:
-        return not self.steps or self.meta == meta
-
-    def part(self, label: str) -> str:
-        """The name of a block of an array."""
-        if not (label[0] == "g" and int(label[1:]) in self.made):
-            self.given[label] = None
-        return f"b{label}"
-
-    def add(self, row: int, share: str, first: bool, line: str, meta: Any) -> None:
-        if not first and row not in self.made:
-            self.part(f"g{row}")
-        self.steps.append((row, share, first, line))
-        self.made[row], self.meta = None, meta
-
-    def lines(self, wanted: Sequence[int]) -> list[str]:
-        """The loop over blocks; of the adjoints it makes only the ``wanted`` ones are kept."""
-        shape, dtype = self.meta
-        return [
-            *[f"f{name} = flat({name})" for name in self.given],
-            *[f"g{row} = buffer({shape!r}, {dtype.str!r}); w{row} = g{row}.reshape(-1)" for row in wanted],
-            f"for at in slices({math.prod(shape)}):",
-            *[f"    b{name} = f{name}[at] if type(f{name}) is A else f{name}" for name in self.given],
-            *[f"    bg{row} = {share if first else f'bg{row} + ({share})'}" for row, share, first, _ in self.steps],
-            *[f"    w{row}[at] = bg{row}" for row in wanted],
-            " = ".join([*(f"f{name}" for name in self.given), *(f"w{row}" for row in wanted), "None"]),
-        ]
-
-
-def _flat(array: Any) -> Any:
-    """An array as one row of numbers; a number that was broadcast as the number itself."""
-    if type(array) is not np.ndarray or not any(array.strides):
-        return np.asarray(array)[(0,) * np.ndim(array)]
-    return array.reshape(-1)
-
-
-@cache
-def _slices(count: int) -> list[slice]:
-    """Blocks of nearly the same size: a function may treat a small one otherwise."""
-    parts = -(-count // BLOCK)
-    ends = [count * k // parts for k in range(parts + 1)]
-    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:

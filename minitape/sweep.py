@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from . import kernels, plan
+from .columns import LEAF
 from .evaluation import long_values
 from .plan import Visit
 from .primitives import _BATCH, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
 from .quiet import hush, restore
-from .record import LEAF, LONG, Call, Record
+from .record import LONG, Call, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, tensor_of_row, wrap
 
@@ -345,7 +346,7 @@ def tensor_of(record: Record, row: int) -> Any:
     if row not in record.meta:
         return tensor_of_row(record, row)
     shape, dtype = record.meta[row]
-    lane = record.lanes.get(shape)
+    lane = record.wide_lanes.get(shape) if row in record.wide and row not in record.arrays else record.lanes.get(shape)
     if lane is not None and lane.dtype is dtype:
         return tensor_of_row(lane, row)
     value = array_of(record, row)

@@ -7,6 +7,7 @@ row and return; everything else goes through :func:`apply`.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ from .dtypes import _BY_NUMPY, DType
 from .elements import dtype_of, dtype_of_numpy
 from .evidence import EAGER, born, left
 from .invalid import invalid
-from .lane import Lane
+from .lane import Lane, Wide
 from .primitives import _TENSOR, TABLE, Primitive
 from .quiet import hush, restore
 from .record import FAST, Record, state
@@ -76,6 +77,9 @@ class EagerTensor(Tensor, metaclass=_Named):
         value = self._value
         if value is None:
             lane = self._lane
+            if type(lane) is Wide:
+                lane.home.evaluate()
+                return self._value  # it was handed over
             value = self._value = lane.value(self._row)
             if type(lane) is Lane and lane.home is None:
                 self._lane = None  # the recording is gone: nothing to hold on to
@@ -335,11 +339,30 @@ def bare(value: Any) -> EagerTensor:
 
 
 def tensor_of_row(lane: Record | Lane, row: int) -> EagerTensor:
-    """The tensor that a row of scalars or of small arrays stands for; its value is computed when somebody looks."""
+    """The tensor that a row of scalars or of arrays stands for; its value is computed when somebody looks."""
+    if type(lane) is Wide:
+        return _tensor_of_wide_row(lane, row)
     tensor = EagerTensor()
     tensor._lane, tensor._row = lane, row
     tensor._value = tensor._home = tensor._made = None
     return tensor
+
+
+def _tensor_of_wide_row(lane: Any, row: int) -> EagerTensor:
+    """The one tensor of a row of large arrays, which is told when its value is there."""
+    record = lane.home
+    with record.lock:
+        known = record.wide.get(row)
+        tensor = None if known is None else known()
+        if tensor is None:
+            tensor = EagerTensor()
+            tensor._lane, tensor._row = lane, row
+            tensor._value = tensor._home = tensor._made = None
+            if row in record.wide:
+                record.wide[row] = weakref.ref(tensor)
+            else:  # computed meanwhile by another thread
+                tensor._value, tensor._lane, tensor._home = record.arrays[row], None, record
+        return tensor
 
 
 # -- running an operation ---------------------------------------------------------------------------------------------
@@ -361,7 +384,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
             made = _fast_row(record, primitive, inputs)
             if made is not None:
                 return made
-        if primitive.shape is not None and not record.watchers and record.real is not None:
+        if primitive.shape is not None and not record.watchers:
             place = record.put_off(primitive, inputs, attrs)
             if place is not None:
                 return tensor_of_row(*place)
@@ -429,7 +452,7 @@ def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> 
         else:
             rows.append(t._row)
         if own is not record:
-            if lane is not record and lane is not own:
+            if (lane is not record and lane is not own) or type(own) is Wide:
                 return None
             lane = own
     return tensor_of_row(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))

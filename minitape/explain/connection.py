@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..columns import CALL, LEAF
 from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL, LEAF
 from .trace import Break, Node, Place, Trace
 
 Path = list[tuple[Node, Node, Break | None]]

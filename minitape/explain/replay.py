@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..columns import operation_of
 from ..plan import reach, spread
 from ..quiet import hush, restore
-from ..record import SMALL, operation_of
+from ..record import SMALL
 from ..slices import IndexedSlices
 from ..sweep import Sweep
 

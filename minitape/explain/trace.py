@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import CALL
 from ..elements import dtype_of_numpy
 from ..evidence import Origin, Ref, exits
 from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import CALL, Record, recording_of
+from ..record import Record, recording_of
 from ..tensor import EagerTensor, wrap
 from .chains import LONG, Chains
 

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..columns import CALL
 from ..custom import for_batches
 from ..evidence import born
 from ..invalid import invalid
 from ..plan import on_tape
 from ..primitives import Primitive
 from ..randomness import global_seed
-from ..record import CALL, state
+from ..record import state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap

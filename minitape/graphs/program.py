@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import errors
+from ..columns import CALL
 from ..pyfunction import PYTHON
 from ..quiet import hush, restore
-from ..record import CALL
 from ..tensor import apply, finish, wrap
 from . import failures
 from .compile import Writer

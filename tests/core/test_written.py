@@ -87,9 +87,11 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("fast", [record.FAST, 0], ids=["small", "as_large"])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_written_and_walked_sweeps_agree_to_the_last_bit(name, order, monkeypatch):
+def test_written_and_walked_sweeps_agree_to_the_last_bit(name, order, fast, monkeypatch):
+    monkeypatch.setattr(record, "FAST", fast)  # 0: all arrays go the way of large ones
     function, arrays = FUNCTIONS[name]
     function = function if order == 1 else hessian_product(function)
     monkeypatch.setattr(plan, "OFTEN", NEVER)
@@ -245,15 +247,6 @@ def test_what_can_not_be_computed_is_refused_at_once(wrong, error):
             wrong(x)
         y = x * 2.0
     assert tape.gradient(y, x).numpy().tolist() == [[2.0] * 3] * 2
-
-
-def test_large_results_are_not_put_off():
-    x = tf.constant(numbers(1, record.FAST + 1))
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        y = tf.reshape(x * 2.0, [-1, 1])
-        assert y._value is not None
-    assert tape.gradient(y, x).shape == x.shape
 
 
 def test_values_outlive_the_tape():
@@ -450,9 +443,12 @@ def test_any_program_has_the_same_gradients_written_and_walked(monkeypatch, step
     with monkeypatch.context() as patch:
         patch.setattr(plan, "OFTEN", NEVER)
         want = gradients(function, *arrays)
-        patch.setattr(plan, "OFTEN", 0)
-        assert gradients(function, *arrays) == want
-        assert gradients(function, *arrays) == want
+        for often, fast, large in ((0, record.FAST, straight.LARGE), (NEVER, 0, straight.LARGE), (0, 0, 2)):
+            patch.setattr(plan, "OFTEN", often)
+            patch.setattr(record, "FAST", fast)  # 0: all arrays go the way of large ones
+            patch.setattr(straight, "LARGE", large)  # 2: in blocks
+            assert gradients(function, *arrays) == want
+            assert gradients(function, *arrays) == want
 
 
 def test_beside_a_number_a_large_array_is_not_kept():

@@ -58,8 +58,11 @@ WRITTEN = {"tape", "tape_corners", "tape_none", "grads", "higher", "custom_gradi
            "forward_mode", "indexed_slices", "corners", "found", "math_derivatives"}  # fmt: skip
 
 
+@pytest.mark.parametrize("fast", [None, 0], ids=["small", "as_large"])  # 0: all arrays go the way of large ones
 @pytest.mark.parametrize("case", [_param(case) for area in areas() if area in WRITTEN for case in load(area)])
-def test_case_with_sweeps_that_are_written_out_at_once(case, module, stored, monkeypatch):
+def test_case_with_sweeps_that_are_written_out_at_once(case, fast, module, stored, monkeypatch):
     monkeypatch.setattr(importlib.import_module("minitape.plan"), "OFTEN", 0)
+    if fast is not None:
+        monkeypatch.setattr(importlib.import_module("minitape.record"), "FAST", fast)
     misses = check(module, case, stored[case.area].get(case.name), seconds=20)
     assert not misses, f"\n{case.code}\n" + "\n".join(misses)
