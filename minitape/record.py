@@ -264,12 +264,15 @@ class Record:
 
         The search starts ``level`` frames up; while a sweep is recorded, its statement is the site of all its rows.
         """
+        frame: Any = sys._getframe(level)
+        if frame is self.frame:  # the user's statement itself called, in the frame of the one before
+            return frame.f_lasti  # type: ignore[no-any-return]
         site = state.site
         if site is not None:
             self._segment(*site)
             self.frame = None
             return site[1]
-        frame = user_frame(sys._getframe(level))
+        frame = user_frame(frame)
         if frame is None:
             return 0
         if frame is not self.frame and not self.move(frame):
@@ -476,7 +479,7 @@ class Record:
             rows.append(None)
             wide = wide or (value.size > FAST and value.ndim > 0)
         shape = primitive.shape(*shapes, **attrs)
-        home: Any = None if shape is None else self.lanes.get(shape) or self._home_of(shape)
+        home: Any = self if shape == () else self.lanes.get(shape) or self._home_of(shape)
         if home is None:
             return None
         if None in rows:
@@ -494,12 +497,10 @@ class Record:
             self.meta[row] = home.spec
         return home, row
 
-    def _home_of(self, shape: tuple[int, ...]) -> Record | Lane | None:
-        """Where rows of this shape are recorded; None for arrays without elements."""
-        if not shape:
-            return self
-        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
-        if lane is not None:
+    def _home_of(self, shape: tuple[int, ...] | None) -> Lane | None:
+        """Where rows of a shape that is new are recorded; None for arrays without elements and for unknown shapes."""
+        lane = self.wide_lanes.get(shape)  # type: ignore[arg-type]
+        if shape is None or lane is not None:
             return lane
         size = math.prod(shape)
         return None if not size else self._new_lane(shape) if size <= FAST else self._new_wide_lane(shape)
