@@ -51,6 +51,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     >>> tf.convert_to_tensor([1, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
     """
+    if type(value) is EagerTensor and (dtype is None or dtype is value.dtype):
+        return value
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +30,7 @@ class Lane:
     operation on scalars is. A lane outlives its recording only for tensors that are still held.
     """
 
-    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "put", "kept")
+    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "kept")
 
     def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
         self.home: Record | None = home
@@ -39,34 +38,21 @@ class Lane:
         self.spec = _OF_LANES.get(key) or _OF_LANES.setdefault(key, spec(shape, np.dtype(real)))
         self.shape, self.dtype = self.spec
         self.real = real
-        self.constants, self.put = home.constants, home.put
+        self.constants = home.constants
         self.kept: dict[int, Any] = _NONE  # values of its rows, once the recording is released
 
-    frame = property(lambda self: None if self.home is None else self.home.frame)
-    open = property(lambda self: self.home is not None and self.home.open)
+    frame = None  # that of its recording counts: see minitape.operators.write
     tapes = property(lambda self: 0 if self.home is None else self.home.tapes)
     leaves = property(lambda self: {} if self.home is None else self.home.leaves)
     calls = property(lambda self: [] if self.home is None else self.home.calls)
 
-    def take(self) -> int:
-        """The number of the next row, which is one of this lane."""
+    def append(self, op: int, a: int, b: int, site: int) -> int:
+        """Writes a row of this lane and returns its number."""
         home: Record = self.home  # type: ignore[assignment]
-        row = home.take()
+        row = home.append(op, a, b, site)
         home.meta[row] = self.spec
         home.fast_rows.append(row)
         return row
-
-    def pack(self) -> None:
-        """Packs the recording's rows."""
-        self.home.pack()  # type: ignore[union-attr]
-
-    def move(self, frame: FrameType) -> bool:
-        """As the recording's."""
-        return self.home is not None and self.home.move(frame)
-
-    def constant(self, number: float) -> int:
-        """The row of a Python number."""
-        return self.home.constant(number)  # type: ignore[union-attr]
 
     def value(self, row: int) -> Any:
         """The array of a row."""
@@ -83,6 +69,6 @@ class Wide(Lane):
 
     frame = None  # type: ignore[assignment]
 
-    def move(self, frame: FrameType) -> bool:
+    def move(self, frame: Any) -> bool:
         """False: see above."""
         return False

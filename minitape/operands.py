@@ -14,7 +14,7 @@ from .evidence import planned
 from .invalid import invalid
 from .primitives import TABLE, Primitive
 from .record import state
-from .tensor import Tensor, apply, binary
+from .tensor import EagerTensor, Tensor, apply, binary
 
 
 def tensor_of(x: Any, dtype: Any = None) -> Any:
@@ -52,7 +52,8 @@ def together(*values: Any) -> list[Any]:
 
 def hinted(x: Any, y: Any) -> tuple[Any, Any]:
     """The operands of ``add`` and its kin: y takes the dtype of x where it can, else its own."""
-    x = tensor_of(x)
+    if type(x) is not EagerTensor:
+        x = tensor_of(x)
     return x, y if isinstance(y, Tensor) else y._read() if hasattr(y, "_read") else convert_to_tensor(
         y, dtype_hint=x.dtype
     )

@@ -6,6 +6,7 @@ On scalar rows, and on rows of small arrays, an arithmetic operator only writes 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from sys import _getframe
 from types import FrameType
 from typing import Any
@@ -13,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .evidence import born
 from .invalid import invalid
-from .lane import Wide
+from .lane import Lane, Wide
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
-from .record import state
+from .record import Record, state
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
 
+REALS = frozenset((np.float32, np.float64))
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
@@ -32,19 +35,28 @@ def _number(x: Tensor, y: float) -> Any:
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
         return y
+    if record is None and state.graph is None and y != 0:  # 0.0 and -0.0 are one key
+        return _known_number(y, dtype.name)
     key = (y, dtype.name)
     if record is not None and key in record.numbers:
         return record.numbers[key]
+    made = _made_number(y, dtype.name)
+    if record is not None and y != 0:
+        record.numbers[key] = made
+    return made
+
+
+def _made_number(y: float, dtype: str) -> EagerTensor:
     before = hush()
     try:
-        made = bare(dtype.as_numpy_dtype(y))
+        return bare(dtypes.as_dtype(dtype).as_numpy_dtype(y))
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     finally:
         restore(before)
-    if record is not None and y != 0:  # 0.0 and -0.0 are one key
-        record.numbers[key] = made
-    return made
+
+
+_known_number = lru_cache(256, typed=True)(_made_number)  # outside a recording, where no tensor gets a row
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
@@ -68,15 +80,23 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
 
     Returns None when nothing may be recorded now: the recording is closed, or another thread's.
     """
-    if frame is not lane.frame and not lane.move(frame):
+    home = lane.home if type(lane) is Lane else lane
+    if home is None or (frame is not home.frame and not home.move(frame)):
         return write_wide(lane, code, a, b, frame) if type(lane) is Wide else None
     try:
-        row = lane.take()
+        row = next(home.ahead)
     except StopIteration:
-        lane.pack()
-        row = lane.take()
-    lane.put((code, a, b, frame.f_lasti))
-    return tensor_of_row(lane, row)
+        home.pack()
+        row = next(home.ahead)
+    if home is not lane:
+        home.meta[row] = lane.spec
+        home.fast_rows.append(row)
+    put = home.put
+    put((code, a, b, frame.f_lasti))
+    made = EagerTensor()  # as tensor_of_row() makes it
+    made._lane, made._row = lane, row
+    made._value = made._home = made._made = None
+    return made
 
 
 def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> EagerTensor | None:
@@ -85,11 +105,11 @@ def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> Eager
     if record is None or record is not state.record or record.watchers or not state.tapes:
         return None
     with record.lock:
-        if not all(r in record.wide or r not in record.meta for r in (a, b)):  # computed meanwhile by another thread
-            return None
+        if not all(r in record.wide or r in record.arrays or r not in record.meta for r in (a, b)):
+            return None  # computed meanwhile by another thread, and not kept
         if frame is not record.frame and not record.move(frame):
             return None
-        row = lane.append(code, a, b, frame.f_lasti)  # type: ignore[attr-defined]
+        row = lane.append(code, a, b, frame.f_lasti)
         record.wide[row] = None
         return tensor_of_row(lane, row)
 
@@ -100,20 +120,36 @@ LARGE = float(np.finfo(np.float32).max)  # numbers beyond it are infinite in flo
 def row_of(lane: Any, b: Any) -> int | None:
     """The row of the other operand of an operation on a row of ``lane``; None for one that needs more thought.
 
-    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers and variables have one.
+    Rows of the same lane, scalar rows beside a lane of arrays, Python numbers, variables, and tensors of such shapes
+    that the recording did not meet before have one.
     """
     kind = type(b)
     if kind is float or kind is int:
         row = lane.constants.get(b)
-        if row is None and not abs(b) > LARGE and lane.open and lane.home is state.record:
-            row = lane.constant(float(b))
+        if row is None and not abs(b) > LARGE:
+            home = _open(lane)
+            return None if home is None else home.constant(float(b))
         return row
     if kind is not EagerTensor:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
-    own = b._lane
-    return b._row if own is lane or (own is not None and own is lane.home) else None
+    own, home = b._lane, lane if type(lane) is Record else lane.home
+    if own is not None and (own is lane or own is home):
+        return b._row  # type: ignore[no-any-return]
+    if own is None:
+        shape, real = b._value.shape, b._value.dtype.type
+    else:
+        shape, real = own.shape, own.real
+    if real is not lane.real or (shape and shape != lane.shape) or _open(lane) is None:
+        return None
+    return home.enter(b)  # type: ignore[no-any-return]
+
+
+def _open(lane: Any) -> Any:
+    """The recording of a lane, where it takes rows of this thread now; else None."""
+    home = lane if type(lane) is Record else lane.home
+    return home if home is not None and home.open and home is state.record else None
 
 
 def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: Any) -> None:
@@ -131,21 +167,27 @@ def _fast_operator(name: str, primitive: Primitive, slow: Any, slow_reversed: An
                 other = row_of(lane, b)
             if other is not None:
                 frame = _getframe(1)
-                if frame is lane.frame or lane.move(frame):  # from here on it is what write() does, without the call
+                if frame is lane.frame:  # of scalar rows: what write() does, without the calls
                     try:
-                        row = lane.take()
+                        row = next(lane.ahead)
                     except StopIteration:
                         lane.pack()
-                        row = lane.take()
-                    lane.put((code, a._row, other, frame.f_lasti))
+                        row = next(lane.ahead)
+                    put = lane.put  # found faster than a method is
+                    put((code, a._row, other, frame.f_lasti))
                     made = EagerTensor()
                     made._lane, made._row = lane, row
                     made._value = made._home = made._made = None
                     return made
-                if type(lane) is Wide:
-                    made = write_wide(lane, code, a._row, other, frame)
-                    if made is not None:
-                        return made
+                made = write(lane, code, a._row, other, frame)
+                if made is not None:
+                    return made
+        own = b._lane if type(b) is EagerTensor else None
+        if own is not None and own is not lane:  # a number or a tensor that is new here, and a row
+            other = row_of(own, a)
+            made = None if other is None else write(own, code, other, b._row, _getframe(1))
+            if made is not None:
+                return made
         return slow(a, b)
 
     def reflected(a: EagerTensor, b: Any) -> Any:
@@ -200,9 +242,20 @@ def _alike(a: Any, b: Any) -> bool:
     if type(a) is not EagerTensor or type(b) is not EagerTensor or a._lane is not None or b._lane is not None:
         return False
     x, y = a._value, b._value
-    if x.dtype is not y.dtype or x.dtype.kind != "f":
+    if x.dtype is not y.dtype or x.dtype.type not in REALS:
         return False
     return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
+
+
+def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTensor:
+    """The result of an operation on plain floats outside any recording: what ``apply`` does, without its questions."""
+    before = hush()
+    try:
+        made = bare(primitive.forward(a._value, b._value))
+    finally:
+        restore(before)
+    made._made = born("op", (a, b), primitive)
+    return made
 
 
 def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: bool = True) -> tuple[Any, Any]:
@@ -212,7 +265,8 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
 
     def run(a: Any, b: Any) -> Any:
         if arithmetic and _alike(a, b):
-            return apply(primitive, (a, b), {})
+            outside = state.record is None and state.graph is None
+            return _computed(primitive, a, b) if outside else apply(primitive, (a, b), {})
         return binary(primitive, a, b) if prepare is None else prepare(primitive, a, b)
 
     def slow(a: Any, b: Any) -> Any:

@@ -17,6 +17,7 @@ its rows from that when a gradient is asked for (:mod:`minitape.plan`).
 from __future__ import annotations
 
 import math
+import struct
 import sys
 import threading
 import weakref
@@ -109,6 +110,20 @@ def _number_leaf(number: float, real: Any) -> tuple[Leaf, Any]:
     return Leaf(number=number), real(number)
 
 
+_before: list[tuple[Any, Any]] = [(None, None)]  # the numbers that were packed last, and what they became
+
+
+def _packed(numbers: list[int]) -> np.ndarray:
+    """Rows as a block of 32-bit integers. Those of a training loop are the same each time: then they are copied."""
+    known, block = _before[0]
+    if numbers != known:
+        packed = struct.pack(f"{len(numbers)}i", *numbers)  # twice as fast as numpy.array
+        block = np.frombuffer(packed, np.int32).reshape(-1, 4)
+        if len(numbers) <= CHUNK:
+            _before[0] = numbers.copy(), block
+    return block.copy()
+
+
 class Event:
     """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
 
@@ -122,7 +137,7 @@ class Record:
     """The table. Appending is all that recording does; ``value(row)`` computes scalar rows when they are needed."""
 
     __slots__ = (
-        "real", "pending", "put", "take", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
+        "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
         "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
@@ -131,7 +146,7 @@ class Record:
         self.real: type | None = None  # the type of scalar rows: that of the first float scalar to come
         self.pending: list[int] = []  # op, a, b, site of the rows since the last block
         self.put = self.pending.extend
-        self.take = iter(range(CHUNK)).__next__
+        self.ahead = iter(range(CHUNK))  # the numbers of the rows to come
         self.base = 0  # number of packed rows
         self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
         self.frame: FrameType | None = None
@@ -186,10 +201,10 @@ class Record:
     def append(self, op: int, a: int, b: int, site: int) -> int:
         """Writes a row and returns its number."""
         try:
-            row = self.take()
+            row = next(self.ahead)
         except StopIteration:
             self.pack()
-            row = self.take()
+            row = next(self.ahead)
         self.put((op, a, b, site))
         return row
 
@@ -201,14 +216,14 @@ class Record:
     def _pack(self) -> None:
         n = len(self.pending) >> 2
         if n:
-            block = np.fromiter(self.pending, np.int32, 4 * n).reshape(n, 4)
+            block = _packed(self.pending)
             if self.fast_rows:
                 block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
                 self.fast_rows.clear()
             self.blocks.append((self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
-        self.take = iter(range(self.base, self.base + CHUNK)).__next__
+        self.ahead = iter(range(self.base, self.base + CHUNK))
 
     def cell(self, row: int) -> tuple[int, int, int, int]:
         """(op, a, b, site) of a row."""
@@ -287,16 +302,13 @@ class Record:
     # -- leaves -----------------------------------------------------------------------------------------------------
 
     def constant(self, number: float) -> int:
-        """The row of a Python number that was used as an operand of a row."""
+        """The row of a Python number that was used as an operand: of the operator two frames up."""
         tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None  # type: ignore[union-attr]
         if tensor is not None and tensor._lane is self:  # a call has met it before
             self.constants[number] = tensor._row
             return tensor._row  # type: ignore[no-any-return]
-        frame: Any = sys._getframe(3)  # of the user's above an operator, or of the operator when it asked a lane
-        if frame is not self.frame:
-            frame = frame.f_back
-        known = frame is not None and frame is self.frame
-        row = self.append(LEAF, 0, 0, frame.f_lasti if known else self.here())
+        frame = sys._getframe(3)
+        row = self.append(LEAF, 0, 0, frame.f_lasti if frame is self.frame else self.here(4))
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
             self.leaves[row], self.known[row] = _number_leaf(number, self.real)
             self.constants[number] = row
@@ -309,22 +321,20 @@ class Record:
 
         The user's frame is searched ``level`` frames up.
         """
-        row = self.find(tensor)
+        old = recording_of(tensor)
+        row = None if old is None else self.find(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
-        value = tensor.array
         row = self.append(LEAF, 0, 0, self.here(level))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        old = recording_of(tensor)
-        movable = old is None or old.tapes <= 0 or tensor._row in old.leaves
-        if movable and old is not None and tensor._made is None:
-            tensor._made = HOOKS["moved"](tensor, old)
-        lane = self._set(row, value)
-        if movable:
+        lane = self._set(row, tensor.array)
+        if old is None or old.tapes <= 0 or tensor._row in old.leaves:
+            if old is not None and tensor._made is None:
+                tensor._made = HOOKS["moved"](tensor, old)
             tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
         return row
 
@@ -383,7 +393,7 @@ class Record:
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        if self.is_scalar(value):
+        if type(value) is self.real or (self.real is None and self.is_scalar(value)):
             self.known[row] = value
             return self
         self.arrays[row] = value
@@ -471,7 +481,7 @@ class Record:
         if wide or type(home) is Wide:
             if not hot:
                 return None
-            plain = bool(primitive.code) and all([s == shape or s == () for s in shapes])  # a row of four integers
+            plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
             return home, self._put_off_wide(primitive, inputs, attrs, rows, home, plain)
         row = self._late_call(primitive, rows, attrs, hot)
         if not hot:
@@ -567,7 +577,7 @@ class Record:
 
     def renumber(self) -> None:
         """The next row gets the number of rows: also after Ctrl-C came between taking a number and writing the row."""
-        self.take = iter(range(len(self), self.base + CHUNK)).__next__
+        self.ahead = iter(range(len(self), self.base + CHUNK))
 
     def mend(self) -> None:
         """Forgets what an exception (Ctrl-C, say) left noted of rows that were never written."""
@@ -675,9 +685,6 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
-
-
-Lane.append = Record.append  # type: ignore[attr-defined]
 
 
 def _references(lanes: dict[Any, Any]) -> list[int]:

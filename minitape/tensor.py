@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .dtypes import DType
+from .dtypes import _BY_NUMPY, DType
 from .elements import dtype_of, dtype_of_numpy
 from .evidence import EAGER, born, left
 from .invalid import invalid
@@ -106,7 +106,10 @@ class EagerTensor(Tensor, metaclass=_Named):
     def dtype(self) -> DType:
         """The type of the elements."""
         lane = self._lane
-        return dtype_of(self._value) if lane is None else SCALAR_DTYPES[lane.real]
+        if lane is not None:
+            return SCALAR_DTYPES[lane.real]
+        value = self._value
+        return _BY_NUMPY.get(value.dtype) or dtype_of(value)
 
     @property
     def shape(self) -> TensorShape:

@@ -16,6 +16,7 @@ from .evidence import born
 from .invalid import invalid
 from .operators import ARITHMETIC, row_of, write
 from .primitives import TABLE, Primitive
+from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
@@ -131,7 +132,7 @@ class ResourceVariable(Variable):
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)
-            self._seen = state.token
+        self._seen = state.token
         return self._state
 
     def _unseen(self) -> Any:
@@ -231,21 +232,24 @@ class ResourceVariable(Variable):
         return self._assign_sum(delta, "assign_sub", read_value)
 
     def _assign_sum(self, delta: Any, how: str, read_value: bool) -> Any:
-        delta = convert_to_tensor(delta, self.dtype)
+        dtype = self.dtype
+        delta = convert_to_tensor(delta, dtype)
         op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
-        if self.dtype.kind in "bs":
+        if dtype.kind in "bs":
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                          f"attrs: [dtype=DT_{self.dtype.name.upper()}]", op)  # fmt: skip
+                          f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
         if state.graph is not None:
             return state.graph.assign(self, None, how, delta)
-        old = self._state.array
-        change = delta.array
-        if np.shape(change) != np.shape(old):
-            show = [",".join(map(str, np.shape(v))) for v in (old, change)]
+        old, change = self._state.array, delta.array
+        if change.shape != old.shape:
+            show = [",".join(map(str, v.shape)) for v in (old, change)]
             raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
                           "shapes must be equal.", op)  # fmt: skip
-        with np.errstate(all="ignore"):
+        before = hush()
+        try:
             new = old + change if how == "assign_add" else old - change
+        finally:
+            restore(before)
         return self._assigned(bare(new), how, read_value, delta)
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
@@ -398,7 +402,7 @@ class _UnreadVariable(ResourceVariable):
     """
 
     def __init__(self, variable: ResourceVariable) -> None:
-        self._base = base = getattr(variable, "_base", variable)
+        self._base = base = variable
         self._shape, self._trainable, self._number, self.constraint = base._shape, base._trainable, base._number, None
 
     name = property(lambda self: "UnreadVariable", doc="Always the same.")

@@ -203,13 +203,13 @@ def _spread(options: str) -> str:
     return head + "\n".join(lines) + "\n"
 
 
-_loaded: dict[str, ModuleType] = {}
+_loaded: dict[Any, ModuleType] = {}  # by NumPy's class
 _compiled: list[str] = []  # which of them numba compiles
 
 
 def available() -> bool:
     """True when numba is installed and not switched off."""
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed()
+    return loaded() or (os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0") and _installed())
 
 
 @cache
@@ -234,10 +234,10 @@ def load(real: Any) -> ModuleType:
     >>> print(values[1])
     9.0
     """
-    name = np.dtype(real).name
-    module = _loaded.get(name)
+    module = _loaded.get(real)
     if module is None:
-        module = _loaded[name] = module_of(source(name, not available()), name)
+        name = np.dtype(real).name
+        module = _loaded[real] = module_of(source(name, not available()), name)
         if available():
             _compiled.append(name)
     return module

@@ -65,7 +65,7 @@ class Primitive:
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
         """Applies the primitive: to tensors as a recorded operation, to plain arrays as a plain function."""
         for i in inputs:
-            if type(i) is not np.ndarray:
+            if type(i) not in PLAIN:
                 break
         else:
             return self.forward(*inputs, **attrs)
@@ -80,6 +80,7 @@ class Primitive:
         return f"<primitive {self.name}>"
 
 
+PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
 _BATCH: list[Any] = []  # the class of batched adjoints and how a primitive is applied to them, once it is in use
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, and how other inputs become them
 

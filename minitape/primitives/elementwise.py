@@ -97,14 +97,9 @@ def _declare_line(line: str) -> None:
     plain_rules = [None if text == "-" else compile_text(text, ARRAY) for text in rule_texts]
     rules = [r and blocked(text, "gzxy", r) for r, text in zip(plain_rules, rule_texts, strict=True)]
     kept = set().union(*(reads(t) for t in rule_texts if t != "-")) - {"g"}
-    if len(rule_texts) == 1:
-        forward = blocked(forward_text, "x", lambda x: plain(None, None, x))
-        primitive = declare(name, forward, rules, op=kernel, label=label,
-                            keep="".join(sorted(kept)), shape=broadcast)  # fmt: skip
-    else:
-        forward = blocked(forward_text, "xy", lambda x, y: plain(None, None, x, y))
-        primitive = declare(name, forward, rules, op=kernel, label=label,
-                            keep="".join(sorted(kept)), shape=broadcast)  # fmt: skip
+    operands = "x" if len(rule_texts) == 1 else "xy"
+    forward = blocked(forward_text, operands, compile_text(forward_text, ARRAY, ", ".join(operands)))
+    primitive = declare(name, forward, rules, op=kernel, label=label, keep="".join(sorted(kept)), shape=broadcast)
     primitive.texts = (forward_text, *rule_texts)
     others = rule_texts[::-1] if len(rule_texts) == 2 else []
     primitive.keeps_beside = tuple(tuple(i for i, n in enumerate("xy") if t != "-" and n in reads(t)) for t in others)

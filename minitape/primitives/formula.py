@@ -30,8 +30,8 @@ EXACT = 4096  # float32 arrays up to this size are computed in double precision,
 
 
 def _pow(x: Any, y: Any) -> Any:
-    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1):
-        return x * x if y == 2 else x
+    if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
+        return x * x if y == 2 else x if y == 1 else np.ones(x.shape, x.dtype)
     if np.result_type(x) == np.float32 and np.size(x) <= EXACT and np.size(y) <= EXACT:
         return np.power(x, y, dtype=np.float64).astype(np.float32)
     return np.power(x, y)
@@ -91,9 +91,9 @@ def _scalar_functions(real: type) -> dict[str, Any]:
 SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functions(np.float64)}
 
 
-def compile_text(text: str, functions: dict[str, Any]) -> Callable[..., Any]:
-    """Makes the function ``(g, z, x, y)`` that computes ``text`` with the given meaning of its functions."""
-    return eval(compile(f"lambda {ARGUMENTS}: {text}", f"<formula {text}>", "eval"), dict(functions))
+def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENTS) -> Callable[..., Any]:
+    """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions."""
+    return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
 
 
 def reads(text: str) -> set[str]:

@@ -25,14 +25,20 @@ def adjoint_of(x: Any) -> Any:
 
 def _matmul(x: Any, y: Any) -> Any:
     dtype, flat = x.dtype, x.ndim == y.ndim == 2
+    if flat and dtype is y.dtype and dtype.itemsize > 2:
+        (m, k), (rows, n) = x.shape, y.shape
+        if m * k * n > 512:
+            return np.matmul(x, y) if m * n < LARGE or k != rows else np.matmul(x, y, out=buffer((m, n), dtype))
     m, k, n = *x.shape[-2:], y.shape[-1]
-    if flat and m * k * n > 512 and dtype is y.dtype and dtype.itemsize > 2:
-        return np.matmul(x, y) if m * n < LARGE or k != y.shape[0] else np.matmul(x, y, out=buffer((m, n), dtype))
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
     if 0 < m * k * n <= 512 and dtype.kind == "f" and k == y.shape[-2] and (m == 1 or n == 1 or not flat):
         return _in_order(x, y)
     return np.matmul(x, y)
+
+
+def _product(x: Any, y: Any) -> Any:
+    return _matmul(x, y) if type(x) is type(y) is np.ndarray else TABLE["matmul"](x, y)
 
 
 def _in_order(x: Any, y: Any) -> Any:
@@ -49,7 +55,7 @@ def _in_order(x: Any, y: Any) -> Any:
 declare(
     "matmul",
     _matmul,
-    [lambda g, z, x, y: TABLE["matmul"](g, adjoint_of(y)), lambda g, z, x, y: TABLE["matmul"](adjoint_of(x), g)],
+    [lambda g, z, x, y: _product(g, adjoint_of(y)), lambda g, z, x, y: _product(adjoint_of(x), g)],
     op="MatMul", label="@", keep="xy", shape=product,
     example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), {}),
 )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from . import TABLE, declare
+from . import PLAIN, TABLE, declare
 from .shapes import reduced, spread
 
 Axes = tuple[int, ...] | None
@@ -45,16 +46,12 @@ def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    return TABLE["broadcast_to"](_expand(g, x, axis, keepdims), shape=tuple(x.shape))
+    g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
+    return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
 
 
 def _count(x: Any, axis: Axes) -> int:
-    if axis is None and type(x) is np.ndarray:
-        return x.size
-    count = 1
-    for a in _axis_set(x, axis):
-        count *= x.shape[a]
-    return count
+    return math.prod(x.shape) if axis is None else math.prod([x.shape[a] for a in _axis_set(x, axis)])
 
 
 def _dtype(x: Any) -> Any:
@@ -102,13 +99,16 @@ def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _mean(x: Any, axis: Axes, keepdims: bool) -> Any:
-    if x.dtype.kind in "iu":  # integers are divided as C divides them, towards 0
+    dtype = x.dtype
+    if dtype.kind == "f" and dtype.itemsize > 2 and x.size:
+        return np.add.reduce(x, axis, dtype, None, keepdims) / (x.size if axis is None else _count(x, axis))
+    if dtype.kind in "iu":  # integers are divided as C divides them, towards 0
         total, count = np.sum(x, axis=axis, keepdims=keepdims, dtype=np.int64), max(_count(x, axis), 1)
-        return (np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
+        return (np.sign(total) * (np.abs(total) // count)).astype(dtype)
     if x.size == 0:
-        total = np.sum(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        return total if x.dtype.kind == "c" else total / x.dtype.type(0)
-    return (_wide_sum(x, axis, keepdims) / _count(x, axis)).astype(x.dtype)
+        total = np.sum(x, axis=axis, keepdims=keepdims, dtype=dtype)
+        return total if dtype.kind == "c" else total / dtype.type(0)
+    return (_wide_sum(x, axis, keepdims) / _count(x, axis)).astype(dtype)
 
 
 def _lowest(dtype: Any, sign: int) -> Any:
@@ -223,7 +223,7 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
 def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     """A view with strides of 0; a copy where that is faster than making the view."""
-    if type(x) in (np.float32, np.float64) and type(shape) is tuple and len(shape) == 1 and shape[0] <= COPIED:
+    if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
         out = np.empty(shape, x.dtype)
         out.fill(x)
         return out

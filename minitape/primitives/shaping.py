@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,19 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
     return out
 
 
+def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
+    unslice = _unslice if type(g) is np.ndarray else TABLE["unslice"]
+    return unslice(g, shape=tuple(x.shape), spec=spec)
+
+
+@cache
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argsort(perm))
+    return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+def _transpose_rule(g: Any, z: Any, x: Any, *, perm: Any) -> Any:
+    back = _inverse(tuple(perm))
+    return g.transpose(back) if type(g) is np.ndarray else TABLE["transpose"](g, perm=back)
 
 
 def _split(x: Any, *, sizes: tuple[int, ...], axis: int) -> tuple[Any, ...]:
@@ -120,10 +132,10 @@ declare("reshape", lambda x, *, shape: x.reshape(shape),
         [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="", shape=reshaped,
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm),
-        [lambda g, z, x, *, perm: TABLE["transpose"](g, perm=_inverse(perm))], op="Transpose", label="T", keep="", shape=permuted,
+        [_transpose_rule], op="Transpose", label="T", keep="", shape=permuted,
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
-        [lambda g, z, x, *, spec: TABLE["unslice"](g, shape=tuple(x.shape), spec=spec)],
+        [_slice_rule],
         op="StridedSlice", label="[…]", keep="", shape=sliced,
         example=lambda rng: ((_like(rng, 3, 4),), {"spec": (slice(None, None, -2), None, 1)}))  # fmt: skip
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
