@@ -453,59 +453,23 @@ class GradientTape:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        target_rows, source_rows = self._all_rows(targets), self._all_rows(sources)
+        heads, ends = self._all_rows(targets), self._all_rows(sources)
         if self._record is None:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
         recorded = bool(state.tapes) or state.graph is not None
-        for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
+        for rows, target, seed in zip(heads, targets, seeds, strict=True):
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
                 row, one = rows[-1], seed_of(target, seed, recorded)
                 starts[row] = starts[row] + one if row in starts else one
-        wanted: set[int] = set()
-        for at, rows in enumerate(source_rows):
-            if rows and sources[at].dtype.differentiable:
-                wanted.update(rows)
-            else:
-                source_rows[at] = ()
-        found = sweep(self, starts, wanted, recorded) if starts and wanted else None
-        gradients = [self._result(found, rows) if rows and found is not None else None for rows in source_rows]
-        return [self._same(s, targets, seeds) if g is None else g for g, s in zip(gradients, sources, strict=True)]
+        found = sweep(self, starts, ends, recorded)
+        return [self._same(s, targets, seeds) if g is None else g for g, s in zip(found, sources, strict=True)]
 
-    def _all_rows(self, values: list[Any]) -> list[Sequence[int]]:
+    def _all_rows(self, values: list[Any]) -> list[tuple[int, ...]]:
         try:
             return [self._rows_of(v) for v in values]
         except NoTensor:
             raise no_tensor(values) from None
-
-    def _result(self, sweep: Any, rows: Sequence[int]) -> Any:
-        if len(rows) == 1:
-            only = sweep.adjoint(rows[0])
-            if only is None or type(only) is EagerTensor:
-                return only
-            if type(only) is np.ndarray or isinstance(only, np.generic):
-                return bare(only)
-        parts = [a for a in map(sweep.adjoint, rows) if a is not None]
-        if not parts:
-            return None
-        if type(parts[0]) is IndexedSlices and len(parts) == 1:
-            s = parts[0]
-            if type(s.values) in BATCHES:
-                return wrap(s.dense().data)
-            s = sweep.slices_at(next(r for r in rows if sweep.adjoint(r) is not None))
-            return (
-                s
-                if isinstance(s.values, Tensor)
-                else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
-            )
-        total = parts[0] if type(parts[0]) is not IndexedSlices else parts[0].dense()
-        for part in parts[1:]:
-            total = total + (part.dense() if type(part) is IndexedSlices else part)
-        return (
-            total
-            if isinstance(total, Tensor)
-            else wrap(getattr(total, "data", total) if type(total) in BATCHES else total)
-        )
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
@@ -518,7 +482,7 @@ class GradientTape:
                 return wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
-    def _rows_of(self, value: Any) -> Sequence[int]:
+    def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
         if type(value) is EagerTensor:
             record = self._record
@@ -527,7 +491,7 @@ class GradientTape:
             row = value._row if value._lane is record else record.find(value)
             return () if row is None else (row,)
         if hasattr(value, "_tape_rows"):
-            return value._tape_rows(self)
+            return value._tape_rows(self)  # type: ignore[no-any-return]
         raise NoTensor
 
 
