@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def given_seeds(output_gradients: Any, count: int) -> list[Any]:
     from .convert import convert_to_tensor
 
     given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
-    return given + [None] * (count - len(given))
+    return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 
 def leaf_of(value: Any) -> Any:
@@ -82,12 +83,23 @@ def leaf_of(value: Any) -> Any:
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
-def leaves_of(values: list[Any]) -> list[Any]:
-    """What carries the gradients of ``values``: the very same list where it is they themselves."""
+def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
+    """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
+    values = [structure] if type(structure) is EagerTensor else nest.flatten(structure)
     for value in values:
         if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
-            return [leaf_of(v) for v in values]
-    return values
+            return values, [leaf_of(v) for v in values]
+    return values, values
+
+
+def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
+    """The gradients of ``values``, which are what is in the structure, in the same structure."""
+    if type(structure) is list:
+        if len(structure) == len(values) and all(map(is_, structure, values)):
+            return gradients
+    elif values and structure is values[0]:
+        return gradients[0]
+    return nest.pack_sequence_as(structure, gradients)
 
 
 def seed_of(target: Any, seed: Any, recorded: bool) -> Any:

@@ -160,9 +160,9 @@ _new = tuple.__new__  # builds a named tuple at a third of the price
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
-    home = tensor._lane
-    if type(home) is Lane:
-        home = home.home
+    home = lane = tensor._lane
+    if type(lane) is Lane:
+        home = lane.home
     if home is not None:
         made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made
         return _new(Ref, (weakref.ref(tensor), made, weakref.ref(home), tensor._row))
@@ -190,6 +190,16 @@ def born(
         refs = tuple([r._replace(origin=None) for r in refs])
         depth = 0
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
+
+
+def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
+    """Notes on gradients that no tape recorded what they came from."""
+    origin = None
+    for g in gradients:
+        if type(g) is EAGER[0]:
+            if origin is None:
+                origin = born("gradient", targets, frames=frames)
+            g._made = origin
 
 
 def planned(tensor: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from . import nest
 from .batch import Batch
 from .ends import leaf_of, wants_zeros
+from .evidence import site
 from .plan import on_tape
 from .primitives import TABLE
 from .record import state
@@ -47,7 +48,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
         zero = wants_zeros(unconnected)
         found = rows_of_jacobian(tape, target, flat, seeds)
     tape.last = ([target], flat)
-    tape._end()
+    tape._end(site())
     results = [
         None if g is None else TABLE["reshape"](g, shape=(*shape, *s.shape)) for g, s in zip(found, flat, strict=True)
     ]
@@ -78,7 +79,7 @@ def batch_jacobian(
         wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
     tape.last = ([target], [source])
-    tape._end()
+    tape._end(site())
     if found is None:
         return _zeros((size, *inner, *rest), source)
     order = (1, 0, *range(2, 2 + len(rest)))

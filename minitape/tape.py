@@ -12,31 +12,27 @@ import contextlib
 import gc
 import inspect
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from sys import is_finalizing
 from typing import Any
-
-import numpy as np
 
 from . import nest
 from .backward import sweep
 from .ends import (
     NoTensor,
     UnconnectedGradients,
+    ends_of,
     given_seeds,
-    leaves_of,
     no_tensor,
+    packed,
     seed_of,
     wants_zeros,
     zeros_of,
 )
-from .evidence import born, clock, site, stack, told
-from .primitives import _BATCH
+from .evidence import clock, note_gradients, site, stack, told
 from .record import Record, state
-from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, bare, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
-BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
@@ -180,7 +176,7 @@ class GradientTape:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._note("reset")
+        self._note("reset", None, site())
         self._start = len(self._record)  # type: ignore[arg-type]
         self._forget()
         state.token = object()  # variables are watched anew when they are read
@@ -224,7 +220,7 @@ class GradientTape:
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            self._note("watch", t)
+            self._note("watch", t, site())
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -266,11 +262,11 @@ class GradientTape:
                 self.late = True
                 record.note("watch", (self, row))  # type: ignore[union-attr]
 
-    def _note(self, what: str, subject: Any = None, frames: Any = None) -> None:
+    def _note(self, what: str, subject: Any, frames: Any) -> None:
         """Keeps for `explain` on which line of the user's something was done with the tape."""
         if len(self.notes) < NOTES:
             now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, _weak(subject), site() if frames is None else frames))
+            self.notes.append((what, now, _weak(subject), frames))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -301,29 +297,25 @@ class GradientTape:
         ``sources``. ``output_gradients`` weighs the targets. Raises RuntimeError on the second call for a tape that is
         not persistent.
         """
-        self._begin()
+        if self._used or self._recording or self._record is None:
+            self._begin()
         if target is None:
             raise TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
         zero = wants_zeros(unconnected_gradients)
-        targets = [target] if type(target) is EagerTensor else nest.flatten(target)
-        given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
+        (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
-        targets, flat = leaves_of(targets), leaves_of(given)
-        if output_gradients is not None:
-            seeds = leaves_of(seeds)
         gradients = self._gradients(targets, flat, seeds)
         frames = stack()
         if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
-            _note_gradients(gradients, targets, frames)
+            note_gradients(gradients, targets, frames)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
-        nones = [g is None for g in gradients]
+        self.last, self.nones = (targets, flat, seeds), [g is None for g in gradients]
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
-        self.last, self.nones = (targets, flat, seeds), nones
         if flat is not given:
             gradients = [
                 g if f is s or g is None else s._like_gradient(g)
@@ -332,7 +324,7 @@ class GradientTape:
         if self._record is not None and self._record.watchers:
             self._record.notify()
         self._end(frames[:1])
-        return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
+        return packed(sources, given, gradients)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
@@ -444,12 +436,12 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self, frames: Any = None) -> None:
+    def _end(self, frames: Any) -> None:
         if not self._persistent:
             self._used = True
             self._note("gradient", None, frames)
             record = self._record
-            if record is not None and record.tapes == 1:
+            if record is not None and record.bulky and record.tapes == 1:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
@@ -519,16 +511,6 @@ GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
     inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
     for name, default in (("persistent", False), ("watch_accessed_variables", True))
 ])  # fmt: skip
-
-
-def _note_gradients(gradients: list[Any], targets: list[Any], frames: Any) -> None:
-    """Notes on gradients that no tape recorded what they came from."""
-    origin = None
-    for g in gradients:
-        if type(g) is EagerTensor:
-            if origin is None:
-                origin = born("gradient", targets, frames=frames)
-            g._made = origin
 
 
 _logged: dict[str, int] = {}
