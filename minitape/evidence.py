@@ -245,8 +245,7 @@ def bury(record: Any) -> None:
             call.attrs = {}
     for leaf in record.leaves.values():
         if leaf.tensor is not None:
-            leaf.ref = ref(leaf.tensor)
-            leaf.tensor = None
+            leaf.ref, leaf.tensor = ref(leaf.tensor), None
             if leaf.variable is not None:
                 leaf.owner, leaf.variable = weakref.ref(leaf.variable), None
     graves = state.graves

@@ -39,6 +39,7 @@ CHUNK = 16384  # rows per packed block
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
+_CHUNK = range(CHUNK)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -129,7 +130,7 @@ class Record:
         self.real: type | None = None  # the type of scalar rows: that of the first float scalar to come
         self.pending: list[int] = []  # op, a, b, site of the rows since the last block
         self.put = self.pending.extend
-        self.take = iter(range(CHUNK)).__next__
+        self.take = iter(_CHUNK).__next__
         self.base = 0  # number of packed rows
         self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
         self.frame: FrameType | None = None
@@ -237,7 +238,7 @@ class Record:
     def _segment(self, code: CodeType, fixed: int | None) -> None:
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
-            self.segments.append((len(self), code, fixed))
+            self.segments.append((self.base + (len(self.pending) >> 2), code, fixed))
 
     def here(self, level: int = 2) -> int:
         """Notes the user's frame and returns the site of the statement that runs now.
@@ -252,8 +253,10 @@ class Record:
         frame = user_frame(sys._getframe(level))
         if frame is None:
             return 0
-        if frame is not self.frame and not self.move(frame):
+        if frame is not self.frame:
             self._segment(frame.f_code, None)
+            if self.open and get_ident() == self.thread:
+                self.frame = frame
         return frame.f_lasti
 
     def place(self, row: int) -> tuple[str, int, CodeType] | None:
@@ -310,13 +313,13 @@ class Record:
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        old = recording_of(tensor)
-        movable = old is None or old.tapes <= 0 or tensor._row in old.leaves
-        if movable and old is not None and tensor._made is None:
-            tensor._made = HOOKS["moved"](tensor, old)
-        lane = self._set(row, value)
-        if movable:
-            tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
+        lane, old = self._set(row, value), recording_of(tensor)
+        if old is not None:
+            if old.tapes > 0 and tensor._row not in old.leaves:
+                return row  # it stays a row of that recording
+            if tensor._made is None:
+                tensor._made = HOOKS["moved"](tensor, old)
+        tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
         return row
 
     def find(self, tensor: Any) -> int | None:
@@ -499,6 +502,10 @@ class Record:
         """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
         self.open = False
         self.frame = None
+
+    def reopen(self) -> None:
+        """A tape is entered again."""
+        self.open = True
         self.renumber()
 
     def renumber(self) -> None:
@@ -571,7 +578,8 @@ class Record:
 
         Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
         """
-        self._release_lanes()
+        if self.late or self.lanes:
+            self._release_lanes()
         self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()
@@ -581,16 +589,15 @@ class Record:
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.late or self.lanes:
-            self.evaluate()
-            own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
-            counts = _references(self.lanes)
-            for lane in self.lanes.values():
-                if counts.pop() > _UNHELD + 2 * own.count(lane):
-                    shape = lane.shape
-                    lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
-                lane.home = None
-            self.lanes = {}
+        self.evaluate()
+        own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
+        counts = _references(self.lanes)
+        for lane in self.lanes.values():
+            if counts.pop() > _UNHELD + 2 * own.count(lane):
+                shape = lane.shape
+                lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
+            lane.home = None
+        self.lanes = {}
 
     def forget(self) -> None:
         """Lets go of the skeleton, too: only the values of scalar rows stay, for tensors that are still held."""

@@ -98,12 +98,10 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
         while _orphans:
             _orphans.pop().release()
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
-        tapes = state.tapes
         record = state.record
         if self._record is None:
             if record is None:
@@ -112,14 +110,15 @@ class GradientTape:
             self._record = record
         elif record is None:
             state.record = record = self._record
-            record.open = True
+            record.reopen()
         elif record is not self._record:
             self._join(record)
+        self._start = now = len(record)
+        self.notes.append(("enter", now, clock(), site()))
         self._recording = True
-        self._start = len(self._record)
-        tapes.append(self)
+        state.tapes.append(self)
         state.token = object()
-        self._join_picture(self._record)
+        self._join_picture(record)
         return self
 
     def _join_picture(self, record: Record) -> None:
