@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
-
-import numpy as np
 
 from . import plan
 from .frames import user_frame
@@ -35,31 +33,30 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
         found = _recorded(tape, record, known, seeds)
     else:
         found = (known.visits and _written(record, known, seeds)) or _walked(tape, record, known, seeds, False)
-    if type(found) is dict:
-        return [_gradient(rows, found.get) for rows in ends]
-    return [_gradient([r for r in rows if r in known.sources], found.adjoint, found.slices_at) for rows in ends]
+    if type(found) is not dict:
+        return [_total(found, [r for r in rows if r in known.sources]) for rows in ends]
+    gradients = []
+    for rows in ends:
+        g = found.get(rows[0]) if len(rows) == 1 else _sum([found[r] for r in rows if r in found])
+        gradients.append(g if g is None or type(g) is EagerTensor else bare(g))
+    return gradients
 
 
-def _gradient(rows: Sequence[int], adjoint: Callable[[int], Any], slices_at: Any = None) -> Any:
+def _total(found: Sweep, rows: Sequence[int]) -> Any:
     """What has arrived at the rows of a source, together."""
-    if len(rows) == 1:
-        only = adjoint(rows[0])
-        if only is None or type(only) is EagerTensor:
-            return only
-        if type(only) is np.ndarray or isinstance(only, np.generic):
-            return bare(only)
-    parts = {row: a for row in rows if (a := adjoint(row)) is not None}
-    if not parts:
-        return None
-    row, total = next(iter(parts.items()))
-    if type(total) is IndexedSlices and len(parts) == 1:
-        if type(total.values) in _BATCH:
-            return wrap(total.dense().data)
-        found = slices_at(row)
-        return found if isinstance(found.values, Tensor) else IndexedSlices(*map(wrap, found._components()))
-    dense = [a.dense() if type(a) is IndexedSlices else a for a in parts.values()]
-    total = sum(dense[1:], dense[0])
-    return total if isinstance(total, Tensor) else wrap(total.data if type(total) in _BATCH else total)
+    parts = [(row, a) for row in rows if (a := found.adjoint(row)) is not None]
+    if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
+        total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
+    elif type(parts[0][1].values) in _BATCH:
+        total = parts[0][1].dense()
+    else:
+        slices = found.slices_at(parts[0][0])
+        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
+    return total if total is None or isinstance(total, Tensor) else bare(total.data if type(total) in _BATCH else total)
+
+
+def _sum(parts: list[Any]) -> Any:
+    return sum(parts[1:], parts[0]) if parts else None
 
 
 def _written(record: Record, known: plan.Plan, seeds: dict[int, Any]) -> dict[int, Any] | None:

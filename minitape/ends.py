@@ -13,6 +13,7 @@ from . import nest
 from .invalid import invalid
 from .primitives import TABLE
 from .record import Record, state
+from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
@@ -28,6 +29,9 @@ class UnconnectedGradients(Enum):
 
     NONE = "none"
     ZERO = "zero"
+
+
+_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 
 
 class NoTensor(Exception):
@@ -62,7 +66,7 @@ def no_tensor(values: Sequence[Any]) -> Exception:
 
 def wants_zeros(unconnected_gradients: Any) -> bool:
     """True for "zero", False for "none"; ValueError otherwise."""
-    if unconnected_gradients is UnconnectedGradients.NONE:
+    if unconnected_gradients is _NONE:
         return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -112,7 +116,7 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
             _refuse_larger(seed, target)
-        return seed if recorded else seed.array
+        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
     if type(target) is EagerTensor and type(target._lane) is Record:

@@ -53,20 +53,23 @@ class Plan:
 
     def program(self, record: Any, seeds: dict[int, Any]) -> Any:
         """The sweep for these targets as one function (see minitape.straight), once it is met often; else None."""
-        if self.visits is None or type(record.values) is not list or record.watchers:
+        if type(record.values) is not list or record.watchers:
             return None
-        for row, seed in seeds.items():
-            if seed.shape != (record.meta[row][0] if row in record.meta else ()):
-                return None
         key = (*seeds, record.done)
+        found = self._written.get(key)
+        if type(found) is int or found is None:
+            found = self._met_program(key, record, seeds)
+        return found if found is not None and found.needs <= record.arrays.keys() else None
+
+    def _met_program(self, key: Any, record: Any, seeds: dict[int, Any]) -> Any:
         found = self._met(key)
         if type(found) is int:
-            if found < OFTEN or len(self.visits) > LONG:
+            if found < OFTEN or len(self.visits) > LONG:  # type: ignore[arg-type]
                 return None
             from .straight import write
 
             found = self._written[key] = write(record, self.visits, list(seeds), self.sources, record.done)
-        return found if found is not None and found.needs <= record.arrays.keys() else None
+        return found
 
     def walk_only(self) -> None:
         """A rule gave something that no program provides for."""

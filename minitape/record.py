@@ -240,17 +240,18 @@ class Record:
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((self.base + (len(self.pending) >> 2), code, fixed))
 
-    def here(self, level: int = 2) -> int:
-        """Notes the user's frame and returns the site of the statement that runs now.
+    def here(self, level: int = 2, frame: FrameType | None = None) -> int:
+        """Notes the user's ``frame`` and returns the site of the statement that runs now.
 
-        The search starts ``level`` frames up; while a sweep is recorded, its statement is the site of all its rows.
+        A frame that is not given is searched ``level`` frames up; while a sweep is recorded, its statement is the site
+        of all its rows.
         """
         site = state.site
         if site is not None:
             self._segment(*site)
             self.frame = None
             return site[1]
-        frame = user_frame(sys._getframe(level))
+        frame = frame or user_frame(sys._getframe(level))
         if frame is None:
             return 0
         if frame is not self.frame:
@@ -298,10 +299,11 @@ class Record:
             self.leaves[row], self.known[row] = _number_leaf.__wrapped__(number, self.real)
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2) -> int:
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2,
+              frame: FrameType | None = None) -> int:  # fmt: skip
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
 
-        The user's frame is searched ``level`` frames up.
+        The user's ``frame`` is searched ``level`` frames up where it is not given.
         """
         row = self.find(tensor)
         if row is not None:
@@ -309,7 +311,7 @@ class Record:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
         value = tensor.array
-        row = self.append(LEAF, 0, 0, self.here(level))
+        row = self.append(LEAF, 0, 0, self.here(level, frame))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)

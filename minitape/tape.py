@@ -13,7 +13,7 @@ import gc
 import inspect
 import weakref
 from collections.abc import Iterator
-from sys import is_finalizing
+from sys import _getframe, is_finalizing
 from typing import Any
 
 from . import nest
@@ -30,6 +30,7 @@ from .ends import (
     zeros_of,
 )
 from .evidence import clock, note_gradients, site, stack, told
+from .frames import user_frame
 from .record import Record, state
 from .tensor import EagerTensor, Tensor, wrap
 
@@ -75,7 +76,7 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
-        self._warns = _option(options)
+        self._warns = bool(options) and _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
@@ -218,8 +219,10 @@ class GradientTape:
 
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
+        frame = user_frame(_getframe(1))
+        frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            self._note("watch", t, site())
+            self._note("watch", t, frames)
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -233,7 +236,7 @@ class GradientTape:
                 self._watches()
                 continue
             if self._watches():
-                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
+                self._watch_row(self._record.enter(t, frame=frame))  # type: ignore[union-attr]
             else:
                 self._record.note("watch_ignored", t)  # type: ignore[union-attr]
 
@@ -265,7 +268,7 @@ class GradientTape:
         """Keeps for `explain` on which line of the user's something was done with the tape."""
         if len(self.notes) < NOTES:
             now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, _weak(subject), frames))
+            self.notes.append((what, now, None if subject is None else _weak(subject), frames))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -449,12 +452,16 @@ class GradientTape:
             return [self._same(s, targets, seeds) for s in sources]
         starts: dict[int, Any] = {}
         recorded = bool(state.tapes) or state.graph is not None
-        for rows, target, seed in zip(heads, targets, seeds, strict=True):
+        for at, rows in enumerate(heads):
+            target = targets[at]
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
-                row, one = rows[-1], seed_of(target, seed, recorded)
+                row, one = rows[-1], seed_of(target, seeds[at], recorded)
                 starts[row] = starts[row] + one if row in starts else one
         found = sweep(self, starts, ends, recorded)
-        return [self._same(s, targets, seeds) if g is None else g for g, s in zip(found, sources, strict=True)]
+        for at, g in enumerate(found):
+            if g is None:
+                found[at] = self._same(sources[at], targets, seeds)
+        return found
 
     def _all_rows(self, values: list[Any]) -> list[tuple[int, ...]]:
         try:
@@ -487,8 +494,6 @@ class GradientTape:
 
 
 def _weak(value: Any) -> Any:
-    if value is None:
-        return None
     try:
         return weakref.ref(value)
     except TypeError:
