@@ -52,7 +52,9 @@ def _total(found: Sweep, rows: Sequence[int]) -> Any:
     else:
         slices = found.slices_at(parts[0][0])
         return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
-    return total if total is None or isinstance(total, Tensor) else bare(total.data if type(total) in _BATCH else total)
+    if type(total) in _BATCH:
+        return wrap(total.data)
+    return total if total is None or isinstance(total, Tensor) else bare(total)
 
 
 def _sum(parts: list[Any]) -> Any:

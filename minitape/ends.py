@@ -34,10 +34,6 @@ class UnconnectedGradients(Enum):
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 
 
-class NoTensor(Exception):
-    """Something that is no tensor was met among targets or sources."""
-
-
 def no_tensor(values: Sequence[Any]) -> Exception:
     """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
     from .dtypes import as_dtype

@@ -178,18 +178,15 @@ def born(
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
     if frames is None:
         frames = stack(level)
-    if not inputs:
-        return _new(Origin, (clock(), kind, frames, (), detail, 0))
-    refs = tuple([ref(t) for t in inputs])
-    depth = 0
-    for r in refs:
-        origin = r.origin
+    refs, depth = [], 0
+    for value in inputs:
+        refs.append(found := ref(value))
+        origin = found[1]
         if origin is not None and origin.depth >= depth:
             depth = origin.depth + 1
     if depth > DEPTH:
-        refs = tuple([r._replace(origin=None) for r in refs])
-        depth = 0
-    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
+        refs, depth = [r._replace(origin=None) for r in refs], 0
+    return _new(Origin, (clock(), kind, frames, tuple(refs), detail, depth))
 
 
 def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
@@ -237,7 +234,8 @@ EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
 
 def bury(record: Any) -> None:
     """Keeps the skeleton of a released recording as long as it is among the last few of this thread."""
-    if len(record.calls) > BONES or len(record.leaves) > BONES or len(record) > 8 * BONES:
+    rows = record.base + (len(record.pending) >> 2)
+    if rows > 8 * BONES or len(record.calls) > BONES or len(record.leaves) > BONES:
         record.forget()
         return
     for call in record.calls:

@@ -368,7 +368,7 @@ class Record:
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        if self.is_scalar(value):
+        if type(value) is self.real or self.is_scalar(value):
             self.known[row] = value
             return self
         self.arrays[row] = value

@@ -19,7 +19,6 @@ from typing import Any
 from . import nest
 from .backward import sweep
 from .ends import (
-    NoTensor,
     UnconnectedGradients,
     ends_of,
     given_seeds,
@@ -176,8 +175,8 @@ class GradientTape:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._note("reset", None, site())
-        self._start = len(self._record)  # type: ignore[arg-type]
+        self._start = now = len(self._record)  # type: ignore[arg-type]
+        self.notes.append(("reset", now, None, site()))
         self._forget()
         state.token = object()  # variables are watched anew when they are read
 
@@ -222,7 +221,8 @@ class GradientTape:
         frame = user_frame(_getframe(1))
         frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            self._note("watch", t, frames)
+            if len(self.notes) < NOTES:
+                self.notes.append(("watch", 0 if self._record is None else len(self._record), _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -234,8 +234,7 @@ class GradientTape:
             if not t.dtype.differentiable:
                 warn_not_watchable(t.dtype)
                 self._watches()
-                continue
-            if self._watches():
+            elif self._watches():
                 self._watch_row(self._record.enter(t, frame=frame))  # type: ignore[union-attr]
             else:
                 self._record.note("watch_ignored", t)  # type: ignore[union-attr]
@@ -263,12 +262,6 @@ class GradientTape:
             if row != now - 1:
                 self.late = True
                 record.note("watch", (self, row))  # type: ignore[union-attr]
-
-    def _note(self, what: str, subject: Any, frames: Any) -> None:
-        """Keeps for `explain` on which line of the user's something was done with the tape."""
-        if len(self.notes) < NOTES:
-            now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, None if subject is None else _weak(subject), frames))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -323,8 +316,8 @@ class GradientTape:
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        if self._record is not None and self._record.watchers:
-            self._record.notify()
+        if self._record.watchers:  # type: ignore[union-attr]
+            self._record.notify()  # type: ignore[union-attr]
         self._end(frames[:1])
         return packed(sources, given, gradients)
 
@@ -441,15 +434,13 @@ class GradientTape:
     def _end(self, frames: Any) -> None:
         if not self._persistent:
             self._used = True
-            self._note("gradient", None, frames)
-            record = self._record
-            if record is not None and record.bulky and record.tapes == 1:
+            record: Record = self._record  # type: ignore[assignment]
+            self.notes.append(("gradient", len(record), None, frames))
+            if record.bulky and record.tapes == 1:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        heads, ends = self._all_rows(targets), self._all_rows(sources)
-        if self._record is None:
-            return [self._same(s, targets, seeds) for s in sources]
+        heads, ends = self._rows_of_all(targets), self._rows_of_all(sources)
         starts: dict[int, Any] = {}
         recorded = bool(state.tapes) or state.graph is not None
         for at, rows in enumerate(heads):
@@ -462,12 +453,6 @@ class GradientTape:
             if g is None:
                 found[at] = self._same(sources[at], targets, seeds)
         return found
-
-    def _all_rows(self, values: list[Any]) -> list[tuple[int, ...]]:
-        try:
-            return [self._rows_of(v) for v in values]
-        except NoTensor:
-            raise no_tensor(values) from None
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
@@ -482,15 +467,19 @@ class GradientTape:
 
     def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
-        if type(value) is EagerTensor:
-            record = self._record
-            if record is None:
-                return ()
-            row = value._row if value._lane is record else record.find(value)
-            return () if row is None else (row,)
-        if hasattr(value, "_tape_rows"):
-            return value._tape_rows(self)  # type: ignore[no-any-return]
-        raise NoTensor
+        return self._rows_of_all([value])[0]
+
+    def _rows_of_all(self, values: list[Any]) -> list[tuple[int, ...]]:
+        record, found = self._record, []
+        for value in values:
+            if type(value) is EagerTensor:
+                row = None if record is None else record.find(value)
+                found.append(() if row is None else (row,))
+            elif hasattr(value, "_tape_rows"):
+                found.append(value._tape_rows(self))
+            else:
+                raise no_tensor(values)
+        return found
 
 
 def _weak(value: Any) -> Any:
