@@ -10,7 +10,7 @@ from . import plan
 from .frames import user_frame
 from .primitives import _BATCH
 from .quiet import hush, restore
-from .record import Record, state
+from .record import Record, more, state
 from .slices import IndexedSlices
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
@@ -96,7 +96,7 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -
     if site is None:
         frame = user_frame(_getframe(2))
         state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-    outer.by_marks.append((len(outer), outer.member(tape)))
+    outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
     try:
         if outer is not record or state.site is None or not all(map(_fresh, seeds.values())):
             return _walked(tape, record, known, seeds, True)
@@ -115,7 +115,7 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -
         return found
     finally:
         state.site = site
-        outer.by_marks.append((len(outer), None if by is None else outer.member(by)))
+        outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
 
 
 def _fresh(seed: Any) -> bool:

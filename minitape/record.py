@@ -21,7 +21,7 @@ import sys
 import threading
 import weakref
 from _thread import RLock, get_ident
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -68,7 +68,7 @@ class State(threading.local):
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
         if type(self.record) is Record:
-            self.record.scopes.append((len(self.record), path))
+            self.record.scopes = more(self.record.scopes, (len(self.record), path))
 
 
 state = State()
@@ -132,7 +132,6 @@ class Record:
         self.put = self.pending.extend
         self.take = iter(_CHUNK).__next__
         self.base = 0  # number of packed rows
-        self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
         self.frame: FrameType | None = None
         self.constants: dict[float, int] = {}  # row of each Python number used as an operand
         self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
@@ -152,19 +151,17 @@ class Record:
         self.bulky = False  # whether arrays without a lane may be among them
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
-        self.events: list[Event] = []
-        self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
-        self.by_marks: list[
-            tuple[int, int | None]
-        ] = []  # (first row, number in members of the tape whose sweep wrote from there on)
-        self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which row on which name scope was open
-        if state._scope:
-            self.scopes.append((0, state._scope))
+        # what few recordings have, see more()
+        self.blocks: Sequence[tuple[int, np.ndarray]] = ()  # (first row, int32 rows x 4)
+        self.events: Sequence[Event] = ()
+        self.adopted: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
+        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, number in members of the tape whose sweep wrote)
+        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ((0, state._scope),) if state._scope else ()  # from which row on
+        self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
         self.paused = 0  # tapes inside stop_recording()
-        self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
 
     shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
@@ -201,7 +198,7 @@ class Record:
             if self.fast_rows:
                 block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
                 self.fast_rows.clear()
-            self.blocks.append((self.base, block))
+            self.blocks = more(self.blocks, (self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
         self.take = iter(range(self.base, self.base + CHUNK)).__next__
@@ -281,7 +278,7 @@ class Record:
         frame = user_frame(sys._getframe(1))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
         if len(self.events) < EVENTS:
-            self.events.append(Event(kind, len(self), subject, site))
+            self.events = more(self.events, Event(kind, len(self), subject, site))
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 
@@ -572,7 +569,7 @@ class Record:
         self.arrays.update({row + shift: a for row, a in old.arrays.items()})
         self.cold.update(row + shift for row in old.cold)
         self.bulky = self.bulky or old.bulky
-        self.adopted.append((old, shift))
+        self.adopted = more(self.adopted, (old, shift))
         return shift
 
     def release(self) -> None:
@@ -586,7 +583,7 @@ class Record:
         self.numbers.clear()
         self.leaf_of.clear()
         self.variables.clear()
-        self.events.clear()
+        self.events = ()
         HOOKS["bury"](self)
 
     def _release_lanes(self) -> None:
@@ -620,6 +617,13 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+
+def more(items: Sequence[Any], item: Any) -> list[Any]:
+    """The same items and one more: lists that few recordings need are made when the first item comes."""
+    found = items if type(items) is list else [*items]
+    found.append(item)
+    return found
 
 
 Lane.append = Record.append  # type: ignore[attr-defined]

@@ -126,7 +126,7 @@ class GradientTape:
         if not record.members or record.member(self) is None:
             record.members.append((weakref.ref(self), self.spans, self.watched))
         if self.watchers:
-            record.watchers += [w for w in self.watchers if w not in record.watchers]
+            record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
@@ -176,7 +176,8 @@ class GradientTape:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._start = now = len(self._record)  # type: ignore[arg-type]
-        self.notes.append(("reset", now, None, site()))
+        if len(self.notes) < NOTES:
+            self.notes.append(("reset", now, None, site()))
         self._forget()
         state.token = object()  # variables are watched anew when they are read
 
