@@ -25,7 +25,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     batched = bool(_BATCH) and any(type(s) in _BATCH for s in seeds.values())
     known = plan.of_tape(tape, ends, recorded, batched)
     marks = known.marks
-    if marks is not None:
+    if marks is not None and not all(map(marks.__getitem__, seeds)):
         seeds = {r: s for r, s in seeds.items() if marks[r]}
     if not seeds or not known.sources:
         return [None] * len(ends)

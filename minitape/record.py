@@ -155,8 +155,10 @@ class Record:
         self.blocks: Sequence[tuple[int, np.ndarray]] = ()  # (first row, int32 rows x 4)
         self.events: Sequence[Event] = ()
         self.adopted: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
-        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, number in members of the tape whose sweep wrote)
-        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ((0, state._scope),) if state._scope else ()  # from which row on
+        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
+        if state._scope:
+            self.scopes = ((0, state._scope),)
         self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
         self.open = True
         self.thread = get_ident()

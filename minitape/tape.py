@@ -304,8 +304,10 @@ class GradientTape:
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
         gradients = self._gradients(targets, flat, seeds)
-        frames = stack()
-        if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
+        if state.tapes:
+            frames = site()
+        else:  # the sweep was not recorded: a note says what the gradients came from
+            frames = stack()
             note_gradients(gradients, targets, frames)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
@@ -471,7 +473,8 @@ class GradientTape:
         return self._rows_of_all([value])[0]
 
     def _rows_of_all(self, values: list[Any]) -> list[tuple[int, ...]]:
-        record, found = self._record, []
+        record = self._record
+        found: list[tuple[int, ...]] = []
         for value in values:
             if type(value) is EagerTensor:
                 row = None if record is None else record.find(value)

@@ -270,10 +270,10 @@ class Graph(Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2, frame: Any = None) -> int:
+    def enter(self, tensor: Any, frame: Any = None) -> int:
         """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
 
-        Of neither the ``variable`` nor the user's ``frame`` a graph keeps anything.
+        The user's ``frame`` is of recordings that keep values; a graph looks for it itself.
         """
         if type(tensor) is SymbolicTensor:
             return tensor._row if tensor.graph is self else self.capture(tensor)._row
