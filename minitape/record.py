@@ -309,12 +309,12 @@ class Record:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row
-        value = tensor.array
+        value, old = tensor.array, recording_of(tensor)
         row = self.append(LEAF, 0, 0, self.here(level, frame))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        lane, old = self._set(row, value), recording_of(tensor)
+        lane = self._set(row, value)
         if old is not None:
             if old.tapes > 0 and tensor._row not in old.leaves:
                 return row  # it stays a row of that recording
@@ -593,10 +593,11 @@ class Record:
         self.evaluate()
         own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
         counts = _references(self.lanes)
+        meta = self.meta
         for lane in self.lanes.values():
             if counts.pop() > _UNHELD + 2 * own.count(lane):
-                shape = lane.shape
-                lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
+                kind = lane.spec
+                lane.kept = {row: a for row, a in self.arrays.items() if meta[row] is kind}
             lane.home = None
         self.lanes = {}
 

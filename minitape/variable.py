@@ -127,7 +127,7 @@ class ResourceVariable(Variable):
             row = self._row_in(record)
             for tape in state.tapes:
                 if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                    tape._watch_variable(self)
+                    tape.variables[id(self)] = self
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)

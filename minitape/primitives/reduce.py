@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 
 def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     """A view with strides of 0; a copy where that is faster than making the view."""
-    if type(x) in (np.float32, np.float64) and type(shape) is tuple and len(shape) == 1 and shape[0] <= COPIED:
+    if type(x) in (np.float32, np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
         out = np.empty(shape, x.dtype)
         out.fill(x)
         return out
