@@ -242,10 +242,10 @@ def bury(record: Any) -> None:
         if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
             call.attrs = {}
     for leaf in record.leaves.values():
-        if leaf.tensor is not None:
-            leaf.ref, leaf.tensor = ref(leaf.tensor), None
-            if leaf.variable is not None:
-                leaf.owner, leaf.variable = weakref.ref(leaf.variable), None
+        tensor, variable = leaf.tensor, leaf.variable
+        if tensor is not None:
+            owner = None if variable is None else weakref.ref(variable)
+            leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._made), None, None
     graves = state.graves
     if graves is None:
         graves = state.graves = deque()

@@ -89,14 +89,9 @@ class Call:
 class Leaf:
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
 
-    __slots__ = (
-        "tensor",
-        "variable",
-        "version",
-        "number",
-        "ref",
-        "owner",
-    )  # the last two of a released recording, weak
+    __slots__ = ("tensor", "variable", "version", "number", "gone")
+
+    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
