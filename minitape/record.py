@@ -299,12 +299,13 @@ class Record:
 
         The user's ``frame`` is searched ``level`` frames up where it is not given.
         """
-        row = self.find(tensor)
+        old = recording_of(tensor)
+        row = tensor._row if old is self else self._leaf_of(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
-            return row
-        value, old = tensor.array, recording_of(tensor)
+            return row  # type: ignore[no-any-return]
+        value = tensor.array
         row = self.append(LEAF, 0, 0, self.here(level, frame))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
@@ -320,9 +321,9 @@ class Record:
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
-        lane = tensor._lane
-        if lane is self or (tensor._home if lane is None else lane.home) is self:
-            return tensor._row
+        return tensor._row if recording_of(tensor) is self else self._leaf_of(tensor)
+
+    def _leaf_of(self, tensor: Any) -> int | None:
         row = self.leaf_of.get(id(tensor))
         if row is not None and self.leaves[row].tensor is tensor:
             return row
@@ -362,7 +363,7 @@ class Record:
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        if type(value) is self.real or self.is_scalar(value):
+        if type(value) is not np.ndarray and self.is_scalar(value):
             self.known[row] = value
             return self
         self.arrays[row] = value

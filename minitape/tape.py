@@ -256,13 +256,12 @@ class GradientTape:
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
-            record = self._record
-            now = len(record)  # type: ignore[arg-type]
-            self.watched[row] = now
-            record.cold.discard(row)  # type: ignore[union-attr]
+            record: Record = self._record  # type: ignore[assignment]
+            self.watched[row] = now = record.base + (len(record.pending) >> 2)
+            record.cold.discard(row)
             if row != now - 1:
                 self.late = True
-                record.note("watch", (self, row))  # type: ignore[union-attr]
+                record.note("watch", (self, row))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
