@@ -116,6 +116,15 @@ _plans: dict[Any, Plan] = {}
 
 def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool = False) -> Plan:
     """The plan for the gradients of anything on a tape with respect to sources that have the rows ``ends``."""
+    if recorded or tape._recording or not tape._persistent:
+        return _shared(tape, ends, recorded, batched)
+    asked = (len(tape._record), len(tape.spans), len(tape.watched), batched, tuple(ends))
+    if tape._planned[0] != asked:
+        tape._planned = asked, _shared(tape, ends, recorded, batched)
+    return tape._planned[1]  # type: ignore[no-any-return]
+
+
+def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool) -> Plan:
     key = None if batched else _key(tape, ends, recorded)
     found = _plans.get(key)
     if found is None:
@@ -193,9 +202,6 @@ def reach(tape: Any, sources: set[int]) -> Any:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
     record = tape._record
     n = len(record)
-    key = (n, len(tape.watched), len(tape.spans), frozenset(sources))
-    if tape._reached[0] == key and not tape._recording:
-        return tape._reached[1]
     on, start, end = None, 0, n
     foreign: set[int] = set()
     if _all_within(tape, sources):
@@ -212,8 +218,6 @@ def reach(tape: Any, sources: set[int]) -> Any:
     spread(record, marks, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         marks[row] = FOREIGN
-    if tape._persistent:  # several gradients with respect to the same sources
-        tape._reached = (key, marks)
     return marks
 
 

@@ -71,7 +71,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "_planned", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -85,7 +85,7 @@ class GradientTape:
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
-        self._reached: tuple[Any, Any] = (None, None)  # the last answer of reach() and what was asked
+        self._planned: tuple[Any, Any] = (None, None)  # of a persistent tape: the last plan, and what was asked
         self.late = False  # something was watched after it was first used: spans and order matter
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
@@ -183,7 +183,7 @@ class GradientTape:
 
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
-        self.late = True
+        self.late, self._planned = True, (None, None)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
