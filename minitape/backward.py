@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from sys import _getframe
 from typing import Any
 
@@ -10,51 +10,69 @@ from . import plan
 from .frames import user_frame
 from .primitives import _BATCH
 from .quiet import hush, restore
-from .record import Record, state
+from .record import Record, more, state
+from .slices import IndexedSlices
 from .sweep import Sweep
-from .tensor import EagerTensor
+from .tensor import EagerTensor, Tensor, bare, wrap
 
 
-class Swept:
-    """The adjoints that a written or repeated sweep has found."""
+def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], recorded: bool) -> list[Any]:
+    """The gradients that these seeds (adjoints by row) give sources with the rows ``ends``: tensors, IndexedSlices, None.
 
-    __slots__ = ("adjoint",)
-
-    def __init__(self, adjoints: dict[int, Any]) -> None:
-        self.adjoint: Callable[[int], Any] = adjoints.get
-
-
-def sweep(tape: Any, seeds: dict[int, Any], sources: set[int], recorded: bool) -> Any:
-    """The finished sweep from these seeds (adjoints by row); None when no target depends on a source.
-
-    ``adjoint(row)`` of what is returned is what has arrived at a source. ``recorded`` when an outer tape, or the graph
-    that is being built, is to know how the gradients were computed.
+    ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
     batched = bool(_BATCH) and any(type(s) in _BATCH for s in seeds.values())
-    known = plan.of_tape(tape, sources, recorded, batched)
+    known = plan.of_tape(tape, ends, recorded, batched)
     marks = known.marks
-    if marks is not None:
-        sources = {r for r in sources if marks[r]}
+    if marks is not None and not all(map(marks.__getitem__, seeds)):
         seeds = {r: s for r, s in seeds.items() if marks[r]}
-        if not seeds:
-            return None
+    if not seeds or not known.sources:
+        return [None] * len(ends)
     if recorded:
-        return _recorded(tape, record, known, seeds, sources)
-    alone = record.tapes == 1 and not tape._persistent
-    found = None if known.visits is None else _written(record, known, seeds, sources, alone)
-    return _walked(tape, record, known, seeds, sources, False) if found is None else found
+        found = _recorded(tape, record, known, seeds)
+    else:
+        alone = record.tapes == 1 and not tape._persistent
+        found = None if known.visits is None else _written(record, known, seeds, alone)
+        if found is None:
+            found = _walked(tape, record, known, seeds, False)
+    if type(found) is not dict:
+        return [_total(found, [r for r in rows if r in known.sources]) for rows in ends]
+    gradients = []
+    for rows in ends:
+        g = found.get(rows[0]) if len(rows) == 1 else _sum([found[r] for r in rows if r in found])
+        gradients.append(g if g is None or type(g) is EagerTensor else bare(g))
+    return gradients
 
 
-def _written(record: Record, known: plan.Plan, seeds: Any, sources: set[int], alone: bool) -> Swept | None:
-    """The sweep as its plan's program does it; None where there is none. Nobody else computes rows meanwhile."""
+def _total(found: Sweep, rows: Sequence[int]) -> Any:
+    """What has arrived at the rows of a source, together."""
+    parts = [(row, a) for row in rows if (a := found.adjoint(row)) is not None]
+    if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
+        total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
+    elif type(parts[0][1].values) in _BATCH:
+        total = parts[0][1].dense()
+    else:
+        slices = found.slices_at(parts[0][0])
+        return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
+    if type(total) in _BATCH:
+        return wrap(total.data)
+    return total if total is None or isinstance(total, Tensor) else bare(total)
+
+
+def _sum(parts: list[Any]) -> Any:
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], alone: bool) -> dict[int, Any] | None:
+    """What the plan's program finds, by row; None where there is none. Nobody else computes rows meanwhile."""
     with record.lock:
-        program = known.program(record, seeds, sources, alone)
+        program = known.program(record, seeds, alone)
         if program is None:
             return None
         before = hush()
         try:
-            return Swept(program(record, seeds))
+            return program(record, seeds)  # type: ignore[no-any-return]
         except plan.Unplanned:
             known.walk_only()
             return None
@@ -62,9 +80,9 @@ def _written(record: Record, known: plan.Plan, seeds: Any, sources: set[int], al
             restore(before)
 
 
-def _walked(tape: Any, record: Any, known: plan.Plan, seeds: Any, sources: set[int], recorded: bool) -> Sweep:
+def _walked(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], recorded: bool) -> Sweep:
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
-    found: Sweep = kind(record, seeds, sources, known.marks, recorded=recorded, visits=known.visits)
+    found: Sweep = kind(record, seeds, known.sources, known.marks, recorded=recorded, visits=known.visits)
     before, state.by = state.by, tape
     try:
         found.run()
@@ -73,34 +91,34 @@ def _walked(tape: Any, record: Any, known: plan.Plan, seeds: Any, sources: set[i
     return found
 
 
-def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], sources: set[int]) -> Any:
+def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -> Any:
     """A sweep that writes rows: they all belong to the statement that asked for it, and to its tape."""
     outer, site, by = state.record, state.site, state.by
     if outer is None:
-        return _walked(tape, record, known, seeds, sources, True)
+        return _walked(tape, record, known, seeds, True)
     if site is None:
         frame = user_frame(_getframe(2))
         state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-    outer.by_marks.append((len(outer), outer.member(tape)))
+    outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
     try:
         if outer is not record or state.site is None or not all(map(_fresh, seeds.values())):
-            return _walked(tape, record, known, seeds, sources, True)
+            return _walked(tape, record, known, seeds, True)
         start = known.start(record, seeds)
         rows = None if start is None else known.repeated(start)
         if rows is not None:
-            return Swept(rows.write(record, list(seeds.values())))
+            return rows.write(record, list(seeds.values()))
         from .repeated import Before, Repeated
 
         before = Before(len(record), len(record.calls), record.done)
         for seed in seeds.values():
             record.enter(seed)  # now, so that the rules meet a row and not a value
-        found = _walked(tape, record, known, seeds, sources, True)
+        found = _walked(tape, record, known, seeds, True)
         if start is not None:
-            known.keep(start, lambda: Repeated.capture(record, before, list(seeds.values()), sources, found.adjoint))
+            known.keep(start, lambda: Repeated.capture(record, before, list(seeds.values()), known.sources, found.adjoint))
         return found
     finally:
         state.site = site
-        outer.by_marks.append((len(outer), None if by is None else outer.member(by)))
+        outer.by_marks = more(outer.by_marks, (len(outer), None if by is None else outer.member(by)))
 
 
 def _fresh(seed: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from . import nest
 from .invalid import invalid
 from .primitives import TABLE
 from .record import Record, state
+from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
@@ -29,8 +31,7 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-class NoTensor(Exception):
-    """Something that is no tensor was met among targets or sources."""
+_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 
 
 def no_tensor(values: Sequence[Any]) -> Exception:
@@ -61,7 +62,7 @@ def no_tensor(values: Sequence[Any]) -> Exception:
 
 def wants_zeros(unconnected_gradients: Any) -> bool:
     """True for "zero", False for "none"; ValueError otherwise."""
-    if unconnected_gradients is UnconnectedGradients.NONE:
+    if unconnected_gradients is _NONE:
         return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
@@ -74,7 +75,7 @@ def given_seeds(output_gradients: Any, count: int) -> list[Any]:
     from .convert import convert_to_tensor
 
     given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
-    return given + [None] * (count - len(given))
+    return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 
 def leaf_of(value: Any) -> Any:
@@ -82,12 +83,23 @@ def leaf_of(value: Any) -> Any:
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
-def leaves_of(values: list[Any]) -> list[Any]:
-    """What carries the gradients of ``values``: the very same list where it is they themselves."""
+def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
+    """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
+    values = [structure] if type(structure) is EagerTensor else nest.flatten(structure)
     for value in values:
         if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
-            return [leaf_of(v) for v in values]
-    return values
+            return values, [leaf_of(v) for v in values]
+    return values, values
+
+
+def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
+    """The gradients of ``values``, which are what is in the structure, in the same structure."""
+    if type(structure) is list:
+        if len(structure) == len(values) and all(map(is_, structure, values)):
+            return gradients
+    elif values and structure is values[0]:
+        return gradients[0]
+    return nest.pack_sequence_as(structure, gradients)
 
 
 def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
@@ -100,7 +112,7 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
         if seed.shape != target.shape:
             check_broadcast("Mul", seed, target)
             _refuse_larger(seed, target)
-        return seed if recorded else seed.array
+        return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
     if type(target) is EagerTensor and type(target._lane) is Record:

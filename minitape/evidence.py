@@ -160,9 +160,9 @@ _new = tuple.__new__  # builds a named tuple at a third of the price
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
-    home = tensor._lane
-    if isinstance(home, Lane):
-        home = home.home
+    home = lane = tensor._lane
+    if isinstance(lane, Lane):
+        home = lane.home
     if home is not None:
         made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made
         return _new(Ref, (weakref.ref(tensor), made, weakref.ref(home), tensor._row))
@@ -178,18 +178,25 @@ def born(
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
     if frames is None:
         frames = stack(level)
-    if not inputs:
-        return _new(Origin, (clock(), kind, frames, (), detail, 0))
-    refs = tuple([ref(t) for t in inputs])
-    depth = 0
-    for r in refs:
-        origin = r.origin
+    refs, depth = [], 0
+    for value in inputs:
+        refs.append(found := ref(value))
+        origin = found[1]
         if origin is not None and origin.depth >= depth:
             depth = origin.depth + 1
     if depth > DEPTH:
-        refs = tuple([r._replace(origin=None) for r in refs])
-        depth = 0
-    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
+        refs, depth = [r._replace(origin=None) for r in refs], 0
+    return _new(Origin, (clock(), kind, frames, tuple(refs), detail, depth))
+
+
+def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
+    """Notes on gradients that no tape recorded what they came from."""
+    origin = None
+    for g in gradients:
+        if type(g) is EAGER[0]:
+            if origin is None:
+                origin = born("gradient", targets, frames=frames)
+            g._made = origin
 
 
 def planned(tensor: Any) -> None:
@@ -227,18 +234,18 @@ EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
 
 def bury(record: Any) -> None:
     """Keeps the skeleton of a released recording as long as it is among the last few of this thread."""
-    if len(record.calls) > BONES or len(record.leaves) > BONES or len(record) > 8 * BONES:
+    rows = record.base + (len(record.pending) >> 2)
+    if rows > 8 * BONES or len(record.calls) > BONES or len(record.leaves) > BONES:
         record.forget()
         return
     for call in record.calls:
         if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
             call.attrs = {}
     for leaf in record.leaves.values():
-        if leaf.tensor is not None:
-            leaf.ref = ref(leaf.tensor)
-            leaf.tensor = None
-            if leaf.variable is not None:
-                leaf.owner, leaf.variable = weakref.ref(leaf.variable), None
+        tensor, variable = leaf.tensor, leaf.variable
+        if tensor is not None:
+            owner = None if variable is None else weakref.ref(variable)
+            leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._made), None, None
     graves = state.graves
     if graves is None:
         graves = state.graves = deque()

@@ -11,6 +11,7 @@ import numpy as np
 from . import nest
 from .batch import Batch
 from .ends import leaf_of, wants_zeros
+from .evidence import site
 from .plan import on_tape
 from .primitives import TABLE
 from .record import state
@@ -46,8 +47,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     with _vectorizing("jacobian", use_pfor, parallel):
         zero = wants_zeros(unconnected)
         found = rows_of_jacobian(tape, target, flat, seeds)
-    tape.last = ([target], flat)
-    tape._end()
+    _answered(tape, target, flat, found)
     results = [
         None if g is None else TABLE["reshape"](g, shape=(*shape, *s.shape)) for g, s in zip(found, flat, strict=True)
     ]
@@ -77,12 +77,17 @@ def batch_jacobian(
     with _vectorizing("batch_jacobian", use_pfor, parallel):
         wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
-    tape.last = ([target], [source])
-    tape._end()
+    _answered(tape, target, [source], [found])
     if found is None:
         return _zeros((size, *inner, *rest), source)
     order = (1, 0, *range(2, 2 + len(rest)))
     return TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
+
+
+def _answered(tape: Any, target: Any, sources: list[Any], found: list[Any]) -> None:
+    """Leaves behind what ``gradient`` does: what was asked, and which answers were None."""
+    tape.last, tape.nones = ([target], sources, [None]), [g is None for g in found]
+    tape._end(site())
 
 
 def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarray) -> list[Any]:

@@ -107,8 +107,8 @@ def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> Eager
     if record is None or record is not state.record or record.watchers or not state.tapes:
         return None
     with record.lock:
-        if not all(r in record.wide or r not in record.meta for r in (a, b)):  # computed meanwhile by another thread
-            return None
+        if not all(r in record.wide or r in record.arrays or r not in record.meta for r in (a, b)):
+            return None  # computed meanwhile by another thread, and not kept
         if frame is not record.frame and not record.move(frame):
             return None
         row = lane.append(code, a, b, frame.f_lasti)

@@ -6,7 +6,7 @@ No value is in it. So the tapes of a training loop, which all look alike, share 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,15 +34,16 @@ Visit = tuple[int, Any, int, int, Any, bool]
 
 
 class Plan:
-    """``marks[row]`` is 1 where a source can be reached through the row (None: everywhere), for the whole recording.
+    """``sources`` are the rows whose adjoints are wanted, and on the tape.
 
+    ``marks[row]`` is 1 where one of them can be reached through the row (None: everywhere), for the whole recording.
     ``visits`` is None for a recording that is too long to be kept, or whose operations are the user's.
     """
 
-    __slots__ = ("marks", "visits", "_written")
+    __slots__ = ("sources", "marks", "visits", "_written")
 
-    def __init__(self, marks: Any, visits: list[Visit] | None) -> None:
-        self.marks, self.visits = marks, visits
+    def __init__(self, sources: set[int], marks: Any, visits: list[Visit] | None) -> None:
+        self.sources, self.marks, self.visits = sources, marks, visits
         self._written: dict[Any, Any] = {}  # what a sweep starts from -> how often it was met, then what was kept of it
 
     def _met(self, key: Any) -> Any:
@@ -52,27 +53,30 @@ class Plan:
             self._written[key] = found + 1
         return found
 
-    def program(self, record: Any, seeds: dict[int, Any], sources: set[int], alone: bool) -> Any:
+    def program(self, record: Any, seeds: dict[int, Any], alone: bool) -> Any:
         """The sweep for these targets as one function (see minitape.straight), once it is met often; else None.
 
         ``alone`` when no other sweep follows on this recording.
         """
-        if self.visits is None or type(record.values) is not list or record.watchers:
+        if type(record.values) is not list or record.watchers:
             return None
-        for row, seed in seeds.items():
-            if seed.shape != (record.meta[row][0] if row in record.meta else ()):
-                return None
-        waiting = live(record) if record.wide else ()
-        key = (*seeds, record.done, alone, waiting) if record.wide else (*seeds, record.done)
+        waiting = (alone, live(record)) if record.wide else ()
+        key = (*seeds, record.done, *waiting)
+        found = self._written.get(key)
+        if type(found) is int or found is None:
+            found = self._met_program(key, record, seeds, waiting)
+        return found if found is not None and found.needs <= record.arrays.keys() else None
+
+    def _met_program(self, key: Any, record: Any, seeds: dict[int, Any], waiting: Any) -> Any:
         found = self._met(key)
         if type(found) is int:
-            often = OFTEN // 8 if record.wide else OFTEN  # long work, and half of it goes by in blocks
-            if found < often or len(self.visits) > LONG:
+            often = OFTEN // 8 if waiting else OFTEN  # large arrays: long work, and much of it goes by in blocks
+            if found < often or len(self.visits) > LONG:  # type: ignore[arg-type]
                 return None
             from .straight import write
 
-            found = self._written[key] = write(record, self.visits, list(seeds), sources, alone, waiting)
-        return found if found is not None and found.needs <= record.arrays.keys() else None
+            found = self._written[key] = write(record, self.visits, list(seeds), self.sources, *waiting)
+        return found
 
     def walk_only(self) -> None:
         """A rule gave something that no program provides for."""
@@ -117,35 +121,53 @@ def _comparable(value: Any) -> Any:
 _plans: dict[Any, Plan] = {}
 
 
-def of_tape(tape: Any, sources: set[int], recorded: bool, batched: bool = False) -> Plan:
-    """The plan for the gradients of anything on a tape with respect to the ``sources``."""
-    key = None if batched else _key(tape, sources, recorded)
-    found = None if key is None else _plans.get(key)
+def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool = False) -> Plan:
+    """The plan for the gradients of anything on a tape with respect to sources that have the rows ``ends``."""
+    if recorded or tape._recording or not tape._persistent:
+        return _shared(tape, ends, recorded, batched)
+    asked = (len(tape._record), len(tape.spans), len(tape.watched), batched, tuple(ends))
+    if tape._planned[0] != asked:
+        tape._planned = asked, _shared(tape, ends, recorded, batched)
+    return tape._planned[1]  # type: ignore[no-any-return]
+
+
+def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool) -> Plan:
+    key = None if batched else _key(tape, ends, recorded)
+    found = _plans.get(key)
     if found is None:
-        record, marks = tape._record, reach(tape, sources)
-        if key is None or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's own
-            return Plan(marks, None)
-        low = min(sources)
-        found = Plan(marks, [*visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded)])
-        if len(_plans) >= PLANS:
-            _plans.clear()
-        _plans[key] = found
+        found = _made(tape, ends, recorded, key is not None)
+        if found.visits is not None:
+            if len(_plans) >= PLANS:
+                _plans.clear()
+            _plans[key] = found
     return found
 
 
-def _key(tape: Any, sources: set[int], recorded: bool) -> Any:
+def _key(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool) -> Any:
     """All that a plan depends on; None where it is not kept."""
     record = tape._record
     if type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
         return None
-    calls = record.calls
+    meta, calls = record.meta, record.calls
     return (
-        tuple(record.pending), tuple(record.meta), tuple(map(id, record.meta.values())),
-        tuple([c.primitive for c in calls]), tuple([c.inputs for c in calls]), tuple(record.late),
-        record.real,
-        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()), tuple(sources),
+        tuple(record.pending), record.real, tuple(ends),
+        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()),
+        (tuple(meta), tuple(map(id, meta.values()))) if meta else None,
+        (tuple([c.primitive for c in calls]), tuple([c.inputs for c in calls]), tuple(record.late)) if calls else None,
         recorded and (frozenset(record.cold), tuple(record.constants.items())),
     )  # fmt: skip
+
+
+def _made(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, kept: bool) -> Plan:
+    record = tape._record
+    wanted = {row for rows in ends for row in rows if _differentiable(record, row)}
+    if not wanted:
+        return Plan(wanted, None, [] if kept else None)
+    marks, low = reach(tape, wanted), min(wanted)
+    sources = wanted if marks is None else {row for row in wanted if marks[row]}
+    if not kept or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's own
+        return Plan(sources, marks, None)
+    return Plan(sources, marks, [*visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded)])
 
 
 # -- which rows matter ------------------------------------------------------------------------------------------------
@@ -187,9 +209,6 @@ def reach(tape: Any, sources: set[int]) -> Any:
     """For each row, 1 when it is on the tape and depends on one of the source rows; None when all rows may."""
     record = tape._record
     n = len(record)
-    key = (n, len(tape.watched), len(tape.spans), frozenset(sources))
-    if tape._reached[0] == key and not tape._recording:
-        return tape._reached[1]
     on, start, end = None, 0, n
     foreign: set[int] = set()
     if _all_within(tape, sources):
@@ -206,8 +225,6 @@ def reach(tape: Any, sources: set[int]) -> Any:
     spread(record, marks, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         marks[row] = FOREIGN
-    if tape._persistent:  # several gradients with respect to the same sources
-        tape._reached = (key, marks)
     return marks
 
 
@@ -258,12 +275,13 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     if call.primitive.code == STOP_CODE:
         return False
-    for row in call.inputs:
-        if marks[row]:
-            meta = record.meta.get(row)
-            if meta is None or meta[1].kind in "fcV":  # V is bfloat16's
-                return True
-    return False
+    return any(marks[row] and _differentiable(record, row) for row in call.inputs)
+
+
+def _differentiable(record: Any, row: int) -> bool:
+    """True for a row of a dtype through which gradients flow."""
+    meta = record.meta.get(row)
+    return meta is None or meta[1].kind in "fcV"  # V is bfloat16's
 
 
 # -- which comes first ------------------------------------------------------------------------------------------------

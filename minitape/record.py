@@ -22,7 +22,7 @@ import sys
 import threading
 import weakref
 from _thread import RLock, get_ident
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -42,6 +42,7 @@ LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 HELD = 2**26  # bytes of arrays that are held for rows that were put off
+_CHUNK = range(CHUNK)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -70,7 +71,7 @@ class State(threading.local):
     def scope(self, path: tuple[str, ...]) -> None:
         self._scope = path
         if type(self.record) is Record:
-            self.record.scopes.append((len(self.record), path))
+            self.record.scopes = more(self.record.scopes, (len(self.record), path))
 
 
 state = State()
@@ -91,14 +92,9 @@ class Call:
 class Leaf:
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
 
-    __slots__ = (
-        "tensor",
-        "variable",
-        "version",
-        "number",
-        "ref",
-        "owner",
-    )  # the last two of a released recording, weak
+    __slots__ = ("tensor", "variable", "version", "number", "gone")
+
+    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
         self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
@@ -146,9 +142,8 @@ class Record:
         self.real: type | None = None  # the type of scalar rows: that of the first float scalar to come
         self.pending: list[int] = []  # op, a, b, site of the rows since the last block
         self.put = self.pending.extend
-        self.ahead = iter(range(CHUNK))  # the numbers of the rows to come
+        self.ahead = iter(_CHUNK)  # the numbers of the rows to come
         self.base = 0  # number of packed rows
-        self.blocks: list[tuple[int, np.ndarray]] = []  # (first row, int32 rows x 4)
         self.frame: FrameType | None = None
         self.constants: dict[float, int] = {}  # row of each Python number used as an operand
         self.numbers: dict[tuple[float, str], Any] = {}  # the same as tensors, for operands of arrays
@@ -171,19 +166,19 @@ class Record:
         self.bulky = False  # whether arrays without a lane may be among them
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
-        self.events: list[Event] = []
-        self.adopted: list[tuple[Record, int]] = []  # recordings whose rows were copied here, and their shift
-        self.by_marks: list[
-            tuple[int, int | None]
-        ] = []  # (first row, number in members of the tape whose sweep wrote from there on)
-        self.scopes: list[tuple[int, tuple[str, ...]]] = []  # from which row on which name scope was open
+        # what few recordings have, see more()
+        self.blocks: Sequence[tuple[int, np.ndarray]] = ()  # (first row, int32 rows x 4)
+        self.events: Sequence[Event] = ()
+        self.adopted: Sequence[tuple[Record, int]] = ()  # recordings whose rows were copied here, and their shift
+        self.by_marks: Sequence[tuple[int, int | None]] = ()  # (first row, which of the members wrote from there on)
+        self.scopes: Sequence[tuple[int, tuple[str, ...]]] = ()  # from which row on which name scope was open
         if state._scope:
-            self.scopes.append((0, state._scope))
+            self.scopes = ((0, state._scope),)
+        self.watchers: Sequence[Any] = ()  # callables told that rows were added (live pictures), see notify()
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
         self.paused = 0  # tapes inside stop_recording()
-        self.watchers: list[Any] = []  # callables told that rows were added (live pictures), see notify()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
 
     shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
@@ -220,7 +215,7 @@ class Record:
             if self.fast_rows:
                 block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
                 self.fast_rows.clear()
-            self.blocks.append((self.base, block))
+            self.blocks = more(self.blocks, (self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
         self.ahead = iter(range(self.base, self.base + CHUNK))
@@ -257,16 +252,18 @@ class Record:
     def _segment(self, code: CodeType, fixed: int | None) -> None:
         last = self.segments[-1] if self.segments else None
         if last is None or last[1] is not code or last[2] != fixed:
-            self.segments.append((len(self), code, fixed))
+            self.segments.append((self.base + (len(self.pending) >> 2), code, fixed))
 
-    def here(self, level: int = 2) -> int:
-        """Notes the user's frame and returns the site of the statement that runs now.
+    def here(self, level: int = 2, frame: FrameType | None = None) -> int:
+        """Notes the user's ``frame`` and returns the site of the statement that runs now.
 
-        The search starts ``level`` frames up; while a sweep is recorded, its statement is the site of all its rows.
+        A frame that is not given is searched ``level`` frames up; while a sweep is recorded, its statement is the site
+        of all its rows.
         """
-        frame: Any = sys._getframe(level)
+        if frame is None:
+            frame = sys._getframe(level)
         if frame is self.frame:  # the user's statement itself called, in the frame of the one before
-            return frame.f_lasti  # type: ignore[no-any-return]
+            return frame.f_lasti
         site = state.site
         if site is not None:
             self._segment(*site)
@@ -275,8 +272,10 @@ class Record:
         frame = user_frame(frame)
         if frame is None:
             return 0
-        if frame is not self.frame and not self.move(frame):
+        if frame is not self.frame:
             self._segment(frame.f_code, None)
+            if self.open and get_ident() == self.thread:
+                self.frame = frame
         return frame.f_lasti
 
     def place(self, row: int) -> tuple[str, int, CodeType] | None:
@@ -300,7 +299,7 @@ class Record:
         frame = user_frame(sys._getframe(1))
         site = None if frame is None else (frame.f_code, frame.f_lasti)
         if len(self.events) < EVENTS:
-            self.events.append(Event(kind, len(self), subject, site))
+            self.events = more(self.events, Event(kind, len(self), subject, site))
 
     # -- leaves -----------------------------------------------------------------------------------------------------
 
@@ -319,33 +318,37 @@ class Record:
             self.leaves[row], self.known[row] = _number_leaf.__wrapped__(number, self.real)
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2) -> int:
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2,
+              frame: FrameType | None = None) -> int:  # fmt: skip
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
 
-        The user's frame is searched ``level`` frames up.
+        The user's ``frame`` is searched ``level`` frames up where it is not given.
         """
         old = recording_of(tensor)
-        row = None if old is None else self.find(tensor)
+        row = None if old is None else tensor._row if old is self else self._leaf_of(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
-            return row
-        row = self.append(LEAF, 0, 0, self.here(level))
+            return row  # type: ignore[no-any-return]
+        value = tensor.array
+        row = self.append(LEAF, 0, 0, self.here(level, frame))
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
-        lane = self._set(row, tensor.array)
-        if old is None or old.tapes <= 0 or tensor._row in old.leaves:
-            if old is not None and tensor._made is None:
+        lane = self._set(row, value)
+        if old is not None:
+            if old.tapes > 0 and tensor._row not in old.leaves:
+                return row  # it stays a row of that recording
+            if tensor._made is None:
                 tensor._made = HOOKS["moved"](tensor, old)
-            tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
+        tensor._row, tensor._lane, tensor._home = row, lane, None if lane is self else self
         return row
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this recording never met it."""
-        lane = tensor._lane
-        if lane is self or (tensor._home if lane is None else lane.home) is self:
-            return tensor._row
+        return tensor._row if recording_of(tensor) is self else self._leaf_of(tensor)
+
+    def _leaf_of(self, tensor: Any) -> int | None:
         row = self.leaf_of.get(id(tensor))
         if row is not None and self.leaves[row].tensor is tensor:
             return row
@@ -488,7 +491,7 @@ class Record:
         if wide or type(home) is Wide:
             if not hot:
                 return None
-            plain = bool(primitive.code) and all([s == shape or s == () for s in shapes])  # a row of four integers
+            plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
             return home, self._put_off_wide(primitive, inputs, attrs, tuple(rows), home, plain)
         row = self._late_call(primitive, tuple(rows), attrs, hot)
         if not hot:
@@ -578,6 +581,10 @@ class Record:
         """The last tape was left: operations are no longer recorded. Returns the recording that goes on: none."""
         self.open = False
         self.frame = None
+
+    def reopen(self) -> None:
+        """A tape is entered again."""
+        self.open = True
         self.renumber()
 
     def renumber(self) -> None:
@@ -642,7 +649,7 @@ class Record:
         self.arrays.update({row + shift: a for row, a in old.arrays.items()})
         self.cold.update(row + shift for row in old.cold)
         self.bulky = self.bulky or old.bulky
-        self.adopted.append((old, shift))
+        self.adopted = more(self.adopted, (old, shift))
         return shift
 
     def release(self) -> None:
@@ -650,26 +657,27 @@ class Record:
 
         Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
         """
-        self._release_lanes()
+        if self.late or self.wide or self.lanes:
+            self._release_lanes()
         self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()
         self.variables.clear()
-        self.events.clear()
+        self.events = ()
         HOOKS["bury"](self)
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.late or self.wide or self.lanes:
-            self.evaluate()
-            own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
-            counts = _references(self.lanes)
-            for lane in self.lanes.values():
-                if counts.pop() > _UNHELD + 2 * own.count(lane):
-                    shape = lane.shape
-                    lane.kept = {row: a for row, a in self.arrays.items() if a.shape == shape and a.dtype == lane.dtype}
-                lane.home = None
-            self.lanes = {}
+        self.evaluate()
+        own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
+        counts = _references(self.lanes)
+        meta = self.meta
+        for lane in self.lanes.values():
+            if counts.pop() > _UNHELD + 2 * own.count(lane):
+                kind = lane.spec
+                lane.kept = {row: a for row, a in self.arrays.items() if meta[row] is kind}
+            lane.home = None
+        self.lanes = {}
 
     def forget(self) -> None:
         """Lets go of the skeleton, too: only the values of scalar rows stay, for tensors that are still held."""
@@ -690,6 +698,13 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+
+def more(items: Sequence[Any], item: Any) -> list[Any]:
+    """The same items and one more: lists that few recordings need are made when the first item comes."""
+    found = items if type(items) is list else [*items]
+    found.append(item)
+    return found
 
 
 def _references(lanes: dict[Any, Any]) -> list[int]:

@@ -60,24 +60,29 @@ class Repeated:
         """Adds the rows; returns the adjoints of the sources, tensors by row."""
         record._segment(*state.site)  # type: ignore[misc]
         record.frame = None
-        for shape in self.shapes:
-            if shape not in record.lanes:
-                record._new_lane(shape)
-        record.meta.update(self.meta)
-        record.leaves.update(self.numbers)
-        record.known.update(self.known)
-        record.calls += self.calls
-        record.late.update(self.late)
+        if self.meta or self.calls:
+            self._write_arrays(record)
+        if self.numbers:
+            record.leaves.update(self.numbers)
+            record.known.update(self.known)
+            record.constants.update(self.constants)
         record.cold |= self.cold
         made = {row: _entered(record, row, seeds[which]) for row, which in self.seeds}
-        record.fast_rows += self.fast
-        record.constants.update(self.constants)
         record.put(self.rows)  # last, so that no row is there before what is known of it
         record.renumber()
         return {
             source: made[row] if row in made else tensor_of_row(record if shape is None else record.lanes[shape], row)
             for source, (shape, row) in self.adjoints.items()
         }
+
+    def _write_arrays(self, record: Record) -> None:
+        for shape in self.shapes:
+            if shape not in record.lanes:
+                record._new_lane(shape)
+        record.meta.update(self.meta)
+        record.calls += self.calls
+        record.late.update(self.late)
+        record.fast_rows += self.fast
 
 
 class Before(NamedTuple):

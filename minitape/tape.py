@@ -12,31 +12,27 @@ import contextlib
 import gc
 import inspect
 import weakref
-from collections.abc import Iterator, Sequence
-from sys import is_finalizing
+from collections.abc import Iterator
+from sys import _getframe, is_finalizing
 from typing import Any
-
-import numpy as np
 
 from . import nest
 from .backward import sweep
 from .ends import (
-    NoTensor,
     UnconnectedGradients,
+    ends_of,
     given_seeds,
-    leaves_of,
     no_tensor,
+    packed,
     seed_of,
     wants_zeros,
     zeros_of,
 )
-from .evidence import born, clock, site, stack, told
-from .primitives import _BATCH
+from .evidence import clock, note_gradients, site, stack, told
+from .frames import user_frame
 from .record import Record, state
-from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, bare, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
-BATCHES = _BATCH  # holds the class of batched adjoints once Jacobians are in use
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
@@ -75,11 +71,11 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_reached", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "_planned", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
-        self._warns = _option(options)
+        self._warns = bool(options) and _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
@@ -89,7 +85,7 @@ class GradientTape:
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
-        self._reached: tuple[Any, Any] = (None, None)  # the last answer of reach() and what was asked
+        self._planned: tuple[Any, Any] = (None, None)  # of a persistent tape: the last plan, and what was asked
         self.late = False  # something was watched after it was first used: spans and order matter
         self.last: Any = None  # (targets, sources, seeds) of the last gradient, for the picture
         self.watchers: list[Any] = []  # live pictures of this tape, told by the recording
@@ -102,12 +98,10 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        self.notes.append(("enter", 0 if self._record is None else len(self._record), clock(), site()))
         while _orphans:
             _orphans.pop().release()
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
-        tapes = state.tapes
         record = state.record
         if self._record is None:
             if record is None:
@@ -116,14 +110,15 @@ class GradientTape:
             self._record = record
         elif record is None:
             state.record = record = self._record
-            record.open = True
+            record.reopen()
         elif record is not self._record:
             self._join(record)
+        self._start = now = len(record)
+        self.notes.append(("enter", now, clock(), site()))
         self._recording = True
-        self._start = len(self._record)
-        tapes.append(self)
+        state.tapes.append(self)
         state.token = object()
-        self._join_picture(self._record)
+        self._join_picture(record)
         return self
 
     def _join_picture(self, record: Record) -> None:
@@ -131,7 +126,7 @@ class GradientTape:
         if not record.members or record.member(self) is None:
             record.members.append((weakref.ref(self), self.spans, self.watched))
         if self.watchers:
-            record.watchers += [w for w in self.watchers if w not in record.watchers]
+            record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
@@ -180,14 +175,15 @@ class GradientTape:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._note("reset")
-        self._start = len(self._record)  # type: ignore[arg-type]
+        self._start = now = len(self._record)  # type: ignore[arg-type]
+        if len(self.notes) < NOTES:
+            self.notes.append(("reset", now, None, site()))
         self._forget()
         state.token = object()  # variables are watched anew when they are read
 
     def _forget(self) -> None:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
-        self.late = True
+        self.late, self._planned = True, (None, None)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -223,8 +219,11 @@ class GradientTape:
 
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
+        frame = user_frame(_getframe(1))
+        frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
-            self._note("watch", t)
+            if len(self.notes) < NOTES:
+                self.notes.append(("watch", 0 if self._record is None else len(self._record), _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
@@ -236,9 +235,8 @@ class GradientTape:
             if not t.dtype.differentiable:
                 warn_not_watchable(t.dtype)
                 self._watches()
-                continue
-            if self._watches():
-                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
+            elif self._watches():
+                self._watch_row(self._record.enter(t, frame=frame))  # type: ignore[union-attr]
             else:
                 self._record.note("watch_ignored", t)  # type: ignore[union-attr]
 
@@ -258,19 +256,12 @@ class GradientTape:
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
-            record = self._record
-            now = len(record)  # type: ignore[arg-type]
-            self.watched[row] = now
-            record.cold.discard(row)  # type: ignore[union-attr]
+            record: Record = self._record  # type: ignore[assignment]
+            self.watched[row] = now = record.base + (len(record.pending) >> 2)
+            record.cold.discard(row)
             if row != now - 1:
                 self.late = True
-                record.note("watch", (self, row))  # type: ignore[union-attr]
-
-    def _note(self, what: str, subject: Any = None, frames: Any = None) -> None:
-        """Keeps for `explain` on which line of the user's something was done with the tape."""
-        if len(self.notes) < NOTES:
-            now = 0 if self._record is None else len(self._record)
-            self.notes.append((what, now, _weak(subject), site() if frames is None else frames))
+                record.note("watch", (self, row))
 
     def _watch_variable(self, variable: Any) -> None:
         self.variables[id(variable)] = variable
@@ -301,38 +292,36 @@ class GradientTape:
         ``sources``. ``output_gradients`` weighs the targets. Raises RuntimeError on the second call for a tape that is
         not persistent.
         """
-        self._begin()
+        if self._used or self._recording or self._record is None:
+            self._begin()
         if target is None:
             raise TypeError(
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
         zero = wants_zeros(unconnected_gradients)
-        targets = [target] if type(target) is EagerTensor else nest.flatten(target)
-        given = [sources] if type(sources) is EagerTensor else nest.flatten(sources)
+        (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
-        targets, flat = leaves_of(targets), leaves_of(given)
-        if output_gradients is not None:
-            seeds = leaves_of(seeds)
         gradients = self._gradients(targets, flat, seeds)
-        frames = stack()
-        if not state.tapes:  # the sweep was not recorded: a note says what the gradients came from
-            _note_gradients(gradients, targets, frames)
+        if state.tapes:
+            frames = site()
+        else:  # the sweep was not recorded: a note says what the gradients came from
+            frames = stack()
+            note_gradients(gradients, targets, frames)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
-        nones = [g is None for g in gradients]
+        self.last, self.nones = (targets, flat, seeds), [g is None for g in gradients]
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
-        self.last, self.nones = (targets, flat, seeds), nones
         if flat is not given:
             gradients = [
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        if self._record is not None and self._record.watchers:
-            self._record.notify()
+        if self._record.watchers:  # type: ignore[union-attr]
+            self._record.notify()  # type: ignore[union-attr]
         self._end(frames[:1])
-        return gradients[0] if given and sources is given[0] else nest.pack_sequence_as(sources, gradients)
+        return packed(sources, given, gradients)
 
     def explain(self, target: Any, sources: Any) -> Any:
         """Why the gradient of ``target`` with respect to each of ``sources`` is None, or that it is not.
@@ -444,68 +433,28 @@ class GradientTape:
                     "context if you actually want to trace the gradient in order to compute higher order derivatives.",
                 )
 
-    def _end(self, frames: Any = None) -> None:
+    def _end(self, frames: Any) -> None:
         if not self._persistent:
             self._used = True
-            self._note("gradient", None, frames)
-            record = self._record
-            if record is not None and record.tapes == 1:
+            record: Record = self._record  # type: ignore[assignment]
+            self.notes.append(("gradient", len(record), None, frames))
+            if record.bulky and record.tapes == 1:
                 record.free()
 
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        target_rows, source_rows = self._all_rows(targets), self._all_rows(sources)
-        if self._record is None:
-            return [self._same(s, targets, seeds) for s in sources]
+        heads, ends = self._rows_of_all(targets), self._rows_of_all(sources)
         starts: dict[int, Any] = {}
         recorded = bool(state.tapes) or state.graph is not None
-        for rows, target, seed in zip(target_rows, targets, seeds, strict=True):
+        for at, rows in enumerate(heads):
+            target = targets[at]
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
-                row, one = rows[-1], seed_of(target, seed, recorded)
+                row, one = rows[-1], seed_of(target, seeds[at], recorded)
                 starts[row] = starts[row] + one if row in starts else one
-        wanted: set[int] = set()
-        for at, rows in enumerate(source_rows):
-            if rows and sources[at].dtype.differentiable:
-                wanted.update(rows)
-            else:
-                source_rows[at] = ()
-        found = sweep(self, starts, wanted, recorded) if starts and wanted else None
-        gradients = [self._result(found, rows) if rows and found is not None else None for rows in source_rows]
-        return [self._same(s, targets, seeds) if g is None else g for g, s in zip(gradients, sources, strict=True)]
-
-    def _all_rows(self, values: list[Any]) -> list[Sequence[int]]:
-        try:
-            return [self._rows_of(v) for v in values]
-        except NoTensor:
-            raise no_tensor(values) from None
-
-    def _result(self, sweep: Any, rows: Sequence[int]) -> Any:
-        if len(rows) == 1:
-            only = sweep.adjoint(rows[0])
-            if only is None or type(only) is EagerTensor:
-                return only
-            if type(only) is np.ndarray or isinstance(only, np.generic):
-                return bare(only)
-        parts = [a for a in map(sweep.adjoint, rows) if a is not None]
-        if not parts:
-            return None
-        if type(parts[0]) is IndexedSlices and len(parts) == 1:
-            s = parts[0]
-            if type(s.values) in BATCHES:
-                return wrap(s.dense().data)
-            s = sweep.slices_at(next(r for r in rows if sweep.adjoint(r) is not None))
-            return (
-                s
-                if isinstance(s.values, Tensor)
-                else IndexedSlices(wrap(s.values), wrap(s.indices), wrap(s.dense_shape))
-            )
-        total = parts[0] if type(parts[0]) is not IndexedSlices else parts[0].dense()
-        for part in parts[1:]:
-            total = total + (part.dense() if type(part) is IndexedSlices else part)
-        return (
-            total
-            if isinstance(total, Tensor)
-            else wrap(getattr(total, "data", total) if type(total) in BATCHES else total)
-        )
+        found = sweep(self, starts, ends, recorded)
+        for at, g in enumerate(found):
+            if g is None:
+                found[at] = self._same(sources[at], targets, seeds)
+        return found
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
@@ -518,22 +467,25 @@ class GradientTape:
                 return wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed
         return None
 
-    def _rows_of(self, value: Any) -> Sequence[int]:
+    def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
-        if type(value) is EagerTensor:
-            record = self._record
-            if record is None:
-                return ()
-            row = value._row if value._lane is record else record.find(value)
-            return () if row is None else (row,)
-        if hasattr(value, "_tape_rows"):
-            return value._tape_rows(self)
-        raise NoTensor
+        return self._rows_of_all([value])[0]
+
+    def _rows_of_all(self, values: list[Any]) -> list[tuple[int, ...]]:
+        record = self._record
+        found: list[tuple[int, ...]] = []
+        for value in values:
+            if type(value) is EagerTensor:
+                row = None if record is None else record.find(value)
+                found.append(() if row is None else (row,))
+            elif hasattr(value, "_tape_rows"):
+                found.append(value._tape_rows(self))
+            else:
+                raise no_tensor(values)
+        return found
 
 
 def _weak(value: Any) -> Any:
-    if value is None:
-        return None
     try:
         return weakref.ref(value)
     except TypeError:
@@ -555,16 +507,6 @@ GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
     inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
     for name, default in (("persistent", False), ("watch_accessed_variables", True))
 ])  # fmt: skip
-
-
-def _note_gradients(gradients: list[Any], targets: list[Any], frames: Any) -> None:
-    """Notes on gradients that no tape recorded what they came from."""
-    origin = None
-    for g in gradients:
-        if type(g) is EagerTensor:
-            if origin is None:
-                origin = born("gradient", targets, frames=frames)
-            g._made = origin
 
 
 _logged: dict[str, int] = {}

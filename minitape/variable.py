@@ -128,7 +128,7 @@ class ResourceVariable(Variable):
             row = self._row_in(record)
             for tape in state.tapes:
                 if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                    tape._watch_variable(self)
+                    tape.variables[id(self)] = self
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)
@@ -178,9 +178,9 @@ class ResourceVariable(Variable):
             self._state._made = old._made
         tape._watch_row(self._row_in(record))
 
-    def _tape_rows(self, tape: Any) -> list[int]:
+    def _tape_rows(self, tape: Any) -> tuple[int, ...]:
         known = None if tape._record is None else tape._record.variables.get(id(self))
-        return [] if known is None or known[0] is not self else known[1]
+        return () if known is None or known[0] is not self else tuple(known[1])
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         tensor = self.value()
@@ -421,7 +421,7 @@ class _UnreadVariable(ResourceVariable):
     def _row_in(self, record: Any) -> int:
         return self._base._row_in(record)
 
-    def _tape_rows(self, tape: Any) -> list[int]:
+    def _tape_rows(self, tape: Any) -> tuple[int, ...]:
         return self._base._tape_rows(tape)
 
     def _watch_on(self, tape: Any) -> None:

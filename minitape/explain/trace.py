@@ -127,9 +127,9 @@ class Trace:
             if leaf is not None:
                 tensor, variable = leaf.tensor, leaf.variable
                 origin = None if tensor is None else tensor._made
-                if tensor is None and hasattr(leaf, "ref"):  # the recording was released
-                    tensor, origin = leaf.ref.tensor(), leaf.ref.origin
-                    variable = leaf.owner() if hasattr(leaf, "owner") else None
+                if tensor is None and hasattr(leaf, "gone"):  # the recording was released
+                    weak, owner, origin = leaf.gone
+                    tensor, variable = weak(), None if owner is None else owner()
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 

@@ -121,12 +121,12 @@ class SymbolicTensor(Tensor):
 
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
 
-    def _tape_rows(self, tape: Any) -> list[int]:
+    def _tape_rows(self, tape: Any) -> tuple[int, ...]:
         record = tape._record
         if record is self.graph:
-            return [self._row]
+            return (self._row,)
         row = None if record is None else record.find(self)
-        return [] if row is None else [row]
+        return () if row is None else (row,)
 
     def _watch_on(self, tape: Any) -> None:
         if not self.dtype.differentiable:

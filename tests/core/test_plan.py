@@ -120,3 +120,17 @@ def test_order_of_derivatives_is_that_of_each_tape():
 
     for _ in range(2):
         assert [derivative(n).numpy() for n in range(5)] == [16.0, 32.0, 48.0, 48.0, 24.0]
+
+
+def test_after_reset_a_persistent_tape_knows_nothing_of_before():
+    x, z = tf.constant([3.0, 1.0]), tf.constant([5.0, 2.0])
+    tape = tf.GradientTape(persistent=True)
+    with tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * z)
+    assert [tape.gradient(y, x).numpy().tolist() for _ in range(2)] == [[5.0, 2.0]] * 2
+    with tape:
+        tape.reset()
+        tape.watch(z)
+    assert tape.gradient(y, [x, z]) == [None, None]
+    assert tape.gradient(y, x) is None

@@ -335,7 +335,7 @@ def test_a_program_says_what_it_does():
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x * x
-    known = plan.of_tape(tape, {0}, False)
+    known = plan.of_tape(tape, [(0,)], False)
     program = straight.write(tape._record, known.visits, [1], {0}, 0)
     assert program(tape._record, {1: np.float32(1)}) == {0: np.float32(6)}
     assert y.numpy() == 9.0

@@ -275,3 +275,13 @@ def test_a_source_that_is_made_in_the_call_is_called_by_its_expression() -> None
         y = x * 2.0
     why = tape.explain(y, x[0])
     assert why.cause == "wrong_object" and "x[0]" in why.message and "why" not in why.message
+
+
+def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
+    x, z = tf.constant([1.0, 2.0]), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, [z]) == [None]
+    assert tape.jacobian(y, [x])[0].shape == (2, 2)
+    assert [tape.explain(y, source).cause for source in (x, z)] == ["connected", "independent"]

@@ -115,6 +115,16 @@ def test_after_gradient_the_tapes_own_sweep_is_shown():
     assert shown["gradients"][0]["text"] == "60.0"
 
 
+def test_after_a_jacobian_the_sweep_of_its_target_is_shown():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.jacobian(y, x).shape == (2, 2)
+    shown = tf.snapshot(tape)["sweep"]
+    assert number(shown["gradients"][0]).tolist() == [2.0, 4.0]
+
+
 def test_looking_does_not_use_the_tape_up():
     tape, y, x = square()
     tf.snapshot(tape, y, x)
