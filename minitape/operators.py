@@ -145,7 +145,7 @@ def row_of(lane: Any, b: Any) -> int | None:
         shape, real = own.shape, own.real
     if real is not lane.real or (shape and (shape != lane.shape or type(lane) is Wide)) or _open(lane) is None:
         return None
-    return home.enter(b)  # type: ignore[no-any-return]
+    return home.enter(b, level=4)  # type: ignore[no-any-return]
 
 
 def _open(lane: Any) -> Any:

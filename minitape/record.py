@@ -417,7 +417,7 @@ class Record:
         for t in inputs:
             lane = t._lane
             held = lane is self or (t._home if lane is None else lane.home) is self
-            found.append(t._row if held else self.enter(t))
+            found.append(t._row if held else self.enter(t, level=4))
         rows = tuple(found)
         hot = recording and not cold.issuperset(rows)
         if hot:
@@ -485,8 +485,9 @@ class Record:
         home: Any = self if shape == () else self.lanes.get(shape) or self._home_of(shape)
         if home is None:
             return None
-        if None in rows:
-            rows = [self.enter(t) if row is None else row for t, row in zip(inputs, rows, strict=True)]
+        for i, row in enumerate(rows):
+            if row is None:
+                rows[i] = self.enter(inputs[i], level=4)
         hot = not self.cold.issuperset(rows) and bool(state.tapes)
         if wide or type(home) is Wide:
             if not hot:
