@@ -467,13 +467,14 @@ class Record:
         if real is None:
             real = self.real = FLOATS.get(inputs[0].array.dtype.type)
         rows: list[Any] = []
-        shapes, wide = [], False
+        shapes, wide, cold, hot = [], False, self.cold, False
         for t in inputs:
             lane = t._lane
             if lane is self or (lane is not None and lane.home is self):
+                row = t._row
                 shapes.append(lane.shape)
-                rows.append(t._row)
-                wide = wide or type(lane) is Wide
+                rows.append(row)
+                wide, hot = wide or type(lane) is Wide, hot or row not in cold
                 continue
             value = t.array
             if real is None or value.dtype.type is not real:
@@ -487,8 +488,9 @@ class Record:
             return None
         for i, row in enumerate(rows):
             if row is None:
-                rows[i] = self.enter(inputs[i], level=4)
-        hot = not self.cold.issuperset(rows) and bool(state.tapes)
+                rows[i] = row = self.enter(inputs[i], level=4)
+                hot = hot or row not in cold
+        hot = hot and bool(state.tapes)
         if wide or type(home) is Wide:
             if not hot:
                 return None
@@ -496,7 +498,7 @@ class Record:
             return home, self._put_off_wide(primitive, inputs, attrs, tuple(rows), home, plain)
         row = self._late_call(primitive, tuple(rows), attrs, hot)
         if not hot:
-            self.cold.add(row)
+            cold.add(row)
         if home is not self:
             self.meta[row] = home.spec
         return home, row
