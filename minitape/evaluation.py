@@ -102,7 +102,7 @@ def blocks(record: Any, n: int) -> None:
             record.values[row] = value
     stops = iter([*record.late, n])
     stop = next(stops)
-    handing = Handing(record)
+    handing = Handing(record) if record.wide else None
     for first, block in record.blocks:
         row, high = max(first, record.done), min(first + len(block), n)
         while row < high:
@@ -115,7 +115,8 @@ def blocks(record: Any, n: int) -> None:
                 else:
                     _array(record, row, *record.cell(row)[:3])
                 restore(before)
-                handing.after(row)
+                if handing is not None:
+                    handing.after(row)
                 row += 1
     _computed(record, n)
 
