@@ -132,7 +132,8 @@ class ResourceVariable(Variable):
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)
-        self._seen = state.token
+        if record is not None or not state.tapes:  # not while the recording of open tapes is set aside
+            self._seen = state.token
         return self._state
 
     def _unseen(self) -> Any:
