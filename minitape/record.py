@@ -325,7 +325,7 @@ class Record:
         The user's ``frame`` is searched ``level`` frames up where it is not given.
         """
         old = recording_of(tensor)
-        row = None if old is None else tensor._row if old is self else self._leaf_of(tensor)
+        row = tensor._row if old is self else self._leaf_of(tensor)
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)

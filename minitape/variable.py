@@ -132,7 +132,7 @@ class ResourceVariable(Variable):
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)
-        self._seen = state.token
+            self._seen = state.token  # not without a recording: it may only be set aside
         return self._state
 
     def _unseen(self) -> Any:

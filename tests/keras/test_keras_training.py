@@ -68,7 +68,7 @@ def test_progress_as_keras_prints_it(capsys):
     model.fit(*line(), epochs=2, batch_size=8, verbose=2)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "Epoch 1/2" and printed[2] == "Epoch 2/2"
-    assert re.fullmatch(r"4/4 - \d+m?s - \d+m?s/step - loss: \d\.\d{4} - mae: \d\.\d{4}", printed[1])
+    assert re.fullmatch(r"4/4 - \d+m?s - \d+[mu]?s/step - loss: \d\.\d{4} - mae: \d\.\d{4}", printed[1])
     model.fit(*line(), epochs=1, batch_size=8, verbose=1)
     printed = capsys.readouterr().out
     assert "4/4" in printed and "━" * 20 in printed
