@@ -115,7 +115,7 @@ def _packed(numbers: list[int]) -> np.ndarray:
     if numbers != known:
         packed = struct.pack(f"{len(numbers)}i", *numbers)  # twice as fast as numpy.array
         block = np.frombuffer(packed, np.int32).reshape(-1, 4)
-        if len(numbers) <= CHUNK:
+        if len(numbers) < 4 * CHUNK:  # those that fill a block are of a recording too long to care
             _before[0] = numbers.copy(), block
     return block.copy()
 
