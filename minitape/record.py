@@ -488,7 +488,7 @@ class Record:
             return None
         for i, row in enumerate(rows):
             if row is None:
-                rows[i] = row = self.enter(inputs[i], level=4)
+                rows[i] = row = self.enter(inputs[i], level=4)  # the user's frame is at least so far up
                 hot = hot or row not in cold
         hot = hot and bool(state.tapes)
         if wide or type(home) is Wide:
@@ -504,9 +504,11 @@ class Record:
         return home, row
 
     def _home_of(self, shape: tuple[int, ...] | None) -> Lane | None:
-        """Where rows of a shape that is new are recorded; None for arrays without elements and for unknown shapes."""
-        lane = self.wide_lanes.get(shape)  # type: ignore[arg-type]
-        if shape is None or lane is not None:
+        """The lane of a shape that no small array has had; None for arrays without elements and for unknown shapes."""
+        if shape is None:
+            return None
+        lane = self.wide_lanes.get(shape)
+        if lane is not None:
             return lane
         size = math.prod(shape)
         return None if not size else self._new_lane(shape) if size <= FAST else self._new_wide_lane(shape)
