@@ -88,12 +88,15 @@ class Stepper:
     def whole(self) -> bool:
         """False when an array that a rule on the way reads was released, so that the sweep can not be repeated."""
         record, marks = self.record, self.marks
-        for call in record.calls:
-            if not (self.low <= call.row <= self.high) or (marks is not None and not marks[call.row]):
+        for row in range(self.low, self.high + 1):
+            if marks is not None and not marks[row]:
                 continue
-            read = [call.inputs[i] for i in record.read_inputs(call.primitive, call.inputs)]
-            if call.primitive.keeps_output:
-                read += range(call.row, call.row + call.outputs)
+            primitive, inputs = operation_of(record, row)
+            if primitive is None or (primitive.code and row not in record.meta):  # numbers are never released
+                continue
+            read = [inputs[i] for i in record.read_inputs(primitive, inputs)]
+            if primitive.keeps_output:
+                read.append(row)
             if any(r in record.meta and r not in self.held and not record.holds(r) for r in read):
                 return False
         return True
