@@ -602,7 +602,7 @@ class Record:
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
-        if not self.bulky:
+        if not (self.bulky or self.wide_lanes):
             return
         if self.late or self.wide:
             self.evaluate()  # what was put off may read them

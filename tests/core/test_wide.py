@@ -256,3 +256,13 @@ def test_what_is_live_is_told_to_the_program(x):
     assert set(wide.live(tape._record)) == {y._row, z._row}
     del y
     assert wide.live(tape._record) == (z._row,)
+
+
+def test_a_tape_that_was_used_up_holds_no_large_array():
+    v = tf.Variable(np.ones((40, 3), np.float32))
+    w = tf.Variable(np.ones((3, 50), np.float32))
+    for _ in range(4):
+        with tf.GradientTape() as tape:
+            y = tf.tanh(tf.matmul(v, w))  # 2,000 numbers, of small arrays
+        tape.gradient(y, v)
+        assert all(a.size <= record.FAST for a in tape._record.arrays.values())
