@@ -522,7 +522,7 @@ class Record:
                 if home is not self:
                     self.meta[row] = home.spec
             if type(home) is Wide:
-                self.wide[row] = None
+                self.wide[row], self.bulky = None, True
         if self.held > HELD:
             self.evaluate()
         return row
@@ -602,7 +602,7 @@ class Record:
 
     def free(self) -> None:
         """A tape that no other shares was used up: lets go of the large arrays."""
-        if not (self.bulky or self.wide_lanes):
+        if not self.bulky:
             return
         if self.late or self.wide:
             self.evaluate()  # what was put off may read them

@@ -263,6 +263,6 @@ def test_a_tape_that_was_used_up_holds_no_large_array():
     w = tf.Variable(np.ones((3, 50), np.float32))
     for _ in range(4):
         with tf.GradientTape() as tape:
-            y = tf.tanh(tf.matmul(v, w))  # 2,000 numbers, of small arrays
+            y = tf.tanh(tf.matmul(v, w))  # of small arrays 2,000 numbers
         tape.gradient(y, v)
         assert all(a.size <= record.FAST for a in tape._record.arrays.values())
