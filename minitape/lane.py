@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .record import Record
 
-_OF_LANES: dict[tuple[tuple[int, ...], type], tuple[tuple[int, ...], Any]] = {}  # the same by NumPy's class
+_OF_LANES: dict[type, dict[tuple[int, ...], Any]] = {np.float32: {}, np.float64: {}}  # the same by shape
 _NONE: dict[int, Any] = {}
 _SPECS: dict[tuple[tuple[int, ...], Any], tuple[tuple[int, ...], Any]] = {}
 
@@ -34,8 +34,8 @@ class Lane:
 
     def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
         self.home: Record | None = home
-        key = shape, real
-        self.spec = _OF_LANES.get(key) or _OF_LANES.setdefault(key, spec(shape, np.dtype(real)))
+        known = _OF_LANES[real]
+        self.spec = known.get(shape) or known.setdefault(shape, spec(shape, np.dtype(real)))
         self.shape, self.dtype = self.spec
         self.real = real
         self.constants = home.constants
@@ -62,13 +62,7 @@ class Lane:
 class Wide(Lane):
     """The rows of large arrays of one shape: computed when somebody looks, and held only as long as somebody needs them.
 
-    Each has a tensor that has to be told of its value: ``move`` refuses, so that operators take their time for them.
+    Each has a tensor that has to be told of its value, so operators take their time for them.
     """
 
     __slots__ = ()
-
-    frame = None  # type: ignore[assignment]
-
-    def move(self, frame: Any) -> bool:
-        """False: see above."""
-        return False

@@ -16,7 +16,7 @@ import numpy as np
 from . import dtypes
 from .evidence import born
 from .invalid import invalid
-from .lane import Lane, Wide
+from .lane import Wide
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
 from .record import Record, state
@@ -80,9 +80,11 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
 
     Returns None when nothing may be recorded now: the recording is closed, or another thread's.
     """
-    home = lane.home if type(lane) is Lane else lane
+    if type(lane) is Wide:
+        return write_wide(lane, code, a, b, frame)
+    home = lane if type(lane) is Record else lane.home
     if home is None or (frame is not home.frame and not home.move(frame)):
-        return write_wide(lane, code, a, b, frame) if type(lane) is Wide else None
+        return None
     try:
         row = next(home.ahead)
     except StopIteration:
@@ -141,9 +143,9 @@ def row_of(lane: Any, b: Any) -> int | None:
         shape, real = b._value.shape, b._value.dtype.type
     else:
         shape, real = own.shape, own.real
-    if real is not lane.real or (shape and shape != lane.shape) or _open(lane) is None:
+    if real is not lane.real or (shape and (shape != lane.shape or type(lane) is Wide)) or _open(lane) is None:
         return None
-    return home.enter(b)  # type: ignore[no-any-return]
+    return home.enter(b, level=4)  # type: ignore[no-any-return]
 
 
 def _open(lane: Any) -> Any:

@@ -115,7 +115,7 @@ def _packed(numbers: list[int]) -> np.ndarray:
     if numbers != known:
         packed = struct.pack(f"{len(numbers)}i", *numbers)  # twice as fast as numpy.array
         block = np.frombuffer(packed, np.int32).reshape(-1, 4)
-        if len(numbers) <= CHUNK:
+        if len(numbers) < 4 * CHUNK:  # those that fill a block are of a recording too long to care
             _before[0] = numbers.copy(), block
     return block.copy()
 
@@ -260,12 +260,16 @@ class Record:
         A frame that is not given is searched ``level`` frames up; while a sweep is recorded, its statement is the site
         of all its rows.
         """
+        if frame is None:
+            frame = sys._getframe(level)
+        if frame is self.frame:  # the user's statement itself called, in the frame of the one before
+            return frame.f_lasti
         site = state.site
         if site is not None:
             self._segment(*site)
             self.frame = None
             return site[1]
-        frame = frame or user_frame(sys._getframe(level))
+        frame = user_frame(frame)
         if frame is None:
             return 0
         if frame is not self.frame:
@@ -413,7 +417,7 @@ class Record:
         for t in inputs:
             lane = t._lane
             held = lane is self or (t._home if lane is None else lane.home) is self
-            found.append(t._row if held else self.enter(t))
+            found.append(t._row if held else self.enter(t, level=4))
         rows = tuple(found)
         hot = recording and not cold.issuperset(rows)
         if hot:
@@ -462,41 +466,48 @@ class Record:
         real = self.real
         if real is None:
             real = self.real = FLOATS.get(inputs[0].array.dtype.type)
-        shapes, wide = [], False
+        rows: list[Any] = []
+        shapes, wide, cold, hot = [], False, self.cold, False
         for t in inputs:
             lane = t._lane
-            if lane is None or lane.home is not self:
-                value = t.array
-                if real is None or value.dtype.type is not real:
-                    return None
-                shapes.append(value.shape)
-                wide = wide or (value.size > FAST and value.ndim > 0)
-            else:
+            if lane is self or (lane is not None and lane.home is self):
+                row = t._row
                 shapes.append(lane.shape)
-                wide = wide or type(lane) is Wide
+                rows.append(row)
+                wide, hot = wide or type(lane) is Wide, hot or row not in cold
+                continue
+            value = t.array
+            if real is None or value.dtype.type is not real:
+                return None
+            shapes.append(value.shape)
+            rows.append(None)
+            wide = wide or (value.size > FAST and value.ndim > 0)
         shape = primitive.shape(*shapes, **attrs)
-        home: Any = None if shape is None else self._home_of(shape)
+        home: Any = self if shape == () else self.lanes.get(shape) or self._home_of(shape)
         if home is None:
             return None
-        rows = tuple([t._row if t._lane is not None and t._lane.home is self else self.enter(t) for t in inputs])
-        hot = bool(state.tapes) and not self.cold.issuperset(rows)
+        for i, row in enumerate(rows):
+            if row is None:
+                rows[i] = row = self.enter(inputs[i], level=4)  # the user's frame is at least so far up
+                hot = hot or row not in cold
+        hot = hot and bool(state.tapes)
         if wide or type(home) is Wide:
             if not hot:
                 return None
             plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
-            return home, self._put_off_wide(primitive, inputs, attrs, rows, home, plain)
-        row = self._late_call(primitive, rows, attrs, hot)
+            return home, self._put_off_wide(primitive, inputs, attrs, tuple(rows), home, plain)
+        row = self._late_call(primitive, tuple(rows), attrs, hot)
         if not hot:
-            self.cold.add(row)
+            cold.add(row)
         if home is not self:
             self.meta[row] = home.spec
         return home, row
 
-    def _home_of(self, shape: tuple[int, ...]) -> Record | Lane | None:
-        """Where rows of this shape are recorded; None for arrays without elements."""
-        if not shape:
-            return self
-        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
+    def _home_of(self, shape: tuple[int, ...] | None) -> Lane | None:
+        """The lane of a shape that no small array has had; None for arrays without elements and for unknown shapes."""
+        if shape is None:
+            return None
+        lane = self.wide_lanes.get(shape)
         if lane is not None:
             return lane
         size = math.prod(shape)

@@ -28,7 +28,9 @@ def _matmul(x: Any, y: Any) -> Any:
     if flat and dtype is y.dtype and dtype.itemsize > 2:
         (m, k), (rows, n) = x.shape, y.shape
         if m * k * n > 512:
-            return np.matmul(x, y) if m * n < LARGE or k != rows else np.matmul(x, y, out=buffer((m, n), dtype))
+            if k != rows or k * min(m, n) == 1:
+                return np.matmul(x, y)
+            return np.dot(x, y) if m * n < LARGE else np.matmul(x, y, out=buffer((m, n), dtype))  # dot begins sooner
     m, k, n = *x.shape[-2:], y.shape[-1]
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)

@@ -46,7 +46,7 @@ def _expand(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    g, shape = _expand(g, x, axis, keepdims), tuple(x.shape)
+    g, shape = g if axis is None else _expand(g, x, axis, keepdims), tuple(x.shape)
     return _broadcast_to(g, shape=shape) if type(g) in PLAIN else TABLE["broadcast_to"](g, shape=shape)
 
 

@@ -60,20 +60,20 @@ def sliced(x: Shape, *, spec: Any) -> Shape | None:
     >>> sliced((5, 4), spec=(slice(1, None), 2)), sliced((5,), spec=(None, slice(None, None, -2)))
     ((4,), (1, 3))
     """
-    out: list[int] = []
+    out: tuple[int, ...] = ()
     axis = 0
     for entry in spec:
         if entry is None:
-            out.append(1)
+            out += (1,)
             continue
         if axis == len(x):
             return None
         if type(entry) is slice:
-            out.append(len(range(*entry.indices(x[axis]))))
+            out += (len(range(x[axis])[entry]),)
         elif type(entry) is not int or not -x[axis] <= entry < x[axis]:
             return None
         axis += 1
-    return (*out, *x[axis:])
+    return out + x[axis:]
 
 
 def given(*shapes: Shape, shape: Any, **attrs: Any) -> Shape | None:

@@ -88,6 +88,93 @@ def test_scalar_row_beside_small_array():
         assert tape.gradient(product, s).numpy() == 3.0
 
 
+NEW = [np.array([3.0, 4.0], np.float32), np.float32(3.0)]  # beside a row of two numbers
+
+
+@pytest.mark.parametrize("value", NEW, ids=["array", "number"])
+@pytest.mark.parametrize("before", ["never", "released", "kept"])
+def test_a_tensor_that_is_new_to_the_recording_becomes_a_leaf(value, before):
+    array = np.array([1.0, 2.0], np.float32)
+    x, c = tf.constant(array), tf.constant(value)
+    if before != "never":
+        with tf.GradientTape() as old:
+            old.watch(c)
+            square = c * c
+    if before == "released":
+        del old, square
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * 1.0
+        z, line = c - y, inspect.currentframe().f_lineno
+        w = y / c
+        first = len(tape._record)
+        v = c * y
+        assert len(tape._record) == first + 1  # met before
+    record = tape._record
+    assert row_of(z) == (TABLE["subtract"].code, line) and record.place(record.find(c))[1] == line
+    for got, want, slope in ((z, value - array, -1), (w, array / value, 1 / value), (v, value * array, value)):
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-6)
+        np.testing.assert_allclose(tape.gradient(got, x).numpy(), np.broadcast_to(slope, [2]), rtol=1e-6)
+        assert tape.gradient(got, c) is None
+        assert tape.explain(got, c).cause == "not_watched"
+
+
+def test_a_tensor_that_does_not_fit_a_row_is_checked_as_ever():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * 1.0
+        for wrong, message in ((tf.constant([1.0, 2.0], tf.float64), "was expected to be a float tensor"),
+                               (tf.constant([1.0, 2.0, 3.0]), r"Incompatible shapes: \[2\] vs. \[3\]")):  # fmt: skip
+            with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+                y * wrong
+        z = tf.constant([[1.0], [2.0]]) * y + y[:1]
+    assert z.numpy().tolist() == [[2.0, 3.0], [3.0, 5.0]]
+    assert tape.gradient(z, x).numpy().tolist() == [7.0, 3.0]
+
+
+def test_a_tensor_of_a_closed_recording_beside_a_row_of_an_open_one():
+    x, c = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])
+    with tf.GradientTape() as old:
+        old.watch(c)
+        d = c * c
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * d
+    assert tape.gradient(y, x).numpy().tolist() == [9.0, 16.0]
+    assert old.gradient(d, c).numpy().tolist() == [6.0, 8.0]
+    assert (d * y).numpy().tolist() == [81.0, 512.0]
+
+
+def test_the_same_number_outside_a_recording_keeps_its_sign_and_dtype():
+    x = tf.constant([1.0, -2.0])
+    for sign in (1, -1, 1):
+        assert (x / (sign * 0.0)).numpy().tolist() == [sign * np.inf, -sign * np.inf]
+        assert (x / (sign * 2)).numpy().tolist() == [sign * 0.5, -sign * 1.0]
+    assert (tf.constant(1.0, tf.float64) * 2).dtype == tf.float64 and (x * 2).dtype == tf.float32
+    assert (tf.constant(3) * 2).dtype == tf.int32
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * 2.0
+    assert tape.gradient(y, x).numpy().tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("length", [600, 3000])
+def test_long_tapes_of_equal_rows_are_told_apart(length):
+    """The rows of the tapes are the same numbers, but for what they hold."""
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x
+            for _ in range(length // 2):
+                y = y * 0.5 + x
+        return tape.gradient(y, x).numpy()
+
+    for value in (3.0, [1.0, 2.0], 3.0, [1.0, 2.0], [[4.0]]):
+        np.testing.assert_allclose(slope(tf.constant(value)), np.full_like(value, 2.0), rtol=1e-6)
+
+
 def test_name_keyword_and_wrong_calls():
     x = tf.constant(0.5)
     with tf.GradientTape() as tape:

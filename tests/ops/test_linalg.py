@@ -44,6 +44,18 @@ def test_matmul(m, k, n, batch, flags, dtype):
     assert got.dtype.as_numpy_dtype is dtype and np.array_equal(got.numpy(), want)
 
 
+@pytest.mark.parametrize("sizes", [(32, 10, 20), (32, 1, 20), (600, 1, 1), (1, 1, 600), (20, 200, 1), (1, 600, 1)])
+def test_products_of_signed_zeros_and_infinities_are_those_of_numpy(sizes):
+    m, k, n = sizes
+    choices = np.array([0.0, -0.0, 1.0, -2.0] if k > 1 else [0.0, -0.0, 1.0, -2.0, np.inf, np.nan], np.float32)
+    a, b = RNG.choice(choices, (m, k)), RNG.choice(choices, (n, k)).T
+    with np.errstate(all="ignore"):
+        want = np.matmul(a, b)
+    got = tf.matmul(tf.constant(a), tf.constant(b)).numpy()
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(np.signbit(got[got == 0]), np.signbit(want[want == 0]))
+
+
 @pytest.mark.parametrize(
     "flags", [{}, {"transpose_a": True}, {"transpose_b": True}, {"adjoint_a": True, "transpose_b": True}]
 )

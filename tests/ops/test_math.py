@@ -240,3 +240,20 @@ def test_clipping():
     assert by_norm.numpy() == pytest.approx([0.6, 0.8])
     clipped, norm = tf.clip_by_global_norm([x, None, tf.constant([0.0])], 1.0)
     assert norm.numpy() == 5.0 and clipped[1] is None and clipped[0].numpy() == pytest.approx([0.6, 0.8])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_powers_of_zero_one_and_two_of_any_number(dtype):
+    x = tf.constant([-2.0, -0.0, 0.0, 3.0, np.inf, -np.inf, np.nan], dtype)
+    for exponent in (0, 1, 2):
+        want = np.power(x.numpy(), x.numpy().dtype.type(exponent))
+        np.testing.assert_array_equal((x**exponent).numpy(), want)
+        assert (x**exponent).dtype == x.dtype
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x**2
+        slope = inner.gradient(y, x)
+    np.testing.assert_array_equal(slope.numpy(), 2 * x.numpy())
+    np.testing.assert_array_equal(outer.gradient(slope, x).numpy()[:4], [2.0] * 4)
