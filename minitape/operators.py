@@ -112,7 +112,7 @@ def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> Eager
         if frame is not record.frame and not record.move(frame):
             return None
         row = lane.append(code, a, b, frame.f_lasti)
-        record.wide[row] = None
+        record.wide[row], record.bulky = None, True
         return tensor_of_row(lane, row)
 
 

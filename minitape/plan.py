@@ -7,6 +7,7 @@ No value is in it. So the tapes of a training loop, which all look alike, share 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from .record import LONG, Record
 from .wide import live
 
 FOREIGN = 5  # the mark of a source whose own operation is not on the tape: nothing is handed on from there
-PLANS = 64  # so many plans are kept; then all are made anew
+PLANS = 64  # plans are kept for so many sizes; then all are made anew
+ALIKE = 8  # so many are kept for each
 OFTEN = 16  # a sweep that is run more often is written out as a program
 
 
@@ -118,7 +120,7 @@ def _comparable(value: Any) -> Any:
     return type(value), value
 
 
-_plans: dict[Any, Plan] = {}
+_plans: dict[Any, list[tuple[Any, Plan]]] = {}  # by how many rows there are, and which are the sources
 
 
 def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool = False) -> Plan:
@@ -132,30 +134,37 @@ def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
 
 
 def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool) -> Plan:
-    key = None if batched else _key(tape, ends, recorded)
-    found = _plans.get(key)
-    if found is None:
-        found = _made(tape, ends, recorded, key is not None)
-        if found.visits is not None:
-            if len(_plans) >= PLANS:
-                _plans.clear()
-            _plans[key] = found
+    record = tape._record
+    if batched or type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
+        return _made(tape, ends, recorded, False)
+    alike = (len(record.pending), recorded, *ends)
+    structure = _structure(tape, recorded)
+    for known, found in _plans.get(alike, ()):
+        if known == structure:
+            return found
+    found = _made(tape, ends, recorded, True)
+    if found.visits is not None:
+        _keep(alike, tuple(map(copy, structure)), found)
     return found
 
 
-def _key(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool) -> Any:
-    """All that a plan depends on; None where it is not kept."""
+def _structure(tape: Any, recorded: bool) -> tuple[Any, ...]:
+    """All that a plan depends on, as it is held: to compare it takes half the time of hashing it."""
     record = tape._record
-    if type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
-        return None
-    meta, calls = record.meta, record.calls
+    calls = record.calls
     return (
-        tuple(record.pending), record.real, tuple(ends),
-        tuple(tape.spans), tape._recording and tape._start, tuple(tape.watched.items()),
-        (tuple(meta), tuple(map(id, meta.values()))) if meta else None,
-        (tuple([c.primitive for c in calls]), tuple([c.inputs for c in calls]), tuple(record.late)) if calls else None,
-        recorded and (frozenset(record.cold), tuple(record.constants.items())),
+        record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
+        [c.primitive for c in calls], [c.inputs for c in calls], record.late,
+        recorded and record.cold, recorded and record.constants,
     )  # fmt: skip
+
+
+def _keep(alike: Any, structure: tuple[Any, ...], found: Plan) -> None:
+    if len(_plans) >= PLANS:
+        _plans.clear()
+    kept = _plans.setdefault(alike, [])
+    kept.append((structure, found))
+    del kept[:-ALIKE]
 
 
 def _made(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, kept: bool) -> Plan:

@@ -533,7 +533,7 @@ class Record:
                 if home is not self:
                     self.meta[row] = home.spec
             if type(home) is Wide:
-                self.wide[row] = None
+                self.wide[row], self.bulky = None, True
         if self.held > HELD:
             self.evaluate()
         return row
@@ -694,6 +694,8 @@ class Record:
 
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
+        if tape._record is self:
+            return tape.number  # type: ignore[no-any-return]
         for k, member in enumerate(self.members):
             if member[0]() is tape:
                 return k

@@ -75,6 +75,7 @@ class GradientTape:
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
+        self.number: int | None = None  # among the recording's members
         self._warns = bool(options) and _option(options)
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
@@ -123,7 +124,8 @@ class GradientTape:
 
     def _join_picture(self, record: Record) -> None:
         """Lets pictures of the recording know this tape, and its own pictures the recording."""
-        if not record.members or record.member(self) is None:
+        if self.number is None:
+            self.number = len(record.members)
             record.members.append((weakref.ref(self), self.spans, self.watched))
         if self.watchers:
             record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
@@ -169,7 +171,7 @@ class GradientTape:
         self.watched = {row + shift: since + shift for row, since in self.watched.items()}
         old.tapes -= 1
         record.tapes += 1
-        self._record = record
+        self._record, self.number = record, None
 
     def reset(self) -> None:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""

@@ -11,6 +11,7 @@ from ..custom import no_tapes
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
+from ..variable import Variable
 from .effects import later
 from .infer import _filled, _guesses
 from .program import Program, needed
@@ -18,8 +19,11 @@ from .symbolic import SymbolicTensor
 
 
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
-    """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail."""
-    leaves = nest.flatten([list(args), kwargs])
+    """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
+
+    Variables are read here, so that gradients find their way back to them.
+    """
+    leaves = [leaf._read() if isinstance(leaf, Variable) else leaf for leaf in nest.flatten([list(args), kwargs])]
     at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
     symbolic = [leaves[i] for i in at]
 

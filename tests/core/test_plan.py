@@ -134,3 +134,17 @@ def test_after_reset_a_persistent_tape_knows_nothing_of_before():
         tape.watch(z)
     assert tape.gradient(y, [x, z]) == [None, None]
     assert tape.gradient(y, x) is None
+
+
+def test_many_structures_of_one_size():
+    functions = [tf.sin, tf.exp, tf.sqrt, tf.square, tf.tanh, tf.sigmoid, tf.math.log, tf.math.reciprocal, tf.abs, tf.cos]
+    x = 0.7
+    for _ in range(3):
+        for f in functions:
+            both = tf.constant([x, x], tf.float64)
+            with tf.GradientTape() as tape:
+                tape.watch(both)
+                y = f(both)
+            small = 1e-6
+            want = (f(tf.constant(x + small, tf.float64)) - f(tf.constant(x - small, tf.float64))) / (2 * small)
+            np.testing.assert_allclose(tape.gradient(y, both), [want] * 2, rtol=1e-6)

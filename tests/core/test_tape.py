@@ -110,6 +110,22 @@ def test_a_number_taken_without_a_row_is_given_again():
     assert tape.gradient(z, x).numpy() == 12.0
 
 
+@pytest.mark.parametrize("value", [3.0, [1.0, 2.0]])
+def test_a_leaf_stays_one_when_the_recording_that_it_comes_from_is_released(value):
+    x = tf.constant(value)
+    first = tf.GradientTape(persistent=True)
+    with first:
+        first.watch(x)
+        y = x * x
+    with tf.GradientTape() as second:
+        second.watch(y)
+        before = y * 2.0
+        del first
+        y.numpy()
+        z = before + y * 3.0
+    np.testing.assert_array_equal(second.gradient(z, y), np.full(np.shape(value), 5.0))
+
+
 def test_other_threads_are_not_recorded():
     x = tf.constant(3.0)
     results = {}

@@ -124,6 +124,22 @@ def test_nested_tapes(x):
         np.testing.assert_allclose(outer.gradient(g, x).numpy(), want, rtol=1e-5, atol=1e-6)
 
 
+def test_gradients_of_several_gradients(x):
+    """Of a sweep that is recorded, and met often, large arrays are held for the sweeps that come after it."""
+    y, found = tf.constant(x.numpy()[::-1].copy()), []
+    for _ in range(4):
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch([x, y])
+            with tf.GradientTape(persistent=True) as inner:
+                inner.watch([x, y])
+                z = tf.math.reduce_variance(x * y)
+            gradients = inner.gradient(z, [x, y])
+        found.append([h.numpy() for g in gradients for h in outer.gradient(g, [x, y])])
+    for again in found[1:]:
+        for one, other in zip(found[0], again, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_what_no_tape_watches_is_computed_at_once(x, ran):
     with tf.GradientTape() as tape:
         tf.tanh(x)
@@ -256,3 +272,12 @@ def test_what_is_live_is_told_to_the_program(x):
     assert set(wide.live(tape._record)) == {y._row, z._row}
     del y
     assert wide.live(tape._record) == (z._row,)
+
+
+def test_a_tape_that_was_used_up_holds_no_large_array():
+    v, w = tf.Variable(np.ones((40, 3), np.float32)), tf.Variable(np.ones((3, 50), np.float32))
+    for _ in range(4):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.tanh(tf.matmul(v, w)))  # of small arrays 2,000 numbers
+        tape.gradient(y, v)
+        assert {a.size for a in tape._record.arrays.values()} == {120, 150}

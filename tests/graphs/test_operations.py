@@ -105,3 +105,18 @@ def test_same_as_eagerly(name, shape):
     else:
         np.testing.assert_allclose(got_gradient, gradient, rtol=1e-9, atol=1e-12)
     assert traced.get_concrete_function(tf.constant(VALUE)).outputs[0].shape.is_compatible_with(value.shape)
+
+
+def test_a_gradient_finds_back_to_a_variable_that_a_function_of_values_was_given():
+    v = tf.Variable([1.0, 2.0, 3.0])
+
+    @tf.function
+    def total():
+        return tf.reduce_sum(tf.boolean_mask(v, v > 1.0) ** 2)
+
+    for factor in (1.0, 2.0):
+        v.assign([1.0, 2.0 * factor, 3.0])
+        with tf.GradientTape() as tape:
+            y = total()
+        assert y.numpy() == 9.0 + 4.0 * factor**2
+        assert tape.gradient(y, v).numpy().tolist() == [0.0, 4.0 * factor, 6.0]
