@@ -159,6 +159,29 @@ def test_the_same_number_outside_a_recording_keeps_its_sign_and_dtype():
     assert tape.gradient(y, x).numpy().tolist() == [2.0, 2.0]
 
 
+KEYS = [-1, -3, (1, -2), (slice(None), 3), (slice(-2, None), slice(None, None, -2)), (0, slice(1, 9), 1), (-1, -1, -1)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_indices_of_integers_and_slices_are_put_off_as_one_slice(key):
+    array = np.arange(24, dtype=np.float32).reshape(3, 4, 2)
+    x = tf.constant(array)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x[key]
+        assert y._value is None and row_of(y)[0] == 1
+    want = np.zeros_like(array)
+    want[key] = 1.0
+    np.testing.assert_array_equal(y.numpy(), array[key])
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), want)
+
+
+@pytest.mark.parametrize("key", [3, -4, (0, 4), (slice(None), -5), (0, 0, 0, 0), (0.0, 1), (True,)], ids=str)
+def test_indices_that_are_not_there_are_refused(key):
+    with pytest.raises((tf.errors.InvalidArgumentError, TypeError)):
+        tf.zeros([3, 4, 2])[key]
+
+
 @pytest.mark.parametrize("length", [600, 3000])
 def test_long_tapes_of_equal_rows_are_told_apart(length):
     """The rows of the tapes are the same numbers, but for what they hold."""
