@@ -36,9 +36,8 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    if type(tensor) is EagerTensor and _is_simple(key, tensor._dims):
-        spec = (key,)
-    else:
+    spec = _plain_spec(key, tensor._dims) if type(tensor) is EagerTensor else None
+    if spec is None:
         if _is_mask(key):
             from .picking import boolean_mask
 
@@ -57,14 +56,25 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
 
 
-def _is_simple(key: Any, sizes: tuple[int, ...]) -> bool:
-    """Whether a key is a plain integer or a slice between such, which NumPy understands as TensorFlow does."""
-    if type(key) is int:
-        return bool(sizes) and 0 <= key < sizes[0]
-    return (
-        type(key) is slice and key.step is None and bool(sizes)
-        and (key.start is None or type(key.start) is int) and (key.stop is None or type(key.stop) is int)
-    )  # fmt: skip
+def _plain_spec(key: Any, sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """The NumPy index for integers and slices between such, which need no more thought; None for any other key."""
+    if type(key) is not tuple:
+        entry = _plain(key, sizes[0]) if sizes else None
+        return None if entry is None else (entry,)
+    if not 0 < len(key) <= len(sizes):
+        return None
+    spec = tuple(map(_plain, key, sizes))
+    return None if None in spec else spec
+
+
+def _plain(entry: Any, size: int) -> Any:
+    """An integer that is there, counted from the front, or a slice between integers; None for anything else."""
+    if type(entry) is int:
+        return None if not -size <= entry < size else entry + size if entry < 0 else entry
+    if type(entry) is not slice or not (entry.start is None or type(entry.start) is int):
+        return None
+    step = entry.step is None or (type(entry.step) is int and entry.step)
+    return entry if step and (entry.stop is None or type(entry.stop) is int) else None
 
 
 def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:

@@ -328,7 +328,17 @@ def _is_bool(t: Any) -> bool:
     return t._lane is None and t.dtype is dtypes.bool  # the rows of lanes are floats
 
 
+def fit_matrices(a: Any, b: Any) -> bool:
+    """Whether two tensors are matrices of one dtype that can be multiplied: nothing more is to be asked then."""
+    if type(a) is not EagerTensor or type(b) is not EagerTensor:
+        return False
+    x, y = a._dims, b._dims
+    return len(x) == len(y) == 2 and x[1] == y[0] and a.dtype is b.dtype
+
+
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
+    if fit_matrices(a, b):
+        return apply(primitive, (a, b), {})
     from .products import matmul
 
     return matmul(a, b)

@@ -14,10 +14,11 @@ from .elementwise import abs as absolute
 from .invalid import invalid
 from .opdefs import accept
 from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
+from .operators import fit_matrices
 from .primitives import TABLE
 from .record import state
 from .reductions import reduce_max, reduce_sum
-from .tensor import EagerTensor, apply
+from .tensor import apply
 
 
 def swapped(x: Any, conjugate: bool = False) -> Any:
@@ -73,7 +74,7 @@ def _check_matrices(a: Any, b: Any) -> None:
 
 
 def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
-    if not (turn_a or turn_b) and _fit(a, b):
+    if not (turn_a or turn_b) and fit_matrices(a, b):
         return apply(TABLE["matmul"], (a, b), {})
     op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
@@ -84,14 +85,6 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     a = swapped(a) if turn_a else a
     b = swapped(b) if turn_b else b
     return apply(TABLE["matmul"], (a, b), {})
-
-
-def _fit(a: Any, b: Any) -> bool:
-    """Whether two tensors are matrices of one dtype that can be multiplied: nothing more is to be asked then."""
-    if type(a) is not EagerTensor or type(b) is not EagerTensor:
-        return False
-    x, y = a._dims, b._dims
-    return len(x) == len(y) == 2 and x[1] == y[0] and a.dtype is b.dtype
 
 
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
