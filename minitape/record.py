@@ -6,9 +6,10 @@ Each operation that runs under a tape appends one row; the row's number is the n
     a,b  the rows of a scalar operation's inputs (a == b for one input); for a call its number and which output it is
     site the bytecode offset of the user's statement, turned into a line only when somebody asks
 
-Rows of numbers ("scalar rows": 0-d tensors of the recording's one float type) are nothing but these four integers.
-Their values are not even computed until somebody looks or a sweep needs them. Everything else is a *call*: a
-:class:`Call` holds its primitive, input rows and attributes, and ``arrays`` the arrays that its rules will read.
+Rows of numbers ("scalar rows": 0-d tensors of the recording's one float type) are nothing but these four integers, and
+so are elementwise operations on arrays of one shape (see :mod:`minitape.lane`). Their values are not even computed until
+somebody looks or a sweep needs them. Everything else is a *call*: a :class:`Call` holds its primitive, input rows and
+attributes. Most calls are put off as well (:mod:`minitape.late`). ``arrays`` holds the arrays that rules will read.
 
 Which rows belong to which tape is not written down: a tape knows what it watches and when it was recording, and finds
 its rows from that when a gradient is asked for (:mod:`minitape.plan`).
@@ -17,31 +18,27 @@ its rows from that when a gradient is asked for (:mod:`minitape.plan`).
 from __future__ import annotations
 
 import math
-import struct
 import sys
 import threading
 import weakref
 from _thread import RLock, get_ident
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
 from . import evaluation
-from .columns import CALL, LEAF
+from .columns import CALL, CHUNK, LEAF, Call, Event, Leaf, number_leaf, packed
 from .frames import own_file, place_of, user_frame
 from .kernels import ARRAY_ROW
 from .lane import Lane, Wide, spec
 from .primitives.elementwise import FIRST_CODE
 
-CHUNK = 16384  # rows per packed block
 FLOATS = {np.float32: np.float32, np.float64: np.float64}  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
-HELD = 2**26  # bytes of arrays that are held for rows that were put off
 _CHUNK = range(CHUNK)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
@@ -76,57 +73,6 @@ class State(threading.local):
 
 state = State()
 HOOKS: dict[str, Any] = {}  # functions of minitape.evidence, which needs this module first
-
-
-class Call:
-    """One row (or several: one for each output) that is more than a scalar operation."""
-
-    __slots__ = ("row", "primitive", "inputs", "attrs", "outputs", "hot")
-
-    def __init__(self, row: int, primitive: Any, inputs: tuple[int, ...], attrs: dict[str, Any], outputs: int,
-                 hot: bool) -> None:  # fmt: skip
-        self.row, self.primitive, self.inputs, self.attrs = row, primitive, inputs, attrs
-        self.outputs, self.hot = outputs, hot
-
-
-class Leaf:
-    """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
-
-    __slots__ = ("tensor", "variable", "version", "number", "gone")
-
-    gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
-
-    def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
-        self.tensor, self.variable, self.version, self.number = tensor, variable, version, number
-
-
-@lru_cache(1024, typed=True)
-def _number_leaf(number: float, real: Any) -> tuple[Leaf, Any]:
-    """The leaf and the value of a Python number: the same for all recordings."""
-    return Leaf(number=number), real(number)
-
-
-_before: list[tuple[Any, Any]] = [(None, None)]  # the numbers that were packed last, and what they became
-
-
-def _packed(numbers: list[int]) -> np.ndarray:
-    """Rows as a block of 32-bit integers. Those of a training loop are the same each time: then they are copied."""
-    known, block = _before[0]
-    if numbers != known:
-        packed = struct.pack(f"{len(numbers)}i", *numbers)  # twice as fast as numpy.array
-        block = np.frombuffer(packed, np.int32).reshape(-1, 4)
-        if len(numbers) < 4 * CHUNK:  # those that fill a block are of a recording too long to care
-            _before[0] = numbers.copy(), block
-    return block.copy()
-
-
-class Event:
-    """Something that happened beside the rows: an assign, a value that left to NumPy, a pause. ``row`` is its time."""
-
-    __slots__ = ("kind", "row", "subject", "site")
-
-    def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
-        self.kind, self.row, self.subject, self.site = kind, row, subject, site
 
 
 class Record:
@@ -211,7 +157,7 @@ class Record:
     def _pack(self) -> None:
         n = len(self.pending) >> 2
         if n:
-            block = _packed(self.pending)
+            block = packed(self.pending)
             if self.fast_rows:
                 block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
                 self.fast_rows.clear()
@@ -312,10 +258,10 @@ class Record:
         frame = sys._getframe(3)
         row = self.append(LEAF, 0, 0, frame.f_lasti if frame is self.frame else self.here(4))
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
-            self.leaves[row], self.known[row] = _number_leaf(number, self.real)
+            self.leaves[row], self.known[row] = number_leaf(number, self.real)
             self.constants[number] = row
         else:
-            self.leaves[row], self.known[row] = _number_leaf.__wrapped__(number, self.real)
+            self.leaves[row], self.known[row] = number_leaf.__wrapped__(number, self.real)
         return row
 
     def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2,
@@ -386,16 +332,16 @@ class Record:
         lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
         return lane
 
-    def _new_wide_lane(self, shape: tuple[int, ...]) -> Wide:
-        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type]
+    def lane_for(self, shape: tuple[int, ...] | None) -> Lane | None:
+        """The lane of arrays of this shape, small or large; None for an unknown shape, and for one without elements."""
+        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)  # type: ignore[arg-type]
+        size = 0 if lane is not None or not shape else math.prod(shape)
+        if not size:
+            return lane
+        if size <= FAST:
+            return self._new_lane(shape)  # type: ignore[arg-type]
+        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type, index]
         return lane
-
-    def _hold(self, row: int, tensor: Any) -> None:
-        """Keeps an array that nobody kept, because a row that is computed later reads it."""
-        self.arrays[row] = tensor.array
-        self.wide[row] = weakref.ref(tensor)
-        self.held += tensor.array.nbytes
-        self.bulky = True
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
@@ -454,89 +400,6 @@ class Record:
                 if leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values()):
                     return primitive.keeps_beside[i]  # type: ignore[no-any-return]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
-
-    def put_off(
-        self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]
-    ) -> tuple[Record | Lane, int] | None:
-        """Writes the row of an operation that is computed when somebody looks; returns the lane of its result, and the row.
-
-        None, and nothing written, for a call that must run now: one whose shape is not known before, and one on large
-        arrays that no tape watches.
-        """
-        real = self.real
-        if real is None:
-            real = self.real = FLOATS.get(inputs[0].array.dtype.type)
-        rows: list[Any] = []
-        shapes, wide, cold, hot = [], False, self.cold, False
-        for t in inputs:
-            lane = t._lane
-            if lane is self or (lane is not None and lane.home is self):
-                row = t._row
-                shapes.append(lane.shape)
-                rows.append(row)
-                wide, hot = wide or type(lane) is Wide, hot or row not in cold
-                continue
-            value = t.array
-            if real is None or value.dtype.type is not real:
-                return None
-            shapes.append(value.shape)
-            rows.append(None)
-            wide = wide or (value.size > FAST and value.ndim > 0)
-        shape = primitive.shape(*shapes, **attrs)
-        home: Any = self if shape == () else self.lanes.get(shape) or self._home_of(shape)
-        if home is None:
-            return None
-        for i, row in enumerate(rows):
-            if row is None:
-                rows[i] = row = self.enter(inputs[i], level=4)  # the user's frame is at least so far up
-                hot = hot or row not in cold
-        hot = hot and bool(state.tapes)
-        if wide or type(home) is Wide:
-            if not hot:
-                return None
-            plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
-            return home, self._put_off_wide(primitive, inputs, attrs, tuple(rows), home, plain)
-        row = self._late_call(primitive, tuple(rows), attrs, hot)
-        if not hot:
-            cold.add(row)
-        if home is not self:
-            self.meta[row] = home.spec
-        return home, row
-
-    def _home_of(self, shape: tuple[int, ...] | None) -> Lane | None:
-        """The lane of a shape that no small array has had; None for arrays without elements and for unknown shapes."""
-        if shape is None:
-            return None
-        lane = self.wide_lanes.get(shape)
-        if lane is not None:
-            return lane
-        size = math.prod(shape)
-        return None if not size else self._new_lane(shape) if size <= FAST else self._new_wide_lane(shape)
-
-    def _late_call(self, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
-        row = self.append(CALL, len(self.calls), 0, self.here(5))
-        self.calls.append(Call(row, primitive, rows, attrs, 1, hot))
-        self.late[row] = None
-        return row
-
-    def _put_off_wide(self, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
-                      home: Any, plain: bool) -> int:  # fmt: skip
-        """The same where large arrays take part: they are held until the row is computed."""
-        with self.lock:  # nobody computes rows now
-            for row, tensor in zip(rows, inputs, strict=True):
-                if tensor._lane is None and row in self.meta and row not in self.arrays:
-                    self._hold(row, tensor)
-            if plain and home is not self:
-                row = home.append(primitive.code, rows[0], rows[-1], self.here(5))
-            else:
-                row = self._late_call(primitive, rows, attrs, True)
-                if home is not self:
-                    self.meta[row] = home.spec
-            if type(home) is Wide:
-                self.wide[row], self.bulky = None, True
-        if self.held > HELD:
-            self.evaluate()
-        return row
 
     # -- values -----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .record import Leaf, Record, state
+from .columns import Leaf
+from .record import Record, state
 from .tensor import EagerTensor, tensor_of_row
 
 

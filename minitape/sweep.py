@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from . import kernels, plan
-from .columns import LEAF
+from .columns import LEAF, Call
 from .evaluation import long_values
 from .plan import Visit
 from .primitives import _BATCH, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
 from .quiet import hush, restore
-from .record import LONG, Call, Record
+from .record import LONG, Record
 from .slices import IndexedSlices, join
 from .tensor import EagerTensor, tensor_of_row, wrap
 

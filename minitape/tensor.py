@@ -19,6 +19,7 @@ from .elements import dtype_of, dtype_of_numpy
 from .evidence import EAGER, born, left
 from .invalid import invalid
 from .lane import Lane, Wide
+from .late import put_off
 from .primitives import _TENSOR, TABLE, Primitive
 from .quiet import hush, restore
 from .record import FAST, Record, state
@@ -385,7 +386,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
             if made is not None:
                 return made
         if primitive.shape is not None and not record.watchers:
-            place = record.put_off(primitive, inputs, attrs)
+            place = put_off(record, primitive, inputs, attrs)
             if place is not None:
                 return tensor_of_row(*place)
     arrays = [t._value if t._lane is None else t.array for t in inputs]

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..columns import CALL, LEAF
+from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
 from ..frames import own_file
 from ..invalid import unsupported
 from ..primitives import TABLE, Primitive
-from ..record import Call, Leaf, Record, state
+from ..record import Record, state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from . import infer

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..columns import Leaf
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
 from ..ends import UnconnectedGradients
 from ..invalid import invalid
 from ..primitives import TABLE, Primitive
 from ..pyfunction import PythonCall, run_python
-from ..record import Leaf, state
+from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive

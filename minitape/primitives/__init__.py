@@ -59,7 +59,7 @@ class Primitive:
         self.example = example  # inputs and attributes for the registry's test: example(rng) -> (arrays, attrs)
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
         self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
-        self.shape = shape  # with it a call on small arrays can be put off, see Record.put_off
+        self.shape = shape  # with it a call on small arrays can be put off, see minitape.late
         self._table_rules: Any = None
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import plan, record, wide
+from minitape import late, plan, wide
 from minitape.primitives import TABLE
 
 SIZE = 100_000  # beyond the block size, so that programs work in blocks
@@ -185,7 +185,7 @@ def test_a_long_chain_that_is_only_looked_at_needs_few_arrays(x):
 
 
 def test_arrays_that_only_wait_are_computed_when_they_are_many(x, monkeypatch):
-    monkeypatch.setattr(record, "HELD", 10 * 4 * SIZE)
+    monkeypatch.setattr(late, "HELD", 10 * 4 * SIZE)
 
     def step():
         with tf.GradientTape() as tape:

@@ -1,0 +1,100 @@
+"""Operations that are put off: their row is written at once, and computed when somebody looks or a sweep needs it.
+
+An elementwise operation on numbers or small arrays of one shape is put off by the operators themselves
+(:mod:`minitape.operators`). Here are all others whose result has a shape that follows from those of the inputs: products,
+reductions, slices, what broadcasts, and everything on large arrays. Large arrays are put off only where a tape watches:
+what nobody will differentiate is computed at once, and its inputs can go.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .columns import CALL, Call
+from .lane import Lane, Wide
+from .record import FLOATS, Record, state
+
+HELD = 2**26  # bytes of arrays that one recording holds for rows that were put off
+
+
+def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Record | Lane, int] | None:
+    """Writes the row of an operation and returns the lane of its result, and the row.
+
+    None, and nothing written, for one that must run now: its shape is not known before, its dtype is not that of the
+    recording, or it is one on large arrays that no tape watches.
+    """
+    real = record.real
+    if real is None:
+        real = record.real = FLOATS.get(inputs[0].array.dtype.type)
+    rows: list[Any] = []
+    shapes, wide, cold, hot = [], False, record.cold, False
+    for t in inputs:
+        lane = t._lane
+        if lane is record or (lane is not None and lane.home is record):
+            row = t._row
+            shapes.append(lane.shape)
+            rows.append(row)
+            wide, hot = wide or type(lane) is Wide, hot or row not in cold
+            continue
+        value = t.array
+        if real is None or value.dtype.type is not real:
+            return None
+        shapes.append(value.shape)
+        rows.append(None)
+        wide = wide or type(record.lane_for(value.shape)) is Wide
+    shape = primitive.shape(*shapes, **attrs)
+    home: Any = record if shape == () else record.lane_for(shape)
+    if home is None:
+        return None
+    for i, row in enumerate(rows):
+        if row is None:
+            rows[i] = row = record.enter(inputs[i], level=4)  # the user's frame is at least so far up
+            hot = hot or row not in cold
+    hot = hot and bool(state.tapes)
+    if wide or type(home) is Wide:
+        if not hot:
+            return None
+        plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
+        return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain)
+    row = _call(record, primitive, tuple(rows), attrs, hot)
+    if not hot:
+        cold.add(row)
+    if home is not record:
+        record.meta[row] = home.spec
+    return home, row
+
+
+def _call(record: Record, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
+    row = record.append(CALL, len(record.calls), 0, record.here(5))
+    record.calls.append(Call(row, primitive, rows, attrs, 1, hot))
+    record.late[row] = None
+    return row
+
+
+def _wide(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
+          home: Any, plain: bool) -> int:  # fmt: skip
+    """The row of an operation in which large arrays take part: they are held until it is computed."""
+    with record.lock:  # nobody computes rows now
+        for row, tensor in zip(rows, inputs, strict=True):
+            if tensor._lane is None and row in record.meta and row not in record.arrays:
+                _hold(record, row, tensor)
+        if plain and home is not record:
+            row = home.append(primitive.code, rows[0], rows[-1], record.here(5))
+        else:
+            row = _call(record, primitive, rows, attrs, True)
+            if home is not record:
+                record.meta[row] = home.spec
+        if type(home) is Wide:
+            record.wide[row], record.bulky = None, True
+    if record.held > HELD:
+        record.evaluate()
+    return row
+
+
+def _hold(record: Record, row: int, tensor: Any) -> None:
+    """Keeps an array that nobody kept, because a row that is computed later reads it."""
+    record.arrays[row] = tensor.array
+    record.wide[row] = weakref.ref(tensor)
+    record.held += tensor.array.nbytes
+    record.bulky = True
