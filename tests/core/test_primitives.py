@@ -53,6 +53,7 @@ def domain(primitive):
 def test_unary_rule(primitive, shape, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)
     monkeypatch.setattr(record, "FAST", 0)
+    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
     if primitive.rules[0] is None:
         x = tf.constant(sample(shape, domain(primitive), 1))
         with tf.GradientTape() as tape:
@@ -68,6 +69,7 @@ def test_unary_rule(primitive, shape, monkeypatch):
 def test_binary_rule(primitive, shapes, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)
     monkeypatch.setattr(record, "FAST", 0)
+    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
     low = domain(primitive)
     x, y = sample(shapes[0], low, 1), sample(shapes[1], low, 2)
     if all(r is None for r in primitive.rules):
@@ -88,6 +90,7 @@ def test_passes_nothing(primitive=TABLE["floordiv"], x=5.0, y=2.0):
 def test_rule(primitive, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)  # nothing is kept that the declaration does not name
     monkeypatch.setattr(record, "FAST", 0)
+    monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
     if not callable(primitive.rules) and all(r is None for r in primitive.rules):
         return  # declared to pass nothing: there is nothing to differentiate
     if primitive.name in COMPLEX:
