@@ -30,7 +30,7 @@ def _matmul(x: Any, y: Any) -> Any:
         if m * k * n > 512:
             if k != rows or k * min(m, n) == 1:
                 return np.matmul(x, y)
-            return np.dot(x, y) if m * n < LARGE else np.matmul(x, y, out=buffer((m, n), dtype))  # dot begins sooner
+            return x.dot(y) if m * n < LARGE else np.matmul(x, y, out=buffer((m, n), dtype))  # dot begins sooner
     m, k, n = *x.shape[-2:], y.shape[-1]
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
