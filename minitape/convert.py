@@ -162,7 +162,7 @@ def convert_operand(value: Any, like: DType, strict: bool = True) -> Any:
     Without ``strict`` (TensorFlow's ``+`` and ``/``) what does not fit keeps its own dtype: the operation refuses it.
     """
     if like.differentiable and (type(value) is float or type(value) is int):
-        return bare(like.as_numpy_dtype(value))
+        return bare(_quietly(like.as_numpy_dtype, value))
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiubc" and like.kind in "fiucb":
         return _enter(bare(value.astype(like.as_numpy_dtype)), value)
     return convert_to_tensor(value, like) if strict else convert_to_tensor(value, dtype_hint=like)
@@ -323,7 +323,8 @@ def _convert(leaves: list[Any], value: Any, dtype: DType | None) -> np.ndarray:
             return _make(leaves, dtype)
         except OverflowError:  # an int too large for the dtype: made as int64, then cast
             pass
-    return _inferred(leaves, kinds)
+    made = _inferred(leaves, kinds)
+    return made if dtype is not None else _finite(made, leaves)
 
 
 def _all_fit(kinds: set[type], dtype: DType) -> bool:
@@ -334,14 +335,13 @@ def _all_fit(kinds: set[type], dtype: DType) -> bool:
 def _make(leaves: list[Any], dtype: DType) -> np.ndarray:
     if dtype.kind == "s":
         return _strings(leaves)
-    made = _quietly(np.array, leaves, dtype.as_numpy_dtype)
-    return _finite(made, leaves) if dtype.name == "float32" else made
+    return _quietly(np.array, leaves, dtype.as_numpy_dtype)  # what is too large becomes infinite
 
 
 def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
     first = leaves[0]
     if len(kinds) == 1 and type(first) is float:
-        return _finite(_quietly(np.array, leaves, np.float32), leaves)
+        return _quietly(np.array, leaves, np.float32)
     kind = first.dtype.kind if isinstance(first, (np.generic, np.ndarray)) else None
     if isinstance(first, _TEXT):
         return _strings(leaves)
@@ -354,8 +354,7 @@ def _inferred(leaves: list[Any], kinds: set[type]) -> np.ndarray:
         return _checked(leaves, kinds, (float, int, np.floating, np.integer), np.float32)
     if kind == "f" or (isinstance(first, float) and kind is None):
         wanted = np.float32 if kind is None else first.dtype.type
-        made = _checked(leaves, kinds, (float, int, np.floating, np.integer, np.ndarray), wanted)
-        return _finite(made, leaves) if wanted is np.float32 else made
+        return _checked(leaves, kinds, (float, int, np.floating, np.integer, np.ndarray), wanted)
     return _checked(leaves, kinds, (complex, float, int, np.number), np.complex128)
 
 
@@ -375,8 +374,8 @@ def _integers(leaves: list[Any]) -> np.ndarray:
 
 
 def _finite(made: Any, leaves: list[Any]) -> Any:
-    """Raises ValueError where a finite Python number became an infinite float32."""
-    if np.isinf(made).any() and any(
+    """Raises ValueError where a finite Python number became an infinite float32 that nobody asked for."""
+    if made.dtype == np.float32 and np.isinf(made).any() and any(
         isinstance(n, (int, float)) and abs(n) != float("inf") and np.isinf(m)
         for n, m in zip(leaves, np.ravel(made), strict=True)
     ):
