@@ -478,7 +478,7 @@ class Record:
         """A tape that no other shares was used up: lets go of the large arrays."""
         if not self.bulky:
             return
-        if self.late or self.wide:
+        if self.done < len(self):
             self.evaluate()  # what was put off may read them
         lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
@@ -536,7 +536,8 @@ class Record:
 
     def _release_lanes(self) -> None:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        self.evaluate()
+        if self.done < len(self):
+            self.evaluate()
         own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
         counts = _references(self.lanes)
         meta = self.meta
