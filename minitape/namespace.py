@@ -51,7 +51,8 @@ def public(namespace: str, names: Collection[str]) -> tuple[Callable[[str], Any]
     """
 
     def find(name: str) -> Any:
-        raise AttributeError(name if name.startswith("__") else missing(namespace, name, names))
+        # named, so that Python does not look for the nearest name, too, and print it behind ours
+        raise AttributeError(name if name.startswith("__") else missing(namespace, name, names), name=name)
 
     return find, lambda: sorted(names)
 

@@ -60,11 +60,11 @@ def lab_command(folder: Path, ip: str, port: int | None, browser: bool | None, c
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Notebooks to run at once.")
 @click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
 def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, jobs: int, timeout: float) -> None:
-    """Run notebooks, and compare what they print with what is saved in them.
+    """Run notebooks, and report every difference.
 
-    Without NOTEBOOKS the course's own lessons are checked; a folder means all notebooks in it. Outputs are compared by
-    nbval, exactly. Cells that were never run, unknown magics, failing ! commands, text on stderr and saved widget state
-    are reported too. The notebooks themselves are not changed.
+    Without NOTEBOOKS the course's own lessons are checked; a folder means all notebooks in it. What cells print is
+    compared with what is saved in them, by nbval, exactly. Cells that were never run, unknown magics, failing !
+    commands, text on stderr and saved widget state are reported too. The notebooks themselves are not changed.
 
     Ends with 0 if all is well, 1 if something was found, 2 if a notebook could not be checked.
     """
@@ -87,7 +87,7 @@ def check_command(notebooks: tuple[Path, ...], html: Path | None, variant: str, 
 @click.argument("notebooks", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--timeout", type=click.FloatRange(1), default=120, show_default=True, help="Seconds a cell may take.")
 def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
-    """Run NOTEBOOKS from top to bottom and save them with their new outputs.
+    """Run NOTEBOOKS and save them with their outputs.
 
     This is how a lesson is saved: in a fresh kernel, without widget state, with lasting cell ids. A notebook in which a
     cell fails, or writes to stderr, is left as it was.
@@ -104,7 +104,10 @@ def save_command(notebooks: tuple[Path, ...], timeout: float) -> None:
 @click.argument("name")
 @click.option("--title", help="The lesson's title; without it, made from NAME.")
 def new_lesson_command(name: str, title: str | None) -> None:
-    """Write NAME.ipynb: the skeleton of a lesson, with one exercise, that passes `minitape check`."""
+    """Write the skeleton of a lesson.
+
+    NAME.ipynb has one exercise, and passes `minitape check`.
+    """
     from .skeleton import write_skeleton
 
     path = write_skeleton(name, title)
@@ -113,7 +116,10 @@ def new_lesson_command(name: str, title: str | None) -> None:
 
 @main.command("warmup")
 def warmup_command() -> None:
-    """Compile minitape's numba kernels now, so that the first long tape does not wait for them."""
+    """Compile the numba kernels ahead of time.
+
+    The first long tape does not wait for them then.
+    """
     from .report import warm_up
 
     warm_up()

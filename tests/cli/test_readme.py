@@ -8,6 +8,7 @@ import sys
 import tomllib
 
 import pytest
+from click.testing import CliRunner
 
 from minitape.cli import main
 
@@ -42,6 +43,13 @@ def test_the_table_lists_every_command(readme):
     listed = re.findall(r"^\| `minitape ([a-z-]+)", readme, re.MULTILINE)
     assert sorted(listed) == sorted(main.commands)
     assert run("nosuch").returncode == 2
+
+
+def test_help_says_in_whole_sentences_what_each_command_does():
+    text = CliRunner().invoke(main, ["--help"], terminal_width=80).output
+    lines = text.partition("Commands:\n")[2].splitlines()
+    assert len(lines) == len(main.commands)
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines), text
 
 
 def test_every_dependency_has_its_reason(repository):

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import traceback
 import types
 from pathlib import Path
 
@@ -152,6 +153,13 @@ def test_a_name_that_is_not_there_is_answered_with_the_nearest(path):
     with pytest.raises(AttributeError) as caught:
         getattr(namespace, name + "s")
     assert str(caught.value) == f"minitape has no '{path}.{name}s' (did you mean '{path}.{name}'?)"
+
+
+def test_python_adds_no_suggestion_of_its_own_to_the_nearest_name():
+    with pytest.raises(AttributeError) as caught:
+        tf.math.sine(1.0)
+    last = traceback.format_exception(caught.value)[-1]
+    assert last == "AttributeError: minitape has no 'tf.math.sine' (did you mean 'tf.math.sin'?)\n"
 
 
 @pytest.mark.parametrize(
