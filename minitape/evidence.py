@@ -296,13 +296,16 @@ def birth_of(thing: Any) -> Stack:
         return ()
 
 
-def told(error: Exception, what: str, notes: list[Any], kind: str) -> Exception:
-    """The error with a note of the line on which something happened to the tape before; its message stays."""
+def told(error: Exception, what: str, notes: list[Any], kind: str, mend: str = "") -> Exception:
+    """The error with a note of the line on which something happened to the tape before, and how to mend it.
+
+    Its message stays TensorFlow's.
+    """
     from .frames import place_of
 
     for noted, _, _, frames in notes:
         if noted == kind and frames:
             name, line, _ = place_of(*frames[0])
-            error.add_note(f"{what} first in {name}, line {line}.")
+            error.add_note(f"{what} first in {name}, line {line}.{mend}")
             break
     return error

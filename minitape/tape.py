@@ -421,7 +421,7 @@ class GradientTape:
             raise told(
                 RuntimeError(
                     f"A non-persistent GradientTape can only be {used_to}compute one set of gradients (or jacobians)"
-                ), "The tape was used up", self.notes, "gradient",
+                ), "The tape was used up", self.notes, "gradient", " For several, use GradientTape(persistent=True).",
             )  # fmt: skip
         if self._recording:
             if not self._persistent:
