@@ -74,9 +74,12 @@ def settle(record: Any, kept: set[int], made: dict[int, Any]) -> None:
 
 
 def _hand_over(reference: Any, record: Any, value: Any) -> bool:
-    """Gives a large array to the tensor of its row, where that lives; True when it is yet to be made."""
+    """Gives a large array to the tensor of its row, where that lives and waits; True when it is yet to be made.
+
+    An array that was only held has a tensor with a value, which may be the row of another recording.
+    """
     tensor = None if reference is None else reference()
-    if tensor is not None:
+    if tensor is not None and tensor._lane is not None:
         tensor._value, tensor._home = value, record
         tensor._lane = None  # last: another thread sees either that the tensor has its value, or how to wait for it
     return reference is None

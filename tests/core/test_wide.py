@@ -281,3 +281,18 @@ def test_a_tape_that_was_used_up_holds_no_large_array():
             y = tf.reduce_sum(tf.tanh(tf.matmul(v, w)))  # of small arrays 2,000 numbers
         tape.gradient(y, v)
         assert {a.size for a in tape._record.arrays.values()} == {120, 150}
+
+
+def test_an_array_that_is_held_for_one_recording_stays_the_tensor_of_another(x):
+    with tf.GradientTape(persistent=True) as first:
+        first.watch(x)
+        y = tf.exp(x)
+    other = tf.constant(x.numpy())
+    with tf.GradientTape(persistent=True) as second:
+        second.watch(other)
+        z = other * other
+    with first, second:  # the rows of the second move to the recording of the first: z has another number there
+        q = z * y
+    expected = np.exp(x.numpy())
+    for _ in range(3):
+        np.testing.assert_array_equal(second.gradient(q, z).numpy(), expected)
