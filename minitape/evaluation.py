@@ -66,6 +66,15 @@ def _computed(record: Any, n: int) -> None:
         del record.known[row]
 
 
+def known(record: Any, values: dict[int, Any]) -> None:
+    """Notes the values of all rows that are yet to be computed: numbers by row; the arrays are there."""
+    n = len(record)
+    _reserve(record, n)
+    for row, value in values.items():
+        record.values[row] = value
+    _computed(record, n)
+
+
 def _late(record: Any, row: int) -> None:
     """Runs the call that was put off."""
     arrays, values, call = record.arrays, record.values, record.calls[record.cell(row)[1]]

@@ -166,9 +166,14 @@ class GradientTape:
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""
         old: Record = self._record  # type: ignore[assignment]
-        shift = record.adopt(old)
+        shift = len(record)
+        rows = record.adopt(old)
+        for tape in state.tapes:  # those that are recording here did not see what has come
+            if tape._record is record:
+                tape.spans.append((tape._start, shift))
+                tape._start = len(record)
         self.spans = [(a + shift, b + shift) for a, b in self.spans]
-        self.watched = {row + shift: since + shift for row, since in self.watched.items()}
+        self.watched = {rows[row]: since + shift for row, since in self.watched.items()}
         old.tapes -= 1
         record.tapes += 1
         self._record, self.number = record, None

@@ -296,3 +296,61 @@ def test_an_array_that_is_held_for_one_recording_stays_the_tensor_of_another(x):
     expected = np.exp(x.numpy())
     for _ in range(3):
         np.testing.assert_array_equal(second.gradient(q, z).numpy(), expected)
+
+
+@pytest.mark.parametrize("size", [3, SIZE])
+def test_two_tapes_that_go_on_together_know_what_each_has_recorded(x, size):
+    x = x[:size]
+    with tf.GradientTape(persistent=True) as first:
+        first.watch(x)
+        y = tf.exp(x)
+    with tf.GradientTape(persistent=True) as second:
+        second.watch([x, y])
+        z = x * x * 2.0 + y
+    second.gradient(z, x)
+    with first, second:
+        q = z * y
+    at, exp = x.numpy(), np.exp(x.numpy())
+    for tape, target, source, slope in (
+        (first, y, x, exp),
+        (first, q, x, (2 * at * at + exp) * exp),  # it did not see how z was computed
+        (second, z, x, 4 * at),  # ... nor that one how y was
+        (second, q, x, 4 * at * exp),
+        (second, q, y, 2 * at * at + 2 * exp),
+        (second, q, z, exp),
+    ):
+        np.testing.assert_allclose(tape.gradient(target, source).numpy(), slope, rtol=1e-5)
+
+
+def test_a_recording_that_moves_is_not_computed_anew(x):
+    with tf.GradientTape(persistent=True) as first:
+        first.watch(x)
+        y = x * 3.0
+    with tf.GradientTape(persistent=True) as second:
+        second.watch(x)
+        z = tf.tanh(tf.reverse(x, [0]) + 2.0) * 4.0  # nobody keeps what is reversed
+    z.numpy()
+    with first, second:
+        q = z * y
+    values = x.numpy()
+    np.testing.assert_allclose(q.numpy(), 12.0 * np.tanh(values[::-1] + 2.0) * values, rtol=1e-5)
+    np.testing.assert_allclose(second.gradient(z, x).numpy(), 4.0 * (1 - np.tanh(values + 2.0) ** 2), rtol=1e-3)
+
+
+def test_small_arrays_of_a_recording_that_moves_are_no_numbers_in_the_kernel():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as first:
+        s = tf.constant(1.0)
+        first.watch(s)
+        t = s * 1.0
+    with tf.GradientTape(persistent=True) as second:
+        second.watch(x)
+        y = x
+        for _ in range(1200):
+            y = y * 1.0
+    with first, second:
+        for _ in range(20_000):
+            t = t * 1.0
+        z = y * t
+    np.testing.assert_array_equal(second.gradient(z, x).numpy(), [1.0, 1.0])
+    np.testing.assert_array_equal(first.gradient(z, s).numpy(), 3.0)
