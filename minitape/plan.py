@@ -63,7 +63,9 @@ class Plan:
         if type(record.values) is not list or record.watchers:
             return None
         waiting = (alone, live(record)) if record.wide else ()
-        key = (*seeds, record.done, *waiting)
+        # beside Python numbers less is kept for other sweeps
+        numbers = tuple(filter(record.is_number, record.leaves)) if waiting and not alone else ()
+        key = (*seeds, record.done, *waiting, numbers)
         found = self._written.get(key)
         if type(found) is int or found is None:
             found = self._met_program(key, record, seeds, waiting)

@@ -394,12 +394,16 @@ class Record:
         """Which inputs of a call the rules will read: beside a Python number, those that the rule of the other one reads."""
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
-                leaf = self.leaves.get(row)
-                if leaf is None:
-                    continue
-                if leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values()):
+                if self.is_number(row):
                     return primitive.keeps_beside[i]  # type: ignore[no-any-return]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
+
+    def is_number(self, row: int) -> bool:
+        """Whether a row is a Python number, of which nobody can want a gradient."""
+        leaf = self.leaves.get(row)
+        if leaf is None:
+            return False
+        return leaf.number is not None or any(leaf.tensor is number for number in self.numbers.values())
 
     # -- values -----------------------------------------------------------------------------------------------------
 

@@ -354,3 +354,16 @@ def test_small_arrays_of_a_recording_that_moves_are_no_numbers_in_the_kernel():
         z = y * t
     np.testing.assert_array_equal(second.gradient(z, x).numpy(), [1.0, 1.0])
     np.testing.assert_array_equal(first.gradient(z, s).numpy(), 3.0)
+
+
+def test_a_program_keeps_for_others_what_is_read_beside_a_variable_but_not_beside_a_number(x):
+    v = tf.Variable(2.0)
+    for factor in (2.0, 2.0, v, v, 2.0, v):
+        with tf.GradientTape(persistent=True) as other:
+            with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+                tape.watch(x)
+                y = (tf.exp(x) + 1.0) * factor
+        exp = np.exp(x.numpy())
+        np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2.0 * exp, rtol=1e-5)
+        if factor is v:
+            np.testing.assert_allclose(other.gradient(y, v).numpy(), np.sum(exp + 1.0), rtol=1e-4)
