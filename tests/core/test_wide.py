@@ -359,10 +359,10 @@ def test_small_arrays_of_a_recording_that_moves_are_no_numbers_in_the_kernel():
 def test_a_program_keeps_for_others_what_is_read_beside_a_variable_but_not_beside_a_number(x):
     v = tf.Variable(2.0)
     for factor in (2.0, 2.0, v, v, 2.0, v):
-        with tf.GradientTape(persistent=True) as other:
-            with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:
-                tape.watch(x)
-                y = (tf.exp(x) + 1.0) * factor
+        tape = tf.GradientTape(persistent=True, watch_accessed_variables=False)
+        with tf.GradientTape(persistent=True) as other, tape:
+            tape.watch(x)
+            y = (tf.exp(x) + 1.0) * factor
         exp = np.exp(x.numpy())
         np.testing.assert_allclose(tape.gradient(y, x).numpy(), 2.0 * exp, rtol=1e-5)
         if factor is v:
