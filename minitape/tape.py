@@ -103,24 +103,31 @@ class GradientTape:
             _orphans.pop().release()
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
-        record = state.record
-        if self._record is None:
-            if record is None:
-                record = state.record = Record()
-            record.tapes += 1
-            self._record = record
-        elif record is None:
-            state.record = record = self._record
-            record.reopen()
-        elif record is not self._record:
-            self._join(record)
-        self._start = now = len(record)
-        self.notes.append(("enter", now, clock(), site()))
-        self._recording = True
-        state.tapes.append(self)
-        state.token = object()
-        self._join_picture(record)
-        return self
+        try:
+            record = state.record
+            if self._record is None:
+                if record is None:
+                    record = state.record = Record()
+                record.tapes += 1
+                self._record = record
+            elif record is None:
+                state.record = record = self._record
+                record.reopen()
+            elif record is not self._record:
+                self._join(record)
+            self._start = now = len(record)
+            self.notes.append(("enter", now, clock(), site()))
+            self._recording = True
+            state.tapes.append(self)
+            state.token = object()
+            self._join_picture(record)
+            return self
+        except BaseException:  # Ctrl-C, say
+            if self._recording:
+                self._pop()
+            elif state.record is not None and not state.tapes and not state.record.paused:
+                state.record = state.record.close()
+            raise
 
     def _join_picture(self, record: Record) -> None:
         """Lets pictures of the recording know this tape, and its own pictures the recording."""

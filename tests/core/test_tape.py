@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
+from minitape import tape as tape_module
 from minitape.record import state
 
 
@@ -108,6 +109,24 @@ def test_a_number_taken_without_a_row_is_given_again():
     with tape:
         z = y * x
     assert tape.gradient(z, x).numpy() == 12.0
+
+
+@pytest.mark.parametrize("where", ["site", "_join_picture"])
+def test_ctrl_c_while_a_tape_is_entered_leaves_nothing_open(where, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    owner = tf.GradientTape if where == "_join_picture" else tape_module
+    x = tf.Variable(2.0)
+    tape = tf.GradientTape()
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, where, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tape.__enter__()
+    assert state.record is None and not state.tapes
+    with tape:
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 4.0
 
 
 @pytest.mark.parametrize("value", [3.0, [1.0, 2.0]])
