@@ -543,6 +543,7 @@ class Record:
         """
         if self.late or self.wide or self.lanes:
             self._release_lanes()
+        self.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
         self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import tracemalloc
 import weakref
@@ -281,6 +282,22 @@ def test_a_tape_that_was_used_up_holds_no_large_array():
             y = tf.reduce_sum(tf.tanh(tf.matmul(v, w)))  # of small arrays 2,000 numbers
         tape.gradient(y, v)
         assert {a.size for a in tape._record.arrays.values()} == {120, 150}
+
+
+def test_recordings_go_without_the_garbage_collector(x):
+    found = []
+    gc.disable()
+    try:
+        for _ in range(20):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.reduce_sum(tf.sin(x))
+            tape.gradient(y, x)
+            found.append(weakref.ref(tape._record))
+    finally:
+        gc.enable()
+    assert sum(record() is not None for record in found) < 10  # of the last few the skeleton stays
+    assert y.numpy() > 0
 
 
 def test_an_array_that_is_held_for_one_recording_stays_the_tensor_of_another(x):
