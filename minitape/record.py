@@ -487,55 +487,6 @@ class Record:
         lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
-    def adopt(self, old: Record) -> list[int]:
-        """Copies the rows of another recording, values and all, behind this one's own; returns their numbers here.
-
-        A leaf whose tensor has a row here is that row.
-        """
-        old.evaluate()
-        self.evaluate()
-        shift = len(self)
-        if old.real is not None and self.real is None:
-            self.real = old.real
-        rows = [self._row_here(old.leaves.get(row), row + shift) for row in range(len(old))]
-        for row in range(len(old)):
-            op, a, b, site = old.cell(row)
-            if op >= FIRST_CODE and old.real is not self.real:
-                raise RuntimeError(
-                    "A tape with float64 scalars can not be entered again inside one with float32 scalars, or the "
-                    "other way round. Open the inner tape first, or convert the scalars with tf.cast."
-                )
-            if op >= FIRST_CODE:
-                here = self.append(op, rows[a], rows[b], site)
-                if row in old.meta:
-                    self.fast_rows.append(here)
-            else:
-                self.append(op, a + len(self.calls), b, site)
-        for call in old.calls:
-            moved = Call(call.row + shift, call.primitive, tuple(rows[r] for r in call.inputs), call.attrs,
-                         call.outputs, call.hot)  # fmt: skip
-            self.calls.append(moved)
-        for row, leaf in old.leaves.items():
-            self.leaves[row + shift] = leaf
-            if leaf.tensor is not None and rows[row] == row + shift:
-                self.leaf_of[id(leaf.tensor)] = row + shift
-        for key, (variable, states) in old.variables.items():
-            kept = self.variables.setdefault(key, (variable, []))[1]
-            kept += [rows[r] for r in states if rows[r] not in kept]
-        self.meta.update({row + shift: m for row, m in old.meta.items()})
-        self.arrays.update({rows[row]: a for row, a in old.arrays.items()})
-        self.cold -= {here for row, here in enumerate(rows) if row not in old.cold}
-        self.cold.update(row + shift for row in old.cold)
-        self.bulky = self.bulky or old.bulky
-        self.adopted = more(self.adopted, (old, shift))
-        evaluation.known(self, {row + shift: old.value(row) for row in range(len(old)) if row not in old.meta})
-        return rows
-
-    def _row_here(self, leaf: Leaf | None, row: int) -> int:
-        """The row of a leaf's tensor where this recording has one, else ``row``."""
-        found = None if leaf is None or leaf.tensor is None else self.find(leaf.tensor)
-        return row if found is None else found
-
     def release(self) -> None:
         """No tape is left to ask for a gradient: lets go of everything but the scalar rows.
 

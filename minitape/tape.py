@@ -30,6 +30,7 @@ from .ends import (
 )
 from .evidence import clock, note_gradients, site, stack, told
 from .frames import user_frame
+from .moving import adopt
 from .record import Record, state
 from .tensor import EagerTensor, Tensor, wrap
 
@@ -174,7 +175,7 @@ class GradientTape:
         """This tape is entered again while another recording is open: its rows move there."""
         old: Record = self._record  # type: ignore[assignment]
         shift = len(record)
-        rows = record.adopt(old)
+        rows = adopt(record, old)
         for tape in state.tapes:  # those that are recording here did not see what has come
             if tape._record is record:
                 tape.spans.append((tape._start, shift))

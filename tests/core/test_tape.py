@@ -316,3 +316,17 @@ def test_a_result_watched_after_an_operation_that_was_not_recorded():
         tape.watch(x)
         z = tf.reduce_sum(x * y)
     assert tape.gradient(z, x).numpy().tolist() == [6.0, 8.0]
+
+
+def test_a_tape_of_other_numbers_can_not_move_here_and_nothing_is_changed():
+    a, b = tf.constant(2.0, tf.float64), tf.constant(3.0)
+    with tf.GradientTape() as other:
+        other.watch(a)
+        y = a * a
+    with tf.GradientTape() as tape:
+        tape.watch(b)
+        z = b * b
+        with pytest.raises(RuntimeError, match="float64 scalars can not be entered again inside one with float32"):
+            other.__enter__()
+        z = z * b
+    assert tape.gradient(z, b).numpy() == 27.0 and other.gradient(y, a).numpy() == 4.0
