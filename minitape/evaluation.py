@@ -66,7 +66,7 @@ def _computed(record: Any, n: int) -> None:
         del record.known[row]
 
 
-def known(record: Any, values: dict[int, Any]) -> None:
+def fill(record: Any, values: dict[int, Any]) -> None:
     """Notes the values of all rows that are yet to be computed: numbers by row; the arrays are there."""
     n = len(record)
     _reserve(record, n)

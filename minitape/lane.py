@@ -66,3 +66,8 @@ class Wide(Lane):
     """
 
     __slots__ = ()
+
+    def awaits(self, row: int) -> None:
+        """Notes a row that was written: it is computed later, and its tensor is yet to be made."""
+        home: Record = self.home  # type: ignore[assignment]
+        home.wide[row], home.bulky = None, True

@@ -13,7 +13,7 @@ from typing import Any
 
 from .columns import CALL, Call
 from .lane import Lane, Wide
-from .record import FLOATS, Record, state
+from .record import Record, state
 
 HELD = 2**26  # bytes of arrays that one recording holds for rows that were put off
 
@@ -24,9 +24,7 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     None, and nothing written, for one that must run now: its shape is not known before, its dtype is not that of the
     recording, or it is one on large arrays that no tape watches.
     """
-    real = record.real
-    if real is None:
-        real = record.real = FLOATS.get(inputs[0].array.dtype.type)
+    real = record.real or record.settled(inputs[0].array.dtype.type)
     rows: list[Any] = []
     shapes, wide, cold, hot = [], False, record.cold, False
     for t in inputs:
@@ -86,7 +84,7 @@ def _wide(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[s
             if home is not record:
                 record.meta[row] = home.spec
         if type(home) is Wide:
-            record.wide[row], record.bulky = None, True
+            home.awaits(row)
     if record.held > HELD:
         record.evaluate()
     return row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .columns import CALL, Call, Leaf
-from .evaluation import known
+from .evaluation import fill
 from .primitives.elementwise import FIRST_CODE
 from .record import Record, more
 
@@ -50,7 +50,7 @@ def adopt(record: Record, old: Record) -> list[int]:
     record.cold.update(row + shift for row in old.cold)
     record.bulky = record.bulky or old.bulky
     record.adopted = more(record.adopted, (old, shift))
-    known(record, {row + shift: old.value(row) for row in range(len(old)) if row not in old.meta})
+    fill(record, {row + shift: old.value(row) for row in range(len(old)) if row not in old.meta})
     return rows
 
 

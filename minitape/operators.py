@@ -19,10 +19,9 @@ from .invalid import invalid
 from .lane import Wide
 from .primitives import TABLE, Primitive
 from .quiet import hush, restore
-from .record import Record, state
+from .record import REALS, Record, state
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
 
-REALS = frozenset((np.float32, np.float64))
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow", "floordiv": "floordiv",
@@ -112,7 +111,7 @@ def write_wide(lane: Wide, code: int, a: int, b: int, frame: FrameType) -> Eager
         if frame is not record.frame and not record.move(frame):
             return None
         row = lane.append(code, a, b, frame.f_lasti)
-        record.wide[row], record.bulky = None, True
+        lane.awaits(row)
         return tensor_of_row(lane, row)
 
 

@@ -35,7 +35,7 @@ from .kernels import ARRAY_ROW
 from .lane import Lane, Wide, spec
 from .primitives.elementwise import FIRST_CODE
 
-FLOATS = {np.float32: np.float32, np.float64: np.float64}  # what scalar rows may hold
+REALS = frozenset((np.float32, np.float64))  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
@@ -303,15 +303,15 @@ class Record:
                 return tensor._row + shift
         return None
 
+    def settled(self, kind: type) -> type | None:
+        """The recording's float type, which the first value of such a type settles; None where ``kind`` is none."""
+        if self.real is None and kind in REALS:
+            self.real = kind
+        return self.real
+
     def is_scalar(self, value: Any) -> bool:
-        """True for a value that fits a scalar row; the first float scalar settles the recording's float type."""
-        real = self.real
-        if real is not None:
-            return type(value) is real
-        if type(value) is np.float32 or type(value) is np.float64:
-            self.real = type(value)
-            return True
-        return False
+        """True for a value that fits a scalar row."""
+        return type(value) is (self.real or self.settled(type(value)))
 
     def lane_of(self, value: Any) -> Lane | None:
         """The lane of an array; None for one that is large, empty, or not of the recording's float type."""
@@ -321,11 +321,8 @@ class Record:
             return lane
         if type(value) is not np.ndarray or not 0 < value.size <= FAST:
             return None
-        kind, real = dtype.type, self.real
-        if kind is not real:
-            if real is not None or (kind is not np.float32 and kind is not np.float64):
-                return None
-            self.real = kind
+        if dtype.type is not (self.real or self.settled(dtype.type)):
+            return None
         return self._new_lane(value.shape)
 
     def _new_lane(self, shape: tuple[int, ...]) -> Lane:

@@ -80,8 +80,7 @@ class Repeated:
 
     def _write_arrays(self, record: Record) -> None:
         for shape in self.shapes:
-            if shape not in record.lanes:
-                record._new_lane(shape)
+            record.lane_for(shape)
         record.meta.update(self.meta)
         record.calls += self.calls
         record.late.update(self.late)

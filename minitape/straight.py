@@ -133,26 +133,27 @@ class _Writer:
 
     def _operation(self, row: int, primitive: Any, inputs: tuple[int, ...]) -> Step:
         """The step of an elementwise row."""
-        text, name, meta = primitive.texts[0], f"v{row}", self.record.meta.get(row)
-        read = [r for n, r in zip("xy", inputs, strict=True) if n in reads(text)]
+        text, name = primitive.texts[0], f"v{row}"
         x, y = map(self._value, inputs)
-        line = self._filled(text, row, inputs, x=x, y=y)
         if self._size(row) < LARGE:
-            store = f"arrays[{row}] = " if meta is not None and not self._wide(row) else ""
-            return Step(name, (x, y), [f"{name} = {store}{line}"])
+            return Step(name, (x, y), [f"{self._stored(row)}{self._filled(text, row, inputs, x=x, y=y)}"])
         self.scope[f"f{row}"] = primitive.forward
         given = (x, y)[: len(primitive.texts) - 1]
-        arrays = [f"v{r}" for r in read if self._shape(r)]
-        blocks = self._filled(text, row, inputs, **{n: f"b{v}" if v in arrays else v for n, v in zip("xy", (x, y), strict=True)})
-        return Step(name, given, [f"{name} = f{row}({', '.join(given)})"], blocks, arrays, meta)
+        arrays = [v for v, r in zip(given, inputs, strict=False) if self._shape(r)]
+        x, y = (f"b{v}" if v in arrays else v for v in (x, y))
+        blocks = self._filled(text, row, inputs, x=x, y=y)
+        return Step(name, given, [f"{name} = f{row}({', '.join(given)})"], blocks, arrays, self.record.meta[row])
 
     def _late(self, row: int, call: Any, number: int) -> Step:
         """The step of a call that was put off."""
         self.scope[f"f{row}"] = call.primitive.forward
         values = [self._value(r) for r in call.inputs]
         run = f"f{row}({', '.join(values)}{f', **calls[{number}].attrs' if call.attrs else ''})"
-        store = f"arrays[{row}] = " if row in self.record.meta and not self._wide(row) else ""
-        return Step(f"v{row}", values, [f"v{row} = {store}{run}{'' if row in self.record.meta else '[()]'}"])
+        return Step(f"v{row}", values, [f"{self._stored(row)}{run}{'' if row in self.record.meta else '[()]'}"])
+
+    def _stored(self, row: int) -> str:
+        """The head of the line that computes a row: small arrays go to the recording as well."""
+        return f"v{row} = arrays[{row}] = " if row in self.record.meta and not self._wide(row) else f"v{row} = "
 
     def _value(self, row: int) -> str:
         """The name of a row's value; the rows that no line of the program computes are fetched first."""

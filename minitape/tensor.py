@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .dtypes import _BY_NUMPY, DType
-from .elements import dtype_of, dtype_of_numpy
+from .dtypes import DType
+from .elements import dtype_of_numpy
 from .evidence import EAGER, born, left
 from .invalid import invalid
 from .lane import Lane, Wide
@@ -109,8 +109,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         lane = self._lane
         if lane is not None:
             return SCALAR_DTYPES[lane.real]
-        value = self._value
-        return _BY_NUMPY.get(value.dtype) or dtype_of(value)
+        return dtype_of_numpy(self._value.dtype)
 
     @property
     def shape(self) -> TensorShape:

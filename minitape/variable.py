@@ -128,7 +128,7 @@ class ResourceVariable(Variable):
             row = self._row_in(record)
             for tape in state.tapes:
                 if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                    tape.variables[id(self)] = self
+                    tape._watch_variable(self)
                 elif id(self) not in tape.variables:
                     continue
                 tape._watch_row(row)

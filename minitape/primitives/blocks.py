@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 LARGE = 65_536  # elements from which on a formula runs in blocks
-BLOCK = 32_768  # elements of a block: three float32 operands and scratch fit a cache of 256 KiB
+BLOCK = 32_768  # elements of a block: what a formula reads and makes stays in the cache, and NumPy's calls are few enough
 POOL_BYTES = 2**28  # memory that the pool keeps at most
 
 
