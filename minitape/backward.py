@@ -8,7 +8,7 @@ from typing import Any
 
 from . import plan
 from .frames import user_frame
-from .primitives import _BATCH
+from .primitives import STAND_INS
 from .quiet import hush, restore
 from .record import Record, more, state
 from .slices import IndexedSlices
@@ -22,7 +22,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
-    batched = bool(_BATCH) and any(type(s) in _BATCH for s in seeds.values())
+    batched = bool(STAND_INS) and any(type(s) in STAND_INS for s in seeds.values())
     known = plan.of_tape(tape, ends, recorded, batched)
     marks = known.marks
     if marks is not None and not all(map(marks.__getitem__, seeds)):
@@ -50,12 +50,12 @@ def _total(found: Sweep, rows: Sequence[int]) -> Any:
     parts = [(row, a) for row in rows if (a := found.adjoint(row)) is not None]
     if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
         total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
-    elif type(parts[0][1].values) in _BATCH:
+    elif type(parts[0][1].values) in STAND_INS:
         total = parts[0][1].dense()
     else:
         slices = found.slices_at(parts[0][0])
         return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
-    if type(total) in _BATCH:
+    if type(total) in STAND_INS:
         return wrap(total.data)
     return total if total is None or isinstance(total, Tensor) else bare(total)
 

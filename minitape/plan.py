@@ -69,7 +69,11 @@ class Plan:
         found = self._written.get(key)
         if type(found) is int or found is None:
             found = self._met_program(key, record, seeds, waiting)
-        return found if found is not None and found.needs <= record.arrays.keys() else None
+        if found is None or not found.needs <= record.arrays.keys():
+            return None
+        if found.attrs != [record.calls[n].attrs for n in found.calls]:  # they do not stay the same
+            found = self._program(key, record, seeds, False, waiting)
+        return found
 
     def _met_program(self, key: Any, record: Any, seeds: dict[int, Any], waiting: Any) -> Any:
         found = self._met(key)
@@ -77,9 +81,13 @@ class Plan:
             often = OFTEN // 8 if waiting else OFTEN  # large arrays: long work, and much of it goes by in blocks
             if found < often or len(self.visits) > LONG:  # type: ignore[arg-type]
                 return None
-            from .straight import write
+            found = self._program(key, record, seeds, True, waiting)
+        return found
 
-            found = self._written[key] = write(record, self.visits, list(seeds), self.sources, *waiting)
+    def _program(self, key: Any, record: Any, seeds: dict[int, Any], bound: bool, waiting: Any) -> Any:
+        from .straight import write
+
+        found = self._written[key] = write(record, self.visits, list(seeds), self.sources, bound, *waiting)  # type: ignore[arg-type]
         return found
 
     def walk_only(self) -> None:

@@ -18,10 +18,9 @@ What is written here are steps; :mod:`minitape.schedule` turns them into lines, 
 
 from __future__ import annotations
 
-import ast
 import math
+import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,9 @@ import numpy as np
 from .plan import Unplanned
 from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
-from .primitives.formula import ARRAY, SCALAR, reads
+from .primitives.formula import ARRAY, SCALAR, reads, template
 from .schedule import BIG, Step, flat, schedule, slices
+from .sketch import Sketch, direct, shares
 from .sweep import Outline, unbroadcast
 from .wide import read_by_rules, settle
 
@@ -43,27 +43,30 @@ class Unwritable(Exception):
     """This plan has a row that only the walk knows how to pass."""
 
 
-def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, alone: bool = False,
-          live: Sequence[int] = ()) -> Program | None:  # fmt: skip
+def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, bound: bool = False,
+          alone: bool = False, live: Sequence[int] = ()) -> Program | None:  # fmt: skip
     """The program of a plan for these target rows, on a recording that has the values of some of its rows already.
 
     ``program(record, seeds)`` computes the rows up to the last target (all rows, where large arrays are among them),
     and returns the adjoints of the sources by row. It may be used on every recording of the same structure that holds
-    the arrays in ``program.needs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
+    the arrays in ``program.needs``. With ``bound`` the attributes of calls are written in: of another recording
+    those of ``program.calls`` (by number) have to be equal to ``program.attrs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
     those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
     dtypes than float32 and float64 on the way.
     """
     try:
-        return _Writer(record, targets, sources, alone, live).write(visits)
+        return _Writer(record, targets, sources, bound, alone, live).write(visits)
     except Unwritable:
         return None
 
 
 class _Writer:
-    def __init__(self, record: Any, targets: Sequence[int], sources: Any, alone: bool, live: Sequence[int]) -> None:
+    def __init__(self, record: Any, targets: Sequence[int], sources: Any, bound: bool, alone: bool,
+                 live: Sequence[int]) -> None:  # fmt: skip
         self.record, self.targets, self.sources, self.done = record, targets, sources, record.done
         self.high = len(record) - 1 if record.wide else max(targets)
-        self.live = live
+        self.bound, self.live = bound, live
+        self.attrs: dict[int, Any] = {}  # those that are written in, by the number of the call
         self.kept = set() if alone or not record.wide else read_by_rules(record, min(record.wide))
         self.scope: dict[str, Any] = {
             "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": flat,
@@ -92,7 +95,7 @@ class _Writer:
         ]  # fmt: skip
         exec(compile("\n    ".join(lines), "<formula sweep>", "exec"), self.scope)
         program = self.scope["program"]
-        program.needs = frozenset(self.needs)
+        program.needs, program.calls, program.attrs = frozenset(self.needs), [*self.attrs], [*self.attrs.values()]
         return program
 
     def _shape(self, row: int) -> tuple[int, ...]:
@@ -146,10 +149,35 @@ class _Writer:
 
     def _late(self, row: int, call: Any, number: int) -> Step:
         """The step of a call that was put off."""
-        self.scope[f"f{row}"] = call.primitive.forward
-        values = [self._value(r) for r in call.inputs]
-        run = f"f{row}({', '.join(values)}{f', **calls[{number}].attrs' if call.attrs else ''})"
-        return Step(f"v{row}", values, [f"{self._stored(row)}{run}{'' if row in self.record.meta else '[()]'}"])
+        primitive, inputs = call.primitive, call.inputs
+        if primitive.code and not call.attrs and self._size(row) < LARGE:  # one that broadcasts
+            return self._operation(row, primitive, inputs)
+        values = [self._value(r) for r in inputs]
+        dtype = self._dtype(inputs)
+        name = None
+        if dtype is not None and self._binds(call, number):
+            name = direct(primitive, dtype, [*map(self._shape, inputs)], call.attrs, self.scope)
+        if name is not None:
+            run = f"{name}({', '.join(values)})"
+        else:
+            self.scope[f"f{row}"] = primitive.forward
+            run = f"f{row}({', '.join(values)}{f', **calls[{number}].attrs' if call.attrs else ''})"
+            run += "" if row in self.record.meta else "[()]"
+        return Step(f"v{row}", values, [f"{self._stored(row)}{run}"])
+
+    def _dtype(self, rows: Sequence[int]) -> Any:
+        """The float dtype of these rows; None where they have several, or another one."""
+        found = {self.record.meta.get(r, ((), np.dtype(self.record.real)))[1] for r in rows}
+        return found.pop() if len(found) == 1 and found <= {*FLOATS} else None
+
+    def _binds(self, call: Any, number: int) -> bool:
+        """Whether the attributes of a call are written into the program; it is noted which they were."""
+        if not call.attrs:
+            return True
+        if not self.bound or not _plain(call.attrs):
+            return False
+        self.attrs[number] = call.attrs
+        return True
 
     def _stored(self, row: int) -> str:
         """The head of the line that computes a row: small arrays go to the recording as well."""
@@ -207,7 +235,10 @@ class _Writer:
             else:  # a row's first visit is for a, where a wants a share at all
                 primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
                 index = 0 if to == a and row != before else 1
-                steps += self._formula(primitive, row, (a, b), index)
+                if index and a == b and self._same_shares(primitive, row, a):
+                    steps.append(self._again(steps.pop(), a))
+                else:
+                    steps += self._formula(primitive, row, (a, b), index)
             before = row
         return steps
 
@@ -233,6 +264,23 @@ class _Writer:
             step.share = self._filled(text, row, inputs, **parts)
         return [step]
 
+    def _same_shares(self, primitive: Any, row: int, to: int) -> bool:
+        """Whether an operation on one small value, taken twice, hands the same on to it twice: ``x * x`` does."""
+        if self._size(row) >= LARGE:
+            return False
+        first, second = (self._filled(t, row, (to, to), g="g", z="z", x="x", y="x") for t in primitive.texts[1:])
+        return first == second != "g"
+
+    def _again(self, step: Step, to: int) -> Step:
+        """A step that hands its share on once more."""
+        head, share = step.lines[0].split(" = ", 1)
+        if not step.adds:
+            step.lines.append(f"{head} = {head} + {head}")
+        else:
+            share = share.removeprefix(f"{head} + ")
+            step.lines = [f"t = {share}", *[f"{head} = {head} + t"] * 2]
+        return step
+
     def _arrives(self, row: int) -> bool:
         """Notes that a share arrives at a row; True for the first one."""
         first = row not in self.arrived
@@ -248,7 +296,7 @@ class _Writer:
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
         array, squares = row in self.record.meta, self._shape(inputs[-1]) == () != self._shape(inputs[0])
-        return _template(text, "a_" if array else "s_", squares).format(**names)
+        return template(text, "a_" if array else "s_", squares).format(**names)
 
     def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[Step]:
         """The steps of the shares of a call's inputs."""
@@ -259,6 +307,9 @@ class _Writer:
             raise Unwritable
         if primitive.code:
             return [step for i in wanted for step in self._formula(primitive, row, inputs, i)]
+        found = self._sketched(row, call, number, wanted)
+        if found is not None:
+            return found
         read = set(record.read_inputs(primitive, inputs))
         values = [self._value(row) if primitive.keeps_output else self._outline(row)]
         values += [self._value(r) if i in read else self._outline(r) for i, r in enumerate(inputs)]
@@ -275,6 +326,30 @@ class _Writer:
                     continue
                 self.scope[f"r{row}_{i}"], share = primitive.rules[i], f"r{row}_{i}{given}"
             steps.append(self._share(inputs[i], share, (f"s{row}",) if callable(primitive.rules) else names))
+        return steps
+
+    def _sketched(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[Step] | None:
+        """The same steps in as many words as the rules need; None for rules that no sketch can follow."""
+        inputs, dtype = call.inputs, self._dtype((row, *call.inputs))
+        if dtype is None or not self._binds(call, number):
+            return None
+        read = self.record.read_inputs(call.primitive, inputs)
+        known = {f"v{inputs[i]}": inputs[i] for i in read} | ({f"v{row}": row} if call.primitive.keeps_output else {})
+        g, z, *values = [Sketch(f"{k}{r}", self._shape(r), dtype, self.scope)
+                         for k, r in (("g", row), ("v", row), *(("v", r) for r in inputs))]  # fmt: skip
+        found = shares(call.primitive, wanted, g, z, values, call.attrs)
+        if found is None:
+            return None
+        steps = []
+        for i, share in found.items():
+            names = set(re.findall(r"\b[gv]\d+\b", share.text))
+            if not names <= {f"g{row}", *known}:
+                return None
+            for name in names & known.keys():
+                self._value(known[name])
+            first = self._arrives(inputs[i])
+            line = self._add(inputs[i], share.text, share.shape, first)
+            steps.append(Step(f"g{inputs[i]}", names, [line], adds=not first))
         return steps
 
     def _share(self, to: int, share: str, names: Sequence[str]) -> Step:
@@ -299,25 +374,19 @@ class _Writer:
         return f"g{row} = g{row} + ({share})"
 
 
+def _plain(value: Any) -> bool:
+    """Whether attributes are such that they can be compared, and that equal ones do the same."""
+    if type(value) is dict:
+        return all(map(_plain, value.values()))
+    if type(value) is tuple:
+        return all(map(_plain, value))
+    if type(value) is slice:
+        return _plain((value.start, value.stop, value.step))
+    return value is None or type(value) in (int, bool, str)
+
+
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:
     """A share of a call in the shape of its input."""
     if not isinstance(share, (np.ndarray, np.generic)):
         raise Unplanned
     return share if share.shape == shape else unbroadcast(share, shape)
-
-
-@cache
-def _template(text: str, kind: str, squares: bool) -> str:
-    """A formula with places for its variables, its functions named after the values that they are for.
-
-    With ``squares`` an array is raised to a number, which is asked here whether it is 2.
-    """
-    tree = ast.parse(text, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
-    found = ast.unparse(tree)
-    if squares:
-        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else a_pow({x}, {y}))")
-        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_pow({x}, {y} - 1))")
-    return found

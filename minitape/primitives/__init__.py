@@ -29,11 +29,13 @@ class Primitive:
     operation without derivative; the string given as ``missing`` then says how TensorFlow treats it: "none" (the
     gradient is None) or "unregistered" (LookupError). ``shape(*shapes, **attrs)`` is the shape of the result for
     inputs of these shapes, or None where ``forward`` has to say it or to refuse them: a primitive that declares it
-    gives one array of its inputs' dtype, and so do its rules.
+    gives one array of its inputs' dtype, and so do its rules. ``direct(dtype, *shapes, **attrs)`` is what ``forward``
+    comes to for arrays of one float dtype and of shapes for which ``shape`` has an answer: a function of the arrays alone,
+    or None.
     """
 
     __slots__ = ("name", "op", "label", "forward", "rules", "keep", "keeps", "keeps_beside", "keeps_output", "missing", "code", "texts", "example", "plain", "accepted", "shape",
-                 "_table_rules")  # fmt: skip
+                 "direct", "_table_rules")  # fmt: skip
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Primitive:
         missing: str = "none",
         example: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]] | None = None,
         shape: Callable[..., tuple[int, ...] | None] | None = None,
+        direct: Callable[..., Callable[..., Any] | None] | None = None,
     ) -> None:
         self.name, self.forward, self.rules, self.keep, self.missing = name, forward, rules, keep, missing
         self.keeps = None if keep == "all" else tuple(i for i, n in enumerate("xy") if n in keep)  # inputs; None: all
@@ -60,6 +63,7 @@ class Primitive:
         self.accepted: set[tuple[Any, ...]] = set()  # NumPy dtypes of inputs that TensorFlow's kernel is known to take
         self.plain: Any = None  # (forward, rules) of a formula as functions of (g, z, x, y), for arrays that are small
         self.shape = shape  # with it a call on small arrays can be put off, see minitape.late
+        self.direct = direct
         self._table_rules: Any = None
 
     def __call__(self, *inputs: Any, **attrs: Any) -> Any:
@@ -69,8 +73,9 @@ class Primitive:
                 break
         else:
             return self.forward(*inputs, **attrs)
-        if _BATCH and any(type(i) is _BATCH[0] for i in inputs):
-            return _BATCH[1](self, inputs, attrs)
+        for i in inputs:
+            if type(i) in STAND_INS:
+                return STAND_INS[type(i)](self, inputs, attrs)
         tensors = [isinstance(i, _TENSOR[0]) for i in inputs]
         if True not in tensors:
             return self.forward(*inputs, **attrs)
@@ -81,7 +86,7 @@ class Primitive:
 
 
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
-_BATCH: list[Any] = []  # the class of batched adjoints and how a primitive is applied to them, once it is in use
+STAND_INS: dict[type, Any] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, and how other inputs become them
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,26 @@ SCALAR = {np.float32: _scalar_functions(np.float32), np.float64: _scalar_functio
 def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENTS) -> Callable[..., Any]:
     """Makes the function ``(g, z, x, y)``, or of other arguments, that computes ``text`` with these functions."""
     return eval(compile(f"lambda {arguments}: {text}", f"<formula {text}>", "eval"), dict(functions))
+
+
+@cache
+def template(text: str, kind: str, squares: bool = False) -> str:
+    """A formula with places for its variables, its functions named after the values (of a ``kind``) that they are for.
+
+    With ``squares`` an array is raised to a number, which is asked here whether it is 2.
+
+    >>> template("g * cos(x)", "a_")
+    '{g} * a_cos({x})'
+    """
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
+    found = ast.unparse(tree)
+    if squares:
+        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else a_pow({x}, {y}))")
+        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_pow({x}, {y} - 1))")
+    return found
 
 
 def reads(text: str) -> set[str]:

@@ -24,19 +24,27 @@ def adjoint_of(x: Any) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    dtype, flat = x.dtype, x.ndim == y.ndim == 2
-    if flat and dtype is y.dtype and dtype.itemsize > 2:
-        (m, k), (rows, n) = x.shape, y.shape
-        if m * k * n > 512:
-            if k != rows or k * min(m, n) == 1:
-                return np.matmul(x, y)
-            return x.dot(y) if m * n < LARGE else np.matmul(x, y, out=buffer((m, n), dtype))  # dot begins sooner
+    dtype = x.dtype
+    if x.ndim == y.ndim == 2 and dtype is y.dtype and dtype.type in (np.float32, np.float64) and x.shape[1] == y.shape[0]:
+        return _direct_product(dtype, x.shape, y.shape)(x, y)
     m, k, n = *x.shape[-2:], y.shape[-1]
     if dtype.itemsize == 2 and dtype.kind not in "iub":  # half floats are added up in float32
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(dtype)
-    if 0 < m * k * n <= 512 and dtype.kind == "f" and k == y.shape[-2] and (m == 1 or n == 1 or not flat):
+    if 0 < m * k * n <= 512 and dtype.kind == "f" and k == y.shape[-2]:
         return _in_order(x, y)
     return np.matmul(x, y)
+
+
+def _direct_product(dtype: Any, x: Any, y: Any) -> Any:
+    """How two matrices of these shapes are multiplied."""
+    (m, k), n = x, y[1]
+    if m * k * n > 512 and k * min(m, n) > 1:
+        return np.ndarray.dot if m * n < LARGE else _into_buffer  # dot begins sooner
+    return _in_order if 0 < m * k * n <= 512 and (m == 1 or n == 1) else np.matmul
+
+
+def _into_buffer(x: Any, y: Any) -> Any:
+    return np.matmul(x, y, out=buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
 def _product(x: Any, y: Any) -> Any:
@@ -58,7 +66,7 @@ declare(
     "matmul",
     _matmul,
     [lambda g, z, x, y: _product(g, adjoint_of(y)), lambda g, z, x, y: _product(adjoint_of(x), g)],
-    op="MatMul", label="@", keep="xy", shape=product,
+    op="MatMul", label="@", keep="xy", shape=product, direct=_direct_product,
     example=lambda rng: ((rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), {}),
 )  # fmt: skip
 

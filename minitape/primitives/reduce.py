@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,12 @@ def _spread(g: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _count(x: Any, axis: Axes) -> int:
-    return math.prod(x.shape) if axis is None else math.prod([x.shape[a] for a in _axis_set(x, axis)])
+    return _elements(x.shape, axis)
+
+
+def _elements(shape: Any, axis: Axes) -> int:
+    """How many elements of an array of this shape are reduced to one."""
+    return math.prod(shape if axis is None else [shape[a] for a in {a % len(shape) for a in axis}])
 
 
 def _dtype(x: Any) -> Any:
@@ -91,6 +97,15 @@ def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
     if dtype.itemsize == 2 and _narrow(x):
         return _wide_sum(x, axis, keepdims).astype(dtype)
     return np.add.reduce(x, axis, dtype, None, keepdims)
+
+
+def _direct_sum(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    return partial(np.add.reduce, axis=axis, keepdims=True) if keepdims else partial(np.add.reduce, axis=axis)
+
+
+def _direct_mean(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
+    total, count = _direct_sum(dtype, x, axis=axis, keepdims=keepdims), _elements(x, axis)
+    return (lambda x: total(x) / count) if math.prod(x) else None
 
 
 def _prod(x: Any, axis: Axes, keepdims: bool) -> Any:
@@ -192,6 +207,8 @@ def _matrix(rng: Any) -> Any:
     return (rng.normal(size=(2, 3)),), {"axis": (1,), "keepdims": False}
 
 
+_DIRECT = {"reduce_sum": _direct_sum, "reduce_mean": _direct_mean}
+
 for _name, _kernel, _label, _forward, _rule, _keep in (
     ("reduce_sum", "Sum", "Σ", _sum, _sum_rule, ""),
     ("reduce_mean", "Mean", "mean", _mean, _mean_rule, ""),
@@ -212,6 +229,7 @@ for _name, _kernel, _label, _forward, _rule, _keep in (
         example=_matrix if _rule else None,
         missing="none" if _rule else "unregistered",
         shape=reduced if _rule else None,
+        direct=_DIRECT.get(_name),
     )
 
 
@@ -230,8 +248,21 @@ def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     return np.broadcast_to(x, shape)
 
 
+def _direct_broadcast(dtype: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
+    if x or not shape or math.prod(shape) > COPIED:
+        return None
+
+    def filled(number: Any) -> Any:
+        out = np.empty(shape, dtype)
+        out.fill(number)
+        return out
+
+    return filled
+
+
 declare("broadcast_to", _broadcast_to,
         [lambda g, z, x, *, shape: _unbroadcast(g, tuple(x.shape))], op="BroadcastTo", keep="", shape=spread,
+        direct=_direct_broadcast,
         example=lambda rng: ((rng.normal(size=(2, 1)),), {"shape": (3, 2, 4)}))  # fmt: skip
 
 

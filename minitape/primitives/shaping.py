@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
+from operator import itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,18 @@ def _unslice(g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
     out = np.zeros(shape, g.dtype)
     out[spec] = g
     return out
+
+
+def _direct_unslice(dtype: Any, g: Any, *, shape: tuple[int, ...], spec: Any) -> Any:
+    if math.prod(shape) >= LARGE or not shape:
+        return None
+
+    def placed(g: Any) -> Any:
+        out = np.zeros(shape, dtype)
+        out[spec] = g
+        return out
+
+    return placed
 
 
 def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
@@ -130,16 +144,19 @@ def _like(rng: Any, *shape: int) -> Any:
 
 declare("reshape", lambda x, *, shape: x.reshape(shape),
         [lambda g, z, x, *, shape: TABLE["reshape"](g, shape=tuple(x.shape))], op="Reshape", keep="", shape=reshaped,
+        direct=lambda dtype, x, *, shape: methodcaller("reshape", shape) if shape else None,
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm),
         [_transpose_rule], op="Transpose", label="T", keep="", shape=permuted,
+        direct=lambda dtype, x, *, perm: methodcaller("transpose", perm) if x else None,
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
         [_slice_rule],
         op="StridedSlice", label="[…]", keep="", shape=sliced,
+        direct=lambda dtype, x, *, spec: itemgetter(spec) if x else None,
         example=lambda rng: ((_like(rng, 3, 4),), {"spec": (slice(None, None, -2), None, 1)}))  # fmt: skip
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
-        op="StridedSliceGrad", label="[…]ᵀ", keep="", shape=given,
+        op="StridedSliceGrad", label="[…]ᵀ", keep="", shape=given, direct=_direct_unslice,
         example=lambda rng: ((_like(rng, 2),), {"shape": (4,), "spec": (slice(1, 3),)}))  # fmt: skip
 declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="",
