@@ -8,7 +8,7 @@ from typing import Any
 
 from . import plan
 from .frames import user_frame
-from .primitives import STAND_INS
+from .primitives import BATCHES
 from .quiet import hush, restore
 from .record import Record, more, state
 from .slices import IndexedSlices
@@ -22,7 +22,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     ``recorded`` when an outer tape, or the graph that is being built, is to know how they were computed.
     """
     record = tape._record
-    batched = bool(STAND_INS) and any(type(s) in STAND_INS for s in seeds.values())
+    batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
     known = plan.of_tape(tape, ends, recorded, batched)
     marks = known.marks
     if marks is not None and not all(map(marks.__getitem__, seeds)):
@@ -50,12 +50,12 @@ def _total(found: Sweep, rows: Sequence[int]) -> Any:
     parts = [(row, a) for row in rows if (a := found.adjoint(row)) is not None]
     if len(parts) != 1 or type(parts[0][1]) is not IndexedSlices:
         total = _sum([a.dense() if type(a) is IndexedSlices else a for _, a in parts])
-    elif type(parts[0][1].values) in STAND_INS:
+    elif type(parts[0][1].values) in BATCHES:
         total = parts[0][1].dense()
     else:
         slices = found.slices_at(parts[0][0])
         return slices if isinstance(slices.values, Tensor) else IndexedSlices(*map(wrap, slices._components()))
-    if type(total) in STAND_INS:
+    if type(total) in BATCHES:
         return wrap(total.data)
     return total if total is None or isinstance(total, Tensor) else bare(total)
 
@@ -104,7 +104,7 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -
         if outer is not record or state.site is None or not all(map(_fresh, seeds.values())):
             return _walked(tape, record, known, seeds, True)
         start = known.start(record, seeds)
-        rows = None if start is None else known.repeated(start)
+        rows = None if start is None else known.repeated(start, record)
         if rows is not None:
             return rows.write(record, list(seeds.values()))
         from .repeated import Before, Repeated
@@ -114,7 +114,8 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -
             record.enter(seed)  # now, so that the rules meet a row and not a value
         found = _walked(tape, record, known, seeds, True)
         if start is not None:
-            known.keep(start, lambda: Repeated.capture(record, before, list(seeds.values()), known.sources, found.adjoint))
+            known.keep(start, record, before.calls,
+                       lambda: Repeated.capture(record, before, list(seeds.values()), known.sources, found.adjoint))  # fmt: skip
         return found
     finally:
         state.site = site

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .primitives import STAND_INS
+from .primitives import BATCHES, STAND_INS
 
 _ELEMENTWISE = {"select", "cast", "conj", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
                 "logical_and", "logical_or", "logical_not", "zeros_like", "ones_like"}  # fmt: skip
@@ -125,3 +125,4 @@ def apply(primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any
 
 
 STAND_INS[Batch] = apply
+BATCHES.add(Batch)

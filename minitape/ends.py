@@ -31,9 +31,6 @@ class UnconnectedGradients(Enum):
     ZERO = "zero"
 
 
-_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
-
-
 def no_tensor(values: Sequence[Any]) -> Exception:
     """The error for targets or sources of which some are no tensors: TensorFlow takes each for a dtype first."""
     from .dtypes import as_dtype
@@ -62,8 +59,6 @@ def no_tensor(values: Sequence[Any]) -> Exception:
 
 def wants_zeros(unconnected_gradients: Any) -> bool:
     """True for "zero", False for "none"; ValueError otherwise."""
-    if unconnected_gradients is _NONE:
-        return False
     try:
         return UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -85,7 +80,10 @@ def leaf_of(value: Any) -> Any:
 
 def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
     """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
-    values = [structure] if type(structure) is EagerTensor else nest.flatten(structure)
+    if type(structure) is EagerTensor:
+        values = [structure]
+        return values, values
+    values = nest.flatten(structure)
     for value in values:
         if type(value) is not EagerTensor and hasattr(value, "_gradient_leaf"):
             return values, [leaf_of(v) for v in values]
@@ -113,12 +111,12 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
             check_broadcast("Mul", seed, target)
             _refuse_larger(seed, target)
         return seed if recorded else unbroadcast(seed.array, tuple(target.shape))
-    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
-        return TABLE["ones_like"](target)
     if type(target) is EagerTensor and type(target._lane) is Record:
         one = ONE[target._lane.real]
-    else:
-        one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
+        return wrap(one) if recorded else one
+    if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
+        return TABLE["ones_like"](target)
+    one = np.ones(tuple(target.shape), target.dtype.as_numpy_dtype)[()]
     return wrap(one) if recorded else one
 
 

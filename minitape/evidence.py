@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .frames import _OWN, own_file, user_frame
+from .frames import _OWN, own_file
 from .lane import Lane
 from .record import HOOKS, state
 
@@ -136,8 +136,12 @@ def exits() -> Exits:
 
 def site() -> Stack:
     """The innermost frame of the user's alone: for notes of which only the line will be asked."""
-    frame: Any = user_frame(_getframe(2))
-    return () if frame is None else ((frame.f_code, frame.f_lasti),)
+    frame: Any = _getframe(2)
+    while _OWN[frame.f_code.co_filename]:  # as user_frame() does
+        frame = frame.f_back
+        if frame is None:
+            return ()
+    return ((frame.f_code, frame.f_lasti),)
 
 
 def stack(level: int = 2) -> Stack:

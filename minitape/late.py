@@ -35,7 +35,7 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
             rows.append(row)
             wide, hot = wide or type(lane) is Wide, hot or row not in cold
             continue
-        value = t.array
+        value = t._value if lane is None else t.array
         if real is None or value.dtype.type is not real:
             return None
         shapes.append(value.shape)
@@ -45,17 +45,19 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     home: Any = record if shape == () else record.lane_for(shape)
     if home is None:
         return None
-    for i, row in enumerate(rows):
-        if row is None:
-            rows[i] = row = record.enter(inputs[i], level=4)  # the user's frame is at least so far up
-            hot = hot or row not in cold
+    site = record.here(3)  # the user's frame is at least so far up
+    if None in rows:
+        for i, row in enumerate(rows):
+            if row is None:
+                rows[i] = row = record.enter(inputs[i], site=site)
+                hot = hot or row not in cold
     hot = hot and bool(state.tapes)
     if wide or type(home) is Wide:
         if not hot:
             return None
         plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
-        return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain)
-    row = _call(record, primitive, tuple(rows), attrs, hot)
+        return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
+    row = _call(record, primitive, tuple(rows), attrs, hot, site)
     if not hot:
         cold.add(row)
     if home is not record:
@@ -63,24 +65,24 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     return home, row
 
 
-def _call(record: Record, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool) -> int:
-    row = record.append(CALL, len(record.calls), 0, record.here(5))
+def _call(record: Record, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool, site: int) -> int:
+    row = record.append(CALL, len(record.calls), 0, site)
     record.calls.append(Call(row, primitive, rows, attrs, 1, hot))
     record.late[row] = None
     return row
 
 
 def _wide(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any], rows: tuple[int, ...],
-          home: Any, plain: bool) -> int:  # fmt: skip
+          home: Any, plain: bool, site: int) -> int:  # fmt: skip
     """The row of an operation in which large arrays take part: they are held until it is computed."""
     with record.lock:  # nobody computes rows now
         for row, tensor in zip(rows, inputs, strict=True):
             if tensor._lane is None and row in record.meta and row not in record.arrays:
                 _hold(record, row, tensor)
         if plain and home is not record:
-            row = home.append(primitive.code, rows[0], rows[-1], record.here(5))
+            row = home.append(primitive.code, rows[0], rows[-1], site)
         else:
-            row = _call(record, primitive, rows, attrs, True)
+            row = _call(record, primitive, rows, attrs, True, site)
             if home is not record:
                 record.meta[row] = home.spec
         if type(home) is Wide:

@@ -18,6 +18,7 @@ from typing import Any as _Any
 from .namespace import lazy as _lazy
 
 _known: dict[type, bool] = {}
+_LEAVES: set[type] = set()  # classes that are known to be no structures
 _SEQUENCES = (list, tuple, range, _Mapping, _ValuesView, _KeysView)
 
 
@@ -35,6 +36,8 @@ def _is_kind(kind: type) -> bool:
     nested = _known.get(kind)
     if nested is None:
         nested = _known[kind] = issubclass(kind, _SEQUENCES)  # abstract classes answer slowly
+        if not nested:
+            _LEAVES.add(kind)
     return nested
 
 
@@ -57,6 +60,9 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     >>> flatten({"b": [1, 2], "a": (3,)})
     [3, 1, 2]
     """
+    kind = type(structure)
+    if (kind is list or kind is tuple) and not expand_composites and _LEAVES.issuperset(map(type, structure)):
+        return list(structure)  # the usual case
     if is_nested(structure):
         children = list(_children(structure))
         if not expand_composites and _all_leaves(children):

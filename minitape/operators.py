@@ -328,11 +328,12 @@ def _is_bool(t: Any) -> bool:
 
 
 def fit_matrices(a: Any, b: Any) -> bool:
-    """Whether two tensors are matrices of one dtype that can be multiplied: nothing more is to be asked then."""
+    """Whether two tensors are matrices of one (native) dtype that can be multiplied: nothing more is to be asked then."""
     if type(a) is not EagerTensor or type(b) is not EagerTensor:
         return False
-    x, y = a._dims, b._dims
-    return len(x) == len(y) == 2 and x[1] == y[0] and a.dtype is b.dtype
+    x = a._value if a._lane is None else a._lane
+    y = b._value if b._lane is None else b._lane
+    return len(x.shape) == len(y.shape) == 2 and x.shape[1] == y.shape[0] and x.dtype is y.dtype
 
 
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -63,15 +64,15 @@ class Plan:
         if type(record.values) is not list or record.watchers:
             return None
         waiting = (alone, live(record)) if record.wide else ()
-        # beside Python numbers less is kept for other sweeps
-        numbers = tuple(filter(record.is_number, record.leaves)) if waiting and not alone else ()
-        key = (*seeds, record.done, *waiting, numbers)
+        key = (*seeds, record.done, *waiting)
+        if waiting and not alone:  # beside Python numbers less is kept for other sweeps
+            key = (*key, *filter(record.is_number, record.leaves))
         found = self._written.get(key)
         if type(found) is int or found is None:
             found = self._met_program(key, record, seeds, waiting)
         if found is None or not found.needs <= record.arrays.keys():
             return None
-        if found.attrs != [record.calls[n].attrs for n in found.calls]:  # they do not stay the same
+        if not _as_written(found, record):  # the attributes do not stay the same
             found = self._program(key, record, seeds, False, waiting)
         return found
 
@@ -95,39 +96,50 @@ class Plan:
         self._written = dict.fromkeys(self._written)
 
     def start(self, record: Any, seeds: dict[int, Any]) -> Any:
-        """What the rows of a recorded sweep depend on beside the plan: the shapes of seeds, the attributes of calls.
+        """What the rows of a recorded sweep depend on beside the plan and the attributes of calls: the shapes of seeds.
 
         None where they are not kept.
         """
         if self.visits is None or record.watchers:
             return None
-        attrs = [tuple(map(_comparable, c.attrs.items())) for c in record.calls if c.attrs]
-        key = (*[(row, seed._dims) for row, seed in seeds.items()], *attrs)
-        try:
-            hash(key)
-        except TypeError:  # an attribute that can not be compared: an array, a function of the user's
-            return None
-        return key
+        return "rows", *[(row, seed._dims) for row, seed in seeds.items()]
 
-    def repeated(self, start: Any) -> Any:
+    def repeated(self, start: Any, record: Any) -> Any:
         """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
         found = self._met(start)
-        return None if type(found) is int else found
+        return None if type(found) is int or found is None or not _as_written(found, record) else found
 
-    def keep(self, start: Any, rows: Callable[[], Any]) -> None:
-        """Keeps the ``rows`` of a recorded sweep that is met often."""
+    def keep(self, start: Any, record: Any, count: int, rows: Callable[[], Any]) -> None:
+        """Keeps the ``rows`` of a recorded sweep that is met often, together with the attributes of ``count`` calls."""
         found = self._written[start]
         if type(found) is int and found > OFTEN:
-            self._written[start] = rows()
+            calls = [n for n in range(count) if record.calls[n].attrs]
+            attrs = [record.calls[n].attrs for n in calls]
+            self._written[start] = found = rows() if all(map(is_plain, attrs)) else None
+            if found is not None:
+                found.bound, found.attrs = calls, attrs
 
 
-def _comparable(value: Any) -> Any:
-    """An attribute as something that can be hashed, where it can."""
+def is_plain(value: Any) -> bool:
+    """Whether attributes are such that they can be compared, and that equal ones do the same."""
+    if type(value) is dict:
+        return all(map(is_plain, value.values()))
     if type(value) is tuple:
-        return tuple(map(_comparable, value))
+        return all(map(is_plain, value))
     if type(value) is slice:
-        return slice, value.start, value.stop, value.step
-    return type(value), value
+        return is_plain((value.start, value.stop, value.step))
+    return value is None or type(value) in (int, bool, str)
+
+
+_attrs = attrgetter("attrs")
+
+
+def _as_written(found: Any, record: Any) -> bool:
+    """Whether calls have the attributes for which something was written: those of the calls ``bound``, ``attrs``."""
+    try:
+        return not found.bound or found.attrs == [*map(_attrs, map(record.calls.__getitem__, found.bound))]
+    except ValueError:  # arrays among them, which are not equal or unequal as a whole
+        return False
 
 
 _plans: dict[Any, list[tuple[Any, Plan]]] = {}  # by how many rows there are, and which are the sources
@@ -145,9 +157,10 @@ def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
 
 def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool) -> Plan:
     record = tape._record
-    if batched or type(record) is not Record or record.base or len(record.pending) > 4 * LONG:
+    rows = len(record.pending)
+    if batched or type(record) is not Record or record.base or rows > 4 * LONG:
         return _made(tape, ends, recorded, False)
-    alike = (len(record.pending), recorded, *ends)
+    alike = (rows, recorded, *ends)
     structure = _structure(tape, recorded)
     for known, found in _plans.get(alike, ()):
         if known == structure:
@@ -164,7 +177,7 @@ def _structure(tape: Any, recorded: bool) -> tuple[Any, ...]:
     calls = record.calls
     return (
         record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
-        [c.primitive for c in calls], [c.inputs for c in calls], record.late,
+        calls and [(c.primitive, c.inputs) for c in calls], record.late,
         recorded and record.cold, recorded and record.constants,
     )  # fmt: skip
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from . import evaluation
 from .columns import CALL, CHUNK, LEAF, Call, Event, Leaf, number_leaf, packed
-from .frames import own_file, place_of, user_frame
+from .frames import _OWN, own_file, place_of, user_frame
 from .kernels import ARRAY_ROW
 from .lane import Lane, Wide, spec
 from .primitives.elementwise import FIRST_CODE
@@ -200,14 +200,12 @@ class Record:
         if last is None or last[1] is not code or last[2] != fixed:
             self.segments.append((self.base + (len(self.pending) >> 2), code, fixed))
 
-    def here(self, level: int = 2, frame: FrameType | None = None) -> int:
-        """Notes the user's ``frame`` and returns the site of the statement that runs now.
+    def here(self, level: int = 2) -> int:
+        """Notes the user's frame, searched ``level`` frames up, and returns the site of the statement that runs now.
 
-        A frame that is not given is searched ``level`` frames up; while a sweep is recorded, its statement is the site
-        of all its rows.
+        While a sweep is recorded, its statement is the site of all its rows.
         """
-        if frame is None:
-            frame = sys._getframe(level)
+        frame = sys._getframe(level)
         if frame is self.frame:  # the user's statement itself called, in the frame of the one before
             return frame.f_lasti
         site = state.site
@@ -215,9 +213,10 @@ class Record:
             self._segment(*site)
             self.frame = None
             return site[1]
-        frame = user_frame(frame)
-        if frame is None:
-            return 0
+        while _OWN[frame.f_code.co_filename]:  # as user_frame() does
+            if frame.f_back is None:
+                return 0
+            frame = frame.f_back
         if frame is not self.frame:
             self._segment(frame.f_code, None)
             if self.open and get_ident() == self.thread:
@@ -264,20 +263,23 @@ class Record:
             self.leaves[row], self.known[row] = number_leaf.__wrapped__(number, self.real)
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2,
-              frame: FrameType | None = None) -> int:  # fmt: skip
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
 
-        The user's ``frame`` is searched ``level`` frames up where it is not given.
+        The user's frame is searched ``level`` frames up where the ``site`` is not given.
         """
-        old = recording_of(tensor)
-        row = tensor._row if old is self else self._leaf_of(tensor)
+        own, old = tensor._lane, tensor._home
+        if old is None and own is not None:
+            old = own if own is self else own.home
+        row = tensor._row if old is self else self._leaf_of(tensor) if id(tensor) in self.leaf_of or self.adopted else None
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
             return row  # type: ignore[no-any-return]
-        value = tensor.array
-        row = self.append(LEAF, 0, 0, self.here(level, frame))
+        value = tensor._value
+        if value is None:
+            value = tensor.array
+        row = self.append(LEAF, 0, 0, self.here(level) if site is None else site)
         self.leaves[row] = Leaf(tensor, variable, version)
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
@@ -323,10 +325,7 @@ class Record:
             return None
         if dtype.type is not (self.real or self.settled(dtype.type)):
             return None
-        return self._new_lane(value.shape)
-
-    def _new_lane(self, shape: tuple[int, ...]) -> Lane:
-        lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type]
+        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)  # type: ignore[arg-type]
         return lane
 
     def lane_for(self, shape: tuple[int, ...] | None) -> Lane | None:
@@ -336,7 +335,8 @@ class Record:
         if not size:
             return lane
         if size <= FAST:
-            return self._new_lane(shape)  # type: ignore[arg-type]
+            lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type, index]
+            return lane
         lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type, index]
         return lane
 

@@ -18,8 +18,12 @@ from .tensor import EagerTensor, tensor_of_row
 class Repeated:
     """What a sweep has just added behind the first ``start`` rows of a recording.
 
-    Use ``capture``; it gives None for a sweep that did more than write rows.
+    Use ``capture``; it gives None for a sweep that did more than write rows. They may be written again where the calls
+    ``bound`` have these ``attrs``.
     """
+
+    bound: list[int]
+    attrs: list[dict[str, Any]]
 
     def __init__(self, record: Record, start: int, calls: int) -> None:
         self.rows = record.pending[start << 2 :]

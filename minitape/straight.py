@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from .plan import Unplanned
+from .plan import Unplanned, is_plain
 from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import ARRAY, SCALAR, reads, template
@@ -50,7 +50,7 @@ def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: A
     ``program(record, seeds)`` computes the rows up to the last target (all rows, where large arrays are among them),
     and returns the adjoints of the sources by row. It may be used on every recording of the same structure that holds
     the arrays in ``program.needs``. With ``bound`` the attributes of calls are written in: of another recording
-    those of ``program.calls`` (by number) have to be equal to ``program.attrs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
+    those of the calls ``program.bound`` have to be equal to ``program.attrs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
     those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
     dtypes than float32 and float64 on the way.
     """
@@ -95,7 +95,7 @@ class _Writer:
         ]  # fmt: skip
         exec(compile("\n    ".join(lines), "<formula sweep>", "exec"), self.scope)
         program = self.scope["program"]
-        program.needs, program.calls, program.attrs = frozenset(self.needs), [*self.attrs], [*self.attrs.values()]
+        program.needs, program.bound, program.attrs = frozenset(self.needs), [*self.attrs], [*self.attrs.values()]
         return program
 
     def _shape(self, row: int) -> tuple[int, ...]:
@@ -174,7 +174,7 @@ class _Writer:
         """Whether the attributes of a call are written into the program; it is noted which they were."""
         if not call.attrs:
             return True
-        if not self.bound or not _plain(call.attrs):
+        if not self.bound or not is_plain(call.attrs):
             return False
         self.attrs[number] = call.attrs
         return True
@@ -372,17 +372,6 @@ class _Writer:
         if self._size(row) >= LARGE:
             return f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"
         return f"g{row} = g{row} + ({share})"
-
-
-def _plain(value: Any) -> bool:
-    """Whether attributes are such that they can be compared, and that equal ones do the same."""
-    if type(value) is dict:
-        return all(map(_plain, value.values()))
-    if type(value) is tuple:
-        return all(map(_plain, value))
-    if type(value) is slice:
-        return _plain((value.start, value.stop, value.step))
-    return value is None or type(value) in (int, bool, str)
 
 
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:

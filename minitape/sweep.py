@@ -20,7 +20,7 @@ from . import kernels, plan
 from .columns import LEAF, Call
 from .evaluation import long_values
 from .plan import Visit
-from .primitives import STAND_INS, TABLE
+from .primitives import BATCHES, TABLE
 from .primitives.blocks import LARGE, WALKED, accumulate
 from .quiet import hush, restore
 from .record import LONG, Record
@@ -58,7 +58,7 @@ class Sweep:
         self.targets = tuple(seeds)
         self.slices: dict[int, list[tuple[int, int]]] = {}  # row -> (call, number) of the slices that arrived there
         self.long: Any = None  # adjoints of scalar rows when kernels do the work
-        self.batched = bool(STAND_INS) and any(type(s) in STAND_INS for s in seeds.values())
+        self.batched = bool(BATCHES) and any(type(s) in BATCHES for s in seeds.values())
         if not recorded and record.real is not None:
             if not stepwise and not self.batched and earns_kernels(self.high - self.low + 1 - len(record.meta)):
                 self._prepare_long()

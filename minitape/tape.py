@@ -34,6 +34,7 @@ from .moving import adopt
 from .record import Record, state
 from .tensor import EagerTensor, Tensor, wrap
 
+_NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
 
@@ -116,7 +117,7 @@ class GradientTape:
                 record.reopen()
             elif record is not self._record:
                 self._join(record)
-            self._start = now = len(record)
+            self._start = now = record.base + (len(record.pending) >> 2)
             self.notes.append(("enter", now, clock(), site()))
             self._recording = True
             state.tapes.append(self)
@@ -147,17 +148,17 @@ class GradientTape:
     def _pop(self) -> None:
         self._recording = False
         state.token = object()
-        record = self._record
-        self.spans.append((self._start, len(record)))  # type: ignore[arg-type]
+        record: Record = self._record  # type: ignore[assignment]
+        self.spans.append((self._start, record.base + (len(record.pending) >> 2)))
         tapes = state.tapes
         if tapes and tapes[-1] is self:
             tapes.pop()
         elif self in tapes:
             tapes.remove(self)
-        if not tapes and not record.paused:  # type: ignore[union-attr]
-            state.record = record.close()  # type: ignore[union-attr]
-        if record.watchers:  # type: ignore[union-attr]
-            record.notify()  # type: ignore[union-attr]
+        if not tapes and not record.paused:
+            state.record = record.close()
+        if record.watchers:
+            record.notify()
 
     def __del__(self) -> None:
         record = getattr(self, "_record", None)  # not there when __init__ was called wrongly
@@ -251,7 +252,7 @@ class GradientTape:
                 warn_not_watchable(t.dtype)
                 self._watches()
             elif self._watches():
-                self._watch_row(self._record.enter(t, frame=frame))  # type: ignore[union-attr]
+                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
             else:
                 self._record.note("watch_ignored", t)  # type: ignore[union-attr]
 
@@ -314,7 +315,7 @@ class GradientTape:
                 "Argument `target` should be a list or nested structure of Tensors, Variables or CompositeTensors to "
                 "be differentiated, but received None."
             )
-        zero = wants_zeros(unconnected_gradients)
+        zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
         gradients = self._gradients(targets, flat, seeds)
@@ -452,7 +453,7 @@ class GradientTape:
         if not self._persistent:
             self._used = True
             record: Record = self._record  # type: ignore[assignment]
-            self.notes.append(("gradient", len(record), None, frames))
+            self.notes.append(("gradient", record.base + (len(record.pending) >> 2), None, frames))
             if record.bulky and record.tapes == 1:
                 record.free()
 
@@ -491,6 +492,10 @@ class GradientTape:
         found: list[tuple[int, ...]] = []
         for value in values:
             if type(value) is EagerTensor:
+                lane = value._lane
+                if lane is not None and (lane is record or lane.home is record is not None):
+                    found.append((value._row,))
+                    continue
                 row = None if record is None else record.find(value)
                 found.append(() if row is None else (row,))
             elif hasattr(value, "_tape_rows"):

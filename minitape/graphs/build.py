@@ -271,11 +271,8 @@ class Graph(Record):
         """The symbolic tensor of a row."""
         return self.tensors[row]
 
-    def enter(self, tensor: Any, frame: Any = None) -> int:
-        """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph.
-
-        The user's ``frame`` is of recordings that keep values; a graph looks for it itself.
-        """
+    def enter(self, tensor: Any) -> int:
+        """The row of a tensor here: its own, that of a constant, or that of a captured tensor of an outer graph."""
         if type(tensor) is SymbolicTensor:
             return tensor._row if tensor.graph is self else self.capture(tensor)._row
         known = self.leaf_of.get(id(tensor))

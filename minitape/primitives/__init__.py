@@ -87,6 +87,7 @@ class Primitive:
 
 PLAIN = frozenset((np.ndarray, np.float32, np.float64))  # what a plain sweep hands to its rules
 STAND_INS: dict[type, Any] = {}  # classes that stand for arrays in rules, and how a primitive is applied to them
+BATCHES: set[type] = set()  # that of batched adjoints among them, once it is in use
 _TENSOR: list[Any] = []  # the class of tensors, how a primitive is applied to them, and how other inputs become them
 
 

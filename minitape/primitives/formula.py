@@ -30,9 +30,15 @@ def _floordiv(x: Any, y: Any) -> Any:
 EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
 
 
+def _ones(x: Any) -> Any:
+    out = np.empty(x.shape, x.dtype)
+    out.fill(1)  # np.ones takes four times as long
+    return out
+
+
 def _pow(x: Any, y: Any) -> Any:
     if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
-        return x * x if y == 2 else x if y == 1 else np.ones(x.shape, x.dtype)
+        return x * x if y == 2 else x if y == 1 else _ones(x)
     if np.result_type(x) == np.float32 and np.size(x) <= EXACT and np.size(y) <= EXACT:
         return np.power(x, y, dtype=np.float64).astype(np.float32)
     return np.power(x, y)
