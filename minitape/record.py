@@ -503,11 +503,14 @@ class Record:
         """Each lane keeps the values of its rows, for tensors that somebody still holds."""
         if self.done < len(self):
             self.evaluate()
-        own = [leaf.tensor._lane for leaf in self.leaves.values() if leaf.tensor is not None]  # they have their values
+        for leaf in self.leaves.values():
+            tensor = leaf.tensor
+            if tensor is not None and tensor._home is self:
+                tensor._lane = None  # it has its value
         counts = _references(self.lanes)
         meta = self.meta
         for lane in self.lanes.values():
-            if counts.pop() > _UNHELD + 2 * own.count(lane):
+            if counts.pop() > _UNHELD:
                 kind = lane.spec
                 lane.kept = {row: a for row, a in self.arrays.items() if meta[row] is kind}
             lane.home = None

@@ -27,6 +27,7 @@ def _floordiv(x: Any, y: Any) -> Any:
     return np.floor_divide(x, y) if np.result_type(x).kind in "iu" else np.floor(x / y)
 
 
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 EXACT = 4096  # float32 arrays up to this size are computed in double precision, as scalar rows are
 
 
@@ -39,7 +40,7 @@ def _ones(x: Any) -> Any:
 def _pow(x: Any, y: Any) -> Any:
     if type(y) is not np.ndarray and type(x) is np.ndarray and x.dtype.kind == "f" and (y == 2 or y == 1 or y == 0):
         return x * x if y == 2 else x if y == 1 else _ones(x)
-    if np.result_type(x) == np.float32 and np.size(x) <= EXACT and np.size(y) <= EXACT:
+    if np.result_type(x) == SINGLE and np.size(x) <= EXACT and np.size(y) <= EXACT:
         return np.power(x, y, dtype=np.float64).astype(np.float32)
     return np.power(x, y)
 
@@ -51,8 +52,8 @@ def _rounded(function: Any) -> Any:
     """
 
     def careful(x: Any) -> Any:
-        if x.dtype == np.float32 and x.size <= EXACT:
-            return function(x, dtype=np.float64).astype(np.float32)
+        if x.dtype == SINGLE and x.size <= EXACT:
+            return function(x.astype(DOUBLE)).astype(SINGLE)
         return function(x)
 
     return careful
@@ -67,7 +68,7 @@ _LIBRARY = {
 ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
-    "mod": np.mod, "select": np.where, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
+    "ones": _ones, "mod": np.mod, "select": np.where, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip
 
@@ -107,7 +108,7 @@ def compile_text(text: str, functions: dict[str, Any], arguments: str = ARGUMENT
 def template(text: str, kind: str, squares: bool = False) -> str:
     """A formula with places for its variables, its functions named after the values (of a ``kind``) that they are for.
 
-    With ``squares`` an array is raised to a number, which is asked here whether it is 2.
+    With ``squares`` an array is raised to a number, which is asked here whether it is 2 or 1.
 
     >>> template("g * cos(x)", "a_")
     '{g} * a_cos({x})'
@@ -118,8 +119,8 @@ def template(text: str, kind: str, squares: bool = False) -> str:
             node.id = f"{{{node.id}}}" if node.id in "gzxy" else kind + node.id
     found = ast.unparse(tree)
     if squares:
-        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else a_pow({x}, {y}))")
-        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_pow({x}, {y} - 1))")
+        found = found.replace("a_pow({x}, {y})", "({x} * {x} if {y} == 2 else {x} if {y} == 1 else a_pow({x}, {y}))")
+        found = found.replace("a_pow({x}, {y} - 1)", "({x} if {y} == 2 else a_ones({x}) if {y} == 1 else a_pow({x}, {y} - 1))")
     return found
 
 
