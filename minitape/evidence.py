@@ -182,12 +182,16 @@ def born(
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
     if frames is None:
         frames = stack(level)
-    refs, depth = [], 0
+    refs, depth, eager = [], 0, EAGER[0]
     for value in inputs:
-        refs.append(found := ref(value))
-        origin = found[1]
-        if origin is not None and origin.depth >= depth:
-            depth = origin.depth + 1
+        if type(value) is eager and value._lane is None and value._home is None:
+            origin = value._made
+            refs.append(_new(Ref, (weakref.ref(value), origin, None, -1)))  # as ref() does
+        else:
+            refs.append(found := ref(value))
+            origin = found[1]
+        if origin is not None and origin[5] >= depth:
+            depth = origin[5] + 1
     if depth > DEPTH:
         refs, depth = [r._replace(origin=None) for r in refs], 0
     return _new(Origin, (clock(), kind, frames, tuple(refs), detail, depth))

@@ -45,7 +45,7 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     home: Any = record if shape == () else record.lane_for(shape)
     if home is None:
         return None
-    site = record.here(3)  # the user's frame is at least so far up
+    site = record.here(4)  # the user's frame is at least so far up
     if None in rows:
         for i, row in enumerate(rows):
             if row is None:

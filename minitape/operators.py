@@ -18,6 +18,7 @@ from .evidence import born
 from .invalid import invalid
 from .lane import Wide
 from .primitives import TABLE, Primitive
+from .primitives.blocks import LARGE as BLOCKS
 from .quiet import hush, restore
 from .record import REALS, Record, state
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
@@ -252,7 +253,9 @@ def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTens
     """The result of an operation on plain floats outside any recording: what ``apply`` does, without its questions."""
     before = hush()
     try:
-        made = bare(primitive.forward(a._value, b._value))
+        x, y = a._value, b._value
+        small = x.size < BLOCKS > y.size
+        made = bare(primitive.plain[0](None, None, x, y) if small else primitive.forward(x, y))
     finally:
         restore(before)
     made._made = born("op", (a, b), primitive)

@@ -125,13 +125,14 @@ class ResourceVariable(Variable):
             return state.graph.read(self)
         record = state.record
         if record is not None:
-            row = self._row_in(record)
+            row, me, trainable = self._row_in(record), id(self), self._trainable
             for tape in state.tapes:
-                if self._trainable and tape._watch_accessed_variables and tape._record is record:
-                    tape._watch_variable(self)
-                elif id(self) not in tape.variables:
+                if trainable and tape._watch_accessed_variables and tape._record is record:
+                    tape.variables[me] = self
+                elif me not in tape.variables:
                     continue
-                tape._watch_row(row)
+                if row not in tape.watched:
+                    tape._watch_row(row)
             self._seen = state.token  # not without a recording: it may only be set aside
         return self._state
 
@@ -148,7 +149,7 @@ class ResourceVariable(Variable):
 
     def _row_in(self, record: Any) -> int:
         """The row of the current state in a recording."""
-        row: int = record.enter(self._state, self, self._version, level=4)  # only methods of variables come here
+        row: int = record.enter(self._state, self, self._version, level=5)  # only methods of variables come here
         known = record.variables.get(id(self))
         if known is None:
             record.variables[id(self)] = self, [row]
