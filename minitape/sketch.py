@@ -20,14 +20,18 @@ class Unsketched(Exception):
 
 
 class Sketch:
-    """The text for an array (or a number) of this shape and dtype; ``scope`` collects the functions that texts call."""
+    """The text for an array (or a number) of this shape and dtype; ``scope`` collects the functions that texts call.
 
-    __slots__ = ("text", "shape", "dtype", "scope", "read")
+    ``even`` are the text for a number and the name of a function, where the array is that number spread by it.
+    """
+
+    __slots__ = ("text", "shape", "dtype", "scope", "read", "even")
     __array_ufunc__ = None  # NumPy leaves operators to this class
 
     def __init__(self, text: str, shape: tuple[int, ...], dtype: Any, scope: dict[str, Any]) -> None:
         self.text, self.shape, self.dtype, self.scope = text, shape, dtype, scope
         self.read = False
+        self.even: tuple[str, str] | None = None
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -59,14 +63,18 @@ def _apply(primitive: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Sket
     shape = None if primitive.shape is None else primitive.shape(*shapes, **attrs)
     if shape is None:
         raise Unsketched
+    name = ""
     if primitive.code and not attrs:
         text = f"({template(primitive.texts[0], 'a_').format(x=texts[0], y=texts[-1])})"
     else:
-        name = direct(primitive, like.dtype, shapes, attrs, like.scope)
-        if name is None:
+        name = direct(primitive, like.dtype, shapes, attrs, like.scope) or ""
+        if not name:
             raise Unsketched
         text = f"{name}({', '.join(texts)})"
-    return Sketch(text, shape, like.dtype, like.scope)
+    made = Sketch(text, shape, like.dtype, like.scope)
+    if primitive.name == "broadcast_to" and shapes == [()]:
+        made.even = texts[0], name
+    return made
 
 
 STAND_INS[Sketch] = _apply

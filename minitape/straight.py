@@ -50,8 +50,8 @@ def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: A
     ``program(record, seeds)`` computes the rows up to the last target (all rows, where large arrays are among them),
     and returns the adjoints of the sources by row. It may be used on every recording of the same structure that holds
     the arrays in ``program.needs``. With ``bound`` the attributes of calls are written in: of another recording
-    those of the calls ``program.bound`` have to be equal to ``program.attrs``. ``alone`` when no other sweep will read the large arrays, ``live`` are the rows of
-    those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
+    those of the calls ``program.bound`` have to be equal to ``program.attrs``. ``alone`` when no other sweep will read
+    the large arrays, ``live`` are the rows of those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
     dtypes than float32 and float64 on the way.
     """
     try:
@@ -77,12 +77,14 @@ class _Writer:
         self.read: set[int] = set()  # rows whose values are read, but made by no line of the program
         self.needs: set[int] = set()  # ... of which these are found among the recording's arrays
         self.arrived: set[int] = set(targets)
+        self.even: dict[int, str] = {}  # rows of arrays whose adjoint is still one number, and the function that spreads it
         self.wanted: set[str] = set()  # names that are read at the end
 
     def write(self, visits: Sequence[Any]) -> Any:
         steps, end = self._forward()
         steps += self._backward(self._useful(visits))
         results = [r for r in self.sources if r in self.arrived]
+        steps += [self._spread(r) for r in results if r in self.even]
         self.wanted.update([f"g{r}" for r in results])
         sizes = {f"{kind}{row}": self._size(row) for row in self.record.meta for kind in "vg"}
         lines = [
@@ -249,10 +251,14 @@ class _Writer:
             return []
         read, rows = reads(text), {"g": row, "z": row, "x": inputs[0], "y": inputs[-1]}
         names = {name: f"g{row}" if name == "g" else self._value(r) for name, r in rows.items() if name in read}
-        shape, first = self._shape(row if "g" in read or "z" in read else to), self._arrives(to)
+        steps, shape = [], self._shape(row if "g" in read or "z" in read else to)
+        arrays = {self._shape(rows[n]) for n in names if n != "g"} - {()}
+        if row in self.even and (shape != self._shape(to) or (arrays and shape not in arrays)):
+            steps.append(self._spread(row))
+        first = self._arrives(to, None if arrays else self.even.get(row))
         share = self._filled(text, row, inputs, **names)
         if max(self._size(r) for r in (row, *inputs)) < LARGE:
-            return [Step(f"g{to}", names.values(), [self._add(to, share, shape, first)], adds=not first)]
+            return [*steps, Step(f"g{to}", names.values(), [self._add(to, share, shape, first)], adds=not first)]
         if share not in names.values():  # more than handing on
             self.scope[f"r{row}_{index}"] = primitive.rules[index]
             share = f"r{row}_{index}({', '.join(names.get(n, 'None') for n in 'gzxy')})"
@@ -266,7 +272,7 @@ class _Writer:
 
     def _same_shares(self, primitive: Any, row: int, to: int) -> bool:
         """Whether an operation on one small value, taken twice, hands the same on to it twice: ``x * x`` does."""
-        if self._size(row) >= LARGE:
+        if self._size(row) >= LARGE or "-" in primitive.texts:
             return False
         first, second = (self._filled(t, row, (to, to), g="g", z="z", x="x", y="x") for t in primitive.texts[1:])
         return first == second != "g"
@@ -281,11 +287,20 @@ class _Writer:
             step.lines = [f"t = {share}", *[f"{head} = {head} + t"] * 2]
         return step
 
-    def _arrives(self, row: int) -> bool:
-        """Notes that a share arrives at a row; True for the first one."""
+    def _arrives(self, row: int, even: str | None = None) -> bool:
+        """Notes that a share arrives at a row; True for the first one. With ``even`` it is one number for all elements."""
         first = row not in self.arrived
         self.arrived.add(row)
+        if even is None:
+            self.even.pop(row, None)
+        elif first:
+            self.even[row] = even
         return first
+
+    def _spread(self, row: int) -> Step:
+        """The step that makes an array of an adjoint that is one number."""
+        name = f"g{row}"
+        return Step(name, (name,), [f"{name} = {self.even.pop(row)}({name})"], adds=True)
 
     def _in_blocks(self, row: int, to: int, rows: Sequence[int]) -> bool:
         """Whether a share is one of large arrays, all of one shape and dtype but for single numbers."""
@@ -307,14 +322,15 @@ class _Writer:
             raise Unwritable
         if primitive.code:
             return [step for i in wanted for step in self._formula(primitive, row, inputs, i)]
+        head = [self._spread(row)] if row in self.even else []
         found = self._sketched(row, call, number, wanted)
         if found is not None:
-            return found
+            return head + found
         read = set(record.read_inputs(primitive, inputs))
         values = [self._value(row) if primitive.keeps_output else self._outline(row)]
         values += [self._value(r) if i in read else self._outline(r) for i, r in enumerate(inputs)]
         attrs = f", **calls[{number}].attrs" if call.attrs else ""
-        given, steps = f"(g{row}, {', '.join(values)}{attrs})", []
+        given, steps = f"(g{row}, {', '.join(values)}{attrs})", head
         names = (f"g{row}", *values)
         if callable(primitive.rules):
             self.scope[f"r{row}"] = primitive.rules
@@ -347,8 +363,10 @@ class _Writer:
                 return None
             for name in names & known.keys():
                 self._value(known[name])
-            first = self._arrives(inputs[i])
-            line = self._add(inputs[i], share.text, share.shape, first)
+            even = share.even if share.shape == self._shape(inputs[i]) and math.prod(share.shape) < LARGE else None
+            text, function = (share.text, None) if even is None else even
+            first = self._arrives(inputs[i], function)
+            line = self._add(inputs[i], text, share.shape, first)
             steps.append(Step(f"g{inputs[i]}", names, [line], adds=not first))
         return steps
 

@@ -249,8 +249,10 @@ def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
 
 
 def _direct_broadcast(dtype: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
-    if x or not shape or math.prod(shape) > COPIED:
+    if not shape:
         return None
+    if x or math.prod(shape) > COPIED:
+        return partial(np.broadcast_to, shape=shape)
 
     def filled(number: Any) -> Any:
         out = np.empty(shape, dtype)

@@ -74,6 +74,17 @@ FUNCTIONS = {
     "shapes": (lambda x: tf.reshape(tf.transpose(x[1:, ::2]), [-1]) * 2.0, [numbers(1, 3, 4)]),
     "slices": (lambda x: x[0] * x[-1, 1] + x[..., None][1, 2], [numbers(1, 3, 4)]),
     "reductions": (lambda x: tf.reduce_sum(x, 0) * tf.reduce_max(x, 1, keepdims=True) + tf.reduce_prod(x), [numbers(1, 3, 3)]),
+    # a sum hands the same number on to all elements: it stays one number as long as nobody needs the array
+    "even": (lambda x: tf.reduce_sum(2.0 * x), [numbers(1, 4)]),
+    "even_twice": (lambda x: tf.reduce_sum(x + x) + tf.reduce_mean(3.0 * x), [numbers(1, 4)]),
+    "even_and_not": (lambda x: tf.reduce_sum(x) + tf.reduce_sum(x * x) + tf.reduce_sum(-x), [numbers(1, 4)]),
+    "even_broadcast": (lambda x, y: tf.reduce_sum(x * y + y) + tf.reduce_sum(x), [numbers(1, 3, 4), numbers(2, 4)]),
+    "even_and_number": (lambda x, a: tf.reduce_sum((x - a) * a) + tf.reduce_sum(a * x / a), [numbers(1, 5), numbers(2)]),
+    "even_through_calls": (lambda x: tf.reduce_sum(tf.reshape(x[1:] * 2.0, [3, 1])) + tf.reduce_sum(tf.transpose(x[:, None])),
+                           [numbers(1, 4)]),
+    "even_gates": (lambda x: tf.reduce_sum(tf.nn.relu(x - 0.5) + tf.maximum(x, 0.5) + tf.abs(x) + tf.sqrt(x)), [numbers(1, 6)]),
+    "no_gradient_twice": (lambda x: tf.reduce_sum(x // x + x % x + x * 2.0), [numbers(1, 3)]),
+    "other_axes": (lambda x: tf.reduce_sum(tf.reduce_mean(x * 2.0, 1, keepdims=True) * tf.reduce_sum(x, 0)), [numbers(1, 3, 4)]),
     "ties": (lambda x: tf.reduce_max(tf.maximum(x, 0.5)), [np.float32([0.5, 0.1, 0.5])]),
     "several_outputs": (lambda x: tf.unstack(x)[1] * tf.split(x, 2)[0], [numbers(1, 4)]),
     "slices_of_rows": (lambda x: tf.reduce_sum(tf.gather(x, [0, 2, 0]) ** 2), [numbers(1, 3, 2)]),
@@ -102,6 +113,43 @@ def test_written_and_walked_sweeps_agree_to_the_last_bit(name, order, fast, monk
         got = gradients(function, *[(a * np.asarray(other, a.dtype)) for a in arrays])
         got = gradients(function, *arrays)
     assert got == want
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_program_serves_the_attributes_that_it_finds(order, monkeypatch):
+    """Attributes are written in; where those of the next recording are others, they are read instead."""
+    monkeypatch.setattr(plan, "_plans", {})
+    monkeypatch.setattr(plan, "OFTEN", 2)
+    x = numbers(1, 6)
+    for start in (0, 0, 0, 0, 1, 2, 0, 1):
+
+        def function(v, start=start):
+            return tf.reduce_sum(v[start : start + 3] ** 2 * v[0:3])
+
+        got = gradients(function if order == 1 else hessian_product(function), x)
+        with monkeypatch.context() as walked:
+            walked.setattr(plan, "OFTEN", NEVER)
+            walked.setattr(plan, "_plans", {})
+            assert got == gradients(function if order == 1 else hessian_product(function), x), start
+
+
+DIRECT = [(name, *p.example(np.random.default_rng(3))) for name, p in TABLE.items() if p.direct is not None] + [
+    *[("matmul", (numbers(1, m, k), numbers(2, k, n)), {})
+      for m, k, n in ((1, 1, 600), (1, 700, 1), (20, 30, 1), (300, 5, 300), (8, 8, 8), (9, 8, 8), (3, 0, 2))],
+    *[("broadcast_to", (numbers(1),), {"shape": shape}) for shape in ((3,), (70, 70))],
+    *[(f"reduce_{kind}", (numbers(1, 3, 4),), {"axis": axis, "keepdims": keep})
+      for kind in ("sum", "mean") for axis in (None, (0,), (-1,), (0, 1)) for keep in (False, True)],
+    *[("slice", (numbers(1, 3, 4),), {"spec": spec}) for spec in ((0,), (2, 1), (None, slice(0, 2)))],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("name", "arrays", "attrs"), DIRECT)
+def test_the_direct_way_of_a_primitive_computes_the_same(name, arrays, attrs, dtype):
+    primitive = TABLE[name]
+    arrays = [np.asarray(a, dtype)[()] for a in arrays]
+    direct = primitive.direct(arrays[0].dtype, *[a.shape for a in arrays], **attrs)
+    assert plain(direct(*arrays)) == plain(primitive.forward(*arrays, **attrs))
 
 
 WALKED = {"several_outputs", "slices_of_rows", "halves"}  # what no program provides for
