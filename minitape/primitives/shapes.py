@@ -6,6 +6,7 @@ Each rule takes the inputs' shapes and the call's attributes; None means that th
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -54,6 +55,12 @@ def reduced(x: Shape, *, axis: Any = None, keepdims: bool = False) -> Shape | No
     return tuple(1 if i in axes else n for i, n in enumerate(x) if keepdims or i not in axes)
 
 
+@lru_cache(4096)
+def _length(size: int, start: int | None, stop: int | None, step: int | None) -> int:
+    """How many places a slice selects of so many."""
+    return len(range(size)[start:stop:step])
+
+
 def sliced(x: Shape, *, spec: Any) -> Shape | None:
     """The shape of a basic slice, all places of which exist.
 
@@ -69,7 +76,7 @@ def sliced(x: Shape, *, spec: Any) -> Shape | None:
         if axis == len(x):
             return None
         if type(entry) is slice:
-            out += (len(range(x[axis])[entry]),)
+            out += (_length(x[axis], entry.start, entry.stop, entry.step),)
         elif type(entry) is not int or not -x[axis] <= entry < x[axis]:
             return None
         axis += 1
