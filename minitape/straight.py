@@ -13,6 +13,7 @@ often enough is written down as text with all of them answered, and compiled. Of
     g0 = g0 + (g1 * v0)
 
 The formulas are those of the table of derivatives, in the order of the plan: the numbers are the walk's to the last bit.
+Rules of calls are written down as :mod:`minitape.sketch` finds them, where it can follow.
 What is written here are steps; :mod:`minitape.schedule` turns them into lines, those on large arrays block by block.
 """
 
@@ -237,15 +238,14 @@ class _Writer:
             else:  # a row's first visit is for a, where a wants a share at all
                 primitive = BY_CODE[self.record.cell(row)[0] - FIRST_CODE]
                 index = 0 if to == a and row != before else 1
-                if index and a == b and self._same_shares(primitive, row, a):
-                    steps.append(self._again(steps.pop(), a))
-                else:
-                    steps += self._formula(primitive, row, (a, b), index)
+                twice = a == b and self._same_shares(primitive, row, a)
+                if not (twice and index):
+                    steps += self._formula(primitive, row, (a, b), index, twice)
             before = row
         return steps
 
-    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int) -> list[Step]:
-        """The step of one share that a formula of the table gives; none where it gives nothing."""
+    def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, twice: bool = False) -> list[Step]:
+        """The step of one share that a formula of the table gives (or of two equal ones); none where it gives nothing."""
         text, to = primitive.texts[1 + index], inputs[index]
         if text == "-":
             return []
@@ -258,7 +258,10 @@ class _Writer:
         first = self._arrives(to, None if arrays else self.even.get(row))
         share = self._filled(text, row, inputs, **names)
         if max(self._size(r) for r in (row, *inputs)) < LARGE:
-            return [*steps, Step(f"g{to}", names.values(), [self._add(to, share, shape, first)], adds=not first)]
+            lines = [f"t = {share}"] if twice else []
+            lines.append(self._add(to, "t" if twice else share, shape, first))
+            lines += [self._add(to, "t", shape, False)] if twice else []
+            return [*steps, Step(f"g{to}", names.values(), lines, adds=not first)]
         if share not in names.values():  # more than handing on
             self.scope[f"r{row}_{index}"] = primitive.rules[index]
             share = f"r{row}_{index}({', '.join(names.get(n, 'None') for n in 'gzxy')})"
@@ -272,20 +275,10 @@ class _Writer:
 
     def _same_shares(self, primitive: Any, row: int, to: int) -> bool:
         """Whether an operation on one small value, taken twice, hands the same on to it twice: ``x * x`` does."""
-        if self._size(row) >= LARGE or "-" in primitive.texts:
+        if len(primitive.texts) < 3 or "-" in primitive.texts or self._size(row) >= LARGE:
             return False
         first, second = (self._filled(t, row, (to, to), g="g", z="z", x="x", y="x") for t in primitive.texts[1:])
         return first == second != "g"
-
-    def _again(self, step: Step, to: int) -> Step:
-        """A step that hands its share on once more."""
-        head, share = step.lines[0].split(" = ", 1)
-        if not step.adds:
-            step.lines.append(f"{head} = {head} + {head}")
-        else:
-            share = share.removeprefix(f"{head} + ")
-            step.lines = [f"t = {share}", *[f"{head} = {head} + t"] * 2]
-        return step
 
     def _arrives(self, row: int, even: str | None = None) -> bool:
         """Notes that a share arrives at a row; True for the first one. With ``even`` it is one number for all elements."""
