@@ -100,7 +100,9 @@ def _sum(x: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _direct_sum(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return partial(np.add.reduce, axis=axis, keepdims=True) if keepdims else partial(np.add.reduce, axis=axis)
+    if keepdims:
+        return partial(np.add.reduce, axis=axis, keepdims=True)
+    return np.add.reduce if len(x) == 1 and axis != () else partial(np.add.reduce, axis=axis)
 
 
 def _direct_mean(dtype: Any, x: Any, *, axis: Axes = None, keepdims: bool = False) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from operator import itemgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,11 @@ def _direct_unslice(dtype: Any, g: Any, *, shape: tuple[int, ...], spec: Any) ->
     if math.prod(shape) >= LARGE or not shape:
         return None
 
+    zeros, place = np.zeros, spec[0] if len(spec) == 1 else spec
+
     def placed(g: Any) -> Any:
-        out = np.zeros(shape, dtype)
-        out[spec] = g
+        out = zeros(shape, dtype)
+        out[place] = g
         return out
 
     return placed
@@ -62,6 +64,12 @@ def _slice_rule(g: Any, z: Any, x: Any, *, spec: Any) -> Any:
 @cache
 def _inverse(perm: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(sorted(range(len(perm)), key=perm.__getitem__))
+
+
+def _direct_transpose(dtype: Any, x: Any, *, perm: Any) -> Any:
+    if not x:
+        return None
+    return attrgetter("T") if tuple(perm) == (*range(len(x)),)[::-1] else methodcaller("transpose", perm)
 
 
 def _transpose_rule(g: Any, z: Any, x: Any, *, perm: Any) -> Any:
@@ -148,7 +156,7 @@ declare("reshape", lambda x, *, shape: x.reshape(shape),
         example=lambda rng: ((_like(rng, 2, 3),), {"shape": (3, 2)}))  # fmt: skip
 declare("transpose", lambda x, *, perm: x.transpose(perm),
         [_transpose_rule], op="Transpose", label="T", keep="", shape=permuted,
-        direct=lambda dtype, x, *, perm: methodcaller("transpose", perm) if x else None,
+        direct=_direct_transpose,
         example=lambda rng: ((_like(rng, 2, 3, 1),), {"perm": (1, 2, 0)}))  # fmt: skip
 declare("slice", lambda x, *, spec: x[spec],
         [_slice_rule],
