@@ -246,9 +246,10 @@ def bury(record: Any) -> None:
     if rows > 8 * BONES or len(record.calls) > BONES or len(record.leaves) > BONES:
         record.forget()
         return
-    for call in record.calls:
-        if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
-            call.attrs = {}
+    if record.laden:
+        for call in record.calls:
+            if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
+                call.attrs = {}
     for leaf in record.leaves.values():
         tensor, variable = leaf.tensor, leaf.variable
         if tensor is not None:

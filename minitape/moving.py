@@ -48,7 +48,7 @@ def adopt(record: Record, old: Record) -> list[int]:
     record.arrays.update({rows[row]: a for row, a in old.arrays.items()})
     record.cold -= {here for row, here in enumerate(rows) if row not in old.cold}
     record.cold.update(row + shift for row in old.cold)
-    record.bulky = record.bulky or old.bulky
+    record.bulky, record.laden = record.bulky or old.bulky, record.laden or old.laden
     record.adopted = more(record.adopted, (old, shift))
     fill(record, {row + shift: old.value(row) for row in range(len(old)) if row not in old.meta})
     return rows

@@ -96,13 +96,13 @@ class Plan:
         self._written = dict.fromkeys(self._written)
 
     def start(self, record: Any, seeds: dict[int, Any]) -> Any:
-        """What the rows of a recorded sweep depend on beside the plan and the attributes of calls: the shapes of seeds.
+        """What the rows of a recorded sweep depend on beside the plan and the attributes of calls: the shapes of (fresh) seeds.
 
         None where they are not kept.
         """
         if self.visits is None or record.watchers:
             return None
-        return "rows", *[(row, seed._dims) for row, seed in seeds.items()]
+        return "rows", *[(row, seed._value.shape) for row, seed in seeds.items()]
 
     def repeated(self, start: Any, record: Any) -> Any:
         """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""

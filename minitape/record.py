@@ -80,7 +80,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "laden", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -110,6 +110,7 @@ class Record:
         self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars
         self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
         self.bulky = False  # whether arrays without a lane may be among them
+        self.laden = False  # whether there are calls of primitives without ``shape``, whose attributes may be large
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
         # what few recordings have, see more()
@@ -370,6 +371,7 @@ class Record:
                     self.bulky = True
         first, site, number = self.base + (len(self.pending) >> 2), self.here(4), len(self.calls)
         self.calls.append(Call(first, primitive, rows, attrs, len(tensors), hot))
+        self.laden = self.laden or primitive.shape is None
         real = self.real
         for output, tensor in enumerate(tensors):
             row = tensor._row = self.append(CALL, number, output, site)

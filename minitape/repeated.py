@@ -103,6 +103,6 @@ def _entered(record: Record, row: int, seed: Any) -> Any:
     """A seed as the leaf of this row."""
     record.leaves[row] = Leaf(seed)
     record.leaf_of[id(seed)] = row
-    lane = record._set(row, seed.array)
+    lane = record._set(row, seed._value)
     seed._row, seed._lane, seed._home = row, lane, None if lane is record else record
     return seed
