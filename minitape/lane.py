@@ -51,7 +51,6 @@ class Lane:
         home: Record = self.home  # type: ignore[assignment]
         row = home.append(op, a, b, site)
         home.meta[row] = self.spec
-        home.fast_rows.append(row)
         return row
 
     def value(self, row: int) -> Any:

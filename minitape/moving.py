@@ -27,12 +27,13 @@ def adopt(record: Record, old: Record) -> list[int]:
     rows = [_row_in(record, old.leaves.get(row), row + shift) for row in range(len(old))]
     for row in range(len(old)):
         op, a, b, site = old.cell(row)
-        if op < FIRST_CODE:
-            record.append(op, a + len(record.calls) if op == CALL else a, b, site)
-            continue
-        here = record.append(op, rows[a], rows[b], site)
         if row in old.meta:
-            record.fast_rows.append(here)
+            record.meta[row + shift] = old.meta[row]
+        if op >= FIRST_CODE:
+            a, b = rows[a], rows[b]
+        elif op == CALL:
+            a += len(record.calls)
+        record.append(op, a, b, site)
     for call in old.calls:
         moved = Call(call.row + shift, call.primitive, tuple(rows[r] for r in call.inputs), call.attrs,
                      call.outputs, call.hot)  # fmt: skip
@@ -44,7 +45,6 @@ def adopt(record: Record, old: Record) -> list[int]:
     for key, (variable, states) in old.variables.items():
         kept = record.variables.setdefault(key, (variable, []))[1]
         kept += [rows[r] for r in states if rows[r] not in kept]
-    record.meta.update({row + shift: m for row, m in old.meta.items()})
     record.arrays.update({rows[row]: a for row, a in old.arrays.items()})
     record.cold -= {here for row, here in enumerate(rows) if row not in old.cold}
     record.cold.update(row + shift for row in old.cold)

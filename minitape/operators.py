@@ -92,7 +92,6 @@ def write(lane: Any, code: int, a: int, b: int, frame: FrameType) -> EagerTensor
         row = next(home.ahead)
     if home is not lane:
         home.meta[row] = lane.spec
-        home.fast_rows.append(row)
     put = home.put
     put((code, a, b, frame.f_lasti))
     made = EagerTensor()  # as tensor_of_row() makes it

@@ -23,6 +23,7 @@ import threading
 import weakref
 from _thread import RLock, get_ident
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any
 
@@ -80,7 +81,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "wide_lanes", "wide", "held", "fast_rows", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "laden", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "laden", "cold", "segments", "events", "open",
         "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -103,11 +104,10 @@ class Record:
         self.wide_lanes: dict[tuple[int, ...], Wide] = {}
         self.wide: dict[int, Any] = {}  # rows of large arrays that are yet to be computed: weak references to their tensors
         self.held = 0  # bytes of arrays that are there only because rows that were put off will read them
-        self.fast_rows: list[int] = []  # pending rows of lanes
         self.leaves: dict[int, Leaf] = {}
         self.leaf_of: dict[int, int] = {}  # id of a leaf tensor -> row
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
-        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars
+        self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars, in order
         self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
         self.bulky = False  # whether arrays without a lane may be among them
         self.laden = False  # whether there are calls of primitives without ``shape``, whose attributes may be large
@@ -159,9 +159,9 @@ class Record:
         n = len(self.pending) >> 2
         if n:
             block = packed(self.pending)
-            if self.fast_rows:
-                block[np.array(self.fast_rows) - self.base, 0] += ARRAY_ROW
-                self.fast_rows.clear()
+            arrays = np.fromiter(takewhile(self.base.__le__, reversed(self.meta)), np.int64) - self.base
+            arrays = arrays[arrays < n]
+            block[arrays, 0] += np.where(block[arrays, 0] >= FIRST_CODE, ARRAY_ROW, 0).astype(np.int32)
             self.blocks = more(self.blocks, (self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
@@ -473,7 +473,6 @@ class Record:
             for name in [k for k, r in names.items() if r >= n]:
                 del names[name]
         self.cold = {row for row in self.cold if row < n}
-        self.fast_rows = [row for row in self.fast_rows if row < n]
         while self.calls and self.calls[-1].row >= n:
             self.calls.pop()
 

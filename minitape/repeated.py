@@ -30,7 +30,6 @@ class Repeated:
         self.calls = record.calls[calls:]
         self.meta = {r: m for r, m in record.meta.items() if r >= start}
         self.shapes = {shape for shape, _ in self.meta.values()}
-        self.fast = [r for r in record.fast_rows if r >= start]
         self.late = {r: None for r in record.late if r >= start}
         self.cold = {r for r in record.cold if r >= start}
         self.constants = {number: r for number, r in record.constants.items() if r >= start}
@@ -88,7 +87,6 @@ class Repeated:
         record.meta.update(self.meta)
         record.calls += self.calls
         record.late.update(self.late)
-        record.fast_rows += self.fast
 
 
 class Before(NamedTuple):
