@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -15,13 +16,14 @@ _PACKAGE = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<formula ", "<
 # ... and that of libraries: neither is ever the user's statement
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(p)) + os.sep for p in (os.path.dirname(np.__file__), os.__file__))
 _FOREIGN = (*_PACKAGE, *_LIBRARIES, "<frozen ", "<__array_function__")
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")  # the folders of what pip installs
 
 
 class _Own(dict[str, bool]):
     """File name -> True for minitape's and libraries' files, False for the user's."""
 
     def __missing__(self, name: str) -> bool:
-        own = self[name] = name.startswith(_FOREIGN)
+        own = self[name] = name.startswith(_FOREIGN) or any(folder in name for folder in _INSTALLED)
         return own
 
 
@@ -38,6 +40,20 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def own_file(name: str) -> bool:
     """True for the files of minitape and of libraries, False for the user's."""
     return _OWN[name]
+
+
+def traced_file(name: str) -> bool:
+    """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
+    return not own_file(name) or (not name.startswith((*_PACKAGE, _LIBRARIES[0])) and any(f in name for f in _INSTALLED))
+
+
+def cells() -> dict[str, int]:
+    """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
+    shell_module = sys.modules.get("IPython.core.interactiveshell")
+    try:
+        return dict(shell_module.InteractiveShell._instance.compile._filename_map)  # type: ignore[union-attr]
+    except AttributeError:
+        return {}
 
 
 def lines_of(filename: str) -> list[str]:

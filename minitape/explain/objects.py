@@ -41,7 +41,7 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), binds[0])
             for text in binds:
                 lines = {
-                    (s.source.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
+                    (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
                     for n in range(s.line, s.last + 1)
                 }  # fmt: skip
                 for n in former:
@@ -69,7 +69,7 @@ class Objects(Names):
             for statement, where in self.statements(self.trace.birth(node)):
                 for text in statement.binds():
                     for other in statement.source.bound_by(text, statement):
-                        if other is not statement and other.line < statement.line and self.depends(other, source):
+                        if other.order < statement.order and self.depends(other, source):
                             return Finding("rebound", where.at(statement.line), text)
         return None
 

@@ -8,17 +8,21 @@ from ..evidence import Exit, exits
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .connection import Finding, Path
+from .flow import Flow
 from .objects import Objects, same_value
-from .source import Flow, source_of
+from .source import Source, Statement, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
 
+_BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
 class Inquiry(Objects):
     """The questions about one tape and its targets."""
+
+    _left_in: set[str] | None = None  # the files in which values left
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -127,7 +131,9 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         places = None
-        for exit in self.leaving():
+        for exit in reversed(self.leaving()):  # names are used again: what left last is meant
+            if self.too_late(exit):
+                continue
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is None:
                 continue
@@ -137,11 +143,17 @@ class Inquiry(Objects):
                 return self.by_exit(source, exit, path)
         return None
 
+    def too_late(self, exit: Exit) -> bool:
+        """Whether a value left after the targets had been computed."""
+        if self.record is None or exit.record is None or exit.record() is not self.record:
+            return False
+        return all(node.record is self.record and node.row < exit.row for node in self.starts)
+
     def by_exit(self, source: Any, exit: Exit, path: Path) -> Finding:
         """The first break on the way to an exit, or the exit itself."""
         at = Break("left_through_numpy", Place(exit.stack) if exit.stack else None, exit.how, exit)
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
-        blame = next((b for b in breaks if b.cause in ("stop_gradient", "nondifferentiable_op", "integer_dtype")), at)
+        blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
         if not source.dtype.differentiable:
             blame = Break("integer_dtype", self.born(source), source.dtype.name, source)
         return Finding(blame.cause, blame.place, blame.what, [b for b in breaks if b is not blame], path)
@@ -165,14 +177,27 @@ class Inquiry(Objects):
             return False
         where = Place(exit.stack)
         source = source_of(where.filename)
-        start = None if source is None else source.at(where.line, where.column)
-        if source is None or start is None:
+        start = None if source is None else source.at(where.filename, where.line, where.column)
+        if start is None:
             return True  # no text: that it left before is all that can be said
-        flow = self._flows.get(id(start))
+        origin = start.expression(where.span)
+        key = id(start) if origin is None else id(origin)
+        flow = self._flows.get(key)
         if flow is None:
-            flow = self._flows[id(start)] = Flow(start)
-        here = (source.at(line) for filename, line in places if filename == where.filename)
-        return any(statement is not None and flow.reaches(statement) for statement in here)
+            flow = self._flows[key] = Flow(start, origin, self.sources(places))
+        return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
+
+    def sources(self, places: set[tuple[str, int]]) -> list[Source]:
+        """The texts through which a value may have gone: those of all that left and of the places it may have reached."""
+        if self._left_in is None:
+            stacks = [exit.stack for exit in self.leaving() if exit.stack]
+            self._left_in = {name for stack in stacks for name, _ in Place(stack).outer()}
+        return sources_of(self._left_in | {name for name, _ in places})
+
+    def statement(self, filename: str, line: int) -> Statement | None:
+        """The statement on a line."""
+        source = source_of(filename)
+        return None if source is None else source.at(filename, line)
 
 
 def merge(breaks: list[Break]) -> list[Break]:

@@ -33,12 +33,22 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 class Place:
     """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
 
-    __slots__ = ("filename", "line", "column", "frames")
+    __slots__ = ("filename", "line", "frames")
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
         self.frames = frames
         self.filename, self.line, _ = place_of(*frames[0])
-        self.column = _column(*frames[0])
+
+    @property
+    def column(self) -> int:
+        """The column, -1 when it is not known."""
+        return -1 if (column := self.span[2]) is None else column
+
+    @property
+    def span(self) -> tuple[int | None, ...]:
+        """The first and last line, the first and last column of what ran; of what is not known None."""
+        code, offset = self.frames[0]
+        return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def at(self, line: int) -> Place:
         """The same place with the first line of its statement."""
@@ -456,12 +466,6 @@ class Trace:
 
 
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
-
-
-def _column(code: CodeType, offset: int) -> int:
-    """The column of a bytecode offset, -1 when it is not known."""
-    found = next(islice(code.co_positions(), offset // 2, None), None)
-    return -1 if found is None or found[2] is None else found[2]
 
 
 def _custom(record: Any, call: Any) -> list[bool]:

@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..frames import lines_of, user_frame
+from ..frames import cells, lines_of, user_frame
 
 _TEXT = {
     # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name
@@ -173,20 +173,15 @@ def where(filename: str | None, line: int) -> str:
 
 def _cell(filename: str) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
-    shell_module = sys.modules.get("IPython.core.interactiveshell")
-    try:
-        shell = shell_module.InteractiveShell._instance  # type: ignore[union-attr]
-        cells = shell.compile._filename_map
-        if filename not in cells:
-            return None
-        frame: FrameType | None = sys._getframe()
-        running = ""
-        while frame is not None:  # the outermost frame that is a cell
-            running = frame.f_code.co_filename if frame.f_code.co_filename in cells else running
-            frame = frame.f_back
-        return "" if filename == running else f"cell [{cells[filename]}]"
-    except AttributeError:
+    known = cells()
+    if filename not in known:
         return None
+    frame: FrameType | None = sys._getframe()
+    running = ""
+    while frame is not None:  # the outermost frame that is a cell
+        running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
+        frame = frame.f_back
+    return "" if filename == running else f"cell [{known[filename]}]"
 
 
 def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseException | None = None) -> Explanation:
