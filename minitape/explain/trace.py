@@ -21,7 +21,7 @@ from ..elements import dtype_of_numpy
 from ..evidence import Origin, Ref, exits
 from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import Record, recording_of
+from ..record import Record, recording_of, released
 from ..tensor import EagerTensor, wrap
 from .chains import LONG, Chains
 
@@ -121,7 +121,7 @@ class Trace:
         row = None if record is None else record.find(tensor)
         if row is not None:
             return self.of_row(record, row)
-        home = recording_of(tensor)
+        home = recording_of(tensor) or released(tensor)
         known = home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None)
         if known and tensor._made is None:
             return self.of_row(home, tensor._row)
