@@ -121,6 +121,13 @@ class Names(Connection):
             for text in statement.binds() for other in statement.source.bound_by(text, statement)
         )  # fmt: skip
 
+    def held_variable(self, statement: Statement) -> bool:
+        """Whether the name that a statement binds held a variable before, as far as the text tells."""
+        return any(
+            other is not statement and other.calls("Variable", "add_weight")
+            for text in statement.binds() for other in statement.source.bound_by(text, statement)
+        )  # fmt: skip
+
     def was_bound_to_watched(self, statement: Statement, text: str) -> bool:
         """Whether a tensor that the tape watches was bound to the same name by another statement."""
         bound = statement.source.bound_by(text, statement)

@@ -174,6 +174,14 @@ class Objects(Names):
         row = None if self.record is None else self.record.find(tensor)
         return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
 
+    def last_use(self, source: Any) -> Place | None:
+        """The last statement that used a tensor or variable under this tape."""
+        if self.record is None:
+            return None
+        rows = set(self.tape._rows_of(source))
+        reads = [row for row, inputs in operations(self.record, 0) if rows.intersection(inputs)] if rows else []
+        return self.trace.place(self.trace.of_row(self.record, reads[-1])) if reads else None
+
     def used_at_all(self, source: Any) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""
         return self.used(source) if type(source) is EagerTensor else bool(source._tape_rows(self.tape))

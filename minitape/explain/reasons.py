@@ -32,7 +32,7 @@ class Inquiry(Objects):
         if path is not None:
             return self.on_path(source, path)
         if not source.dtype.differentiable:
-            return Finding("integer_dtype", self.born(source), source.dtype.name)
+            return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
         return self.through_python(source) or self.elsewhere(source)
 
     def on_path(self, source: Any, path: Path) -> Finding:
@@ -46,7 +46,7 @@ class Inquiry(Objects):
         if not breaks:
             return Finding("independent", path=path)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
-        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path)
+        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
 
     def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
@@ -156,7 +156,8 @@ class Inquiry(Objects):
         blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
         if not source.dtype.differentiable:
             blame = Break("integer_dtype", self.born(source), source.dtype.name, source)
-        return Finding(blame.cause, blame.place, blame.what, [b for b in breaks if b is not blame], path)
+        others = [b for b in breaks if b is not blame]
+        return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
     def leaving(self) -> list[Exit]:
         """The exits of this thread, oldest first."""
@@ -210,6 +211,8 @@ def merge(breaks: list[Break]) -> list[Break]:
         last = kept[-1] if kept else None
         if last is not None and last.cause == b.cause in ("outside_tape", "recording_paused", "integer_dtype"):
             continue
+        if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
+            continue  # its result is one
         if last is not None and last.cause == "outside_tape" and _prepared(last.place, b):
             kept.pop()
         kept.append(b)
