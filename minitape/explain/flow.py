@@ -18,6 +18,7 @@ from .source import Key, Source, Statement, last_name, parameters
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
+_LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
 
@@ -141,7 +142,7 @@ class Flow:
         """Whether a call stands alone, as one that changes something does, and is not there to report or to show."""
         alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
         name = last_name(call.func)
-        if not alone or name in _REPORTS or name in self._known or name in dir(builtins):
+        if not alone or name in _REPORTS or name in self._known or name in dir(builtins) or name.startswith(_LOOKS):
             return False
         return statement.source.imported.get(_root(call.func), "").split(".")[0] not in _SHOWS
 

@@ -39,7 +39,8 @@ class Objects(Names):
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
             if again and self.relatives(node):
                 return Finding("rebound", where.at(statement.line), binds[0])
-            for text in binds:
+            part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
+            for text in dict.fromkeys([*binds, part] if part else binds):
                 lines = {
                     (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
                     for n in range(s.line, s.last + 1)

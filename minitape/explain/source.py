@@ -289,7 +289,28 @@ class Source:
         if text.isidentifier():
             here = self.key(text, like.function)
             return [s for s in found if self.key(text, s.function) == here]
-        return [s for s in found if s.class_name == like.class_name] if text.startswith("self.") else found
+        if text.startswith("self."):
+            found = [s for s in found if s.class_name == like.class_name]
+        return found + self._from_outside(text, like)
+
+    def _from_outside(self, text: str, like: Statement) -> list[Statement]:
+        """For an attribute the statements that bind it by another name of the object: ``net.w`` for ``self.w``."""
+        root, _, name = text.rpartition(".")
+        if not name or not root.isidentifier():
+            return []
+        found = []
+        for other in self.statements:
+            for bound in other.binds():
+                elsewhere, _, last = bound.rpartition(".")
+                if last == name and elsewhere != root and "self" in (root, elsewhere) and elsewhere.isidentifier():
+                    inner, outer = (like, elsewhere) if root == "self" else (other, root)
+                    if inner.class_name and self._makes(inner.class_name, outer):
+                        found.append(other)
+        return found
+
+    def _makes(self, class_name: str, name: str) -> bool:
+        """Whether some statement binds a name to a new object of a class."""
+        return any(name in s.binds() and s.calls(class_name) for s in self.statements)
 
 
 def parameters(function: Any) -> list[str]:

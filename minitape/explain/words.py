@@ -13,6 +13,7 @@ from .texts import TEXT
 
 _MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
 
+
 class Explanation:
     """Why one gradient is None, or that it is not.
 
