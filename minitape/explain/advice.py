@@ -48,7 +48,7 @@ class Advice:
             if self.statement is not None:
                 self.call = self.statement.expression(place.span)
         look = getattr(self, f"_{cause}", None)
-        self.kind: str = "" if look is None or inquiry is None else look()
+        self.kind: str = "" if look is None or (inquiry is None and not self._plain_target()) else look()
 
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
 
@@ -68,8 +68,11 @@ class Advice:
         node = self.subject
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
 
+    def _plain_target(self) -> bool:
+        return self.what.startswith("the target is")
+
     def _left_through_numpy(self) -> str:
-        if self.what.startswith("the target is"):
+        if self._plain_target():
             self.fields["what"] = self.what.removeprefix("the target is ")
             return "target"
         self.fields["what"] = _EXITS.get(self.what, self.what)
