@@ -9,6 +9,7 @@ from typing import Any
 from ..evidence import Origin
 from ..frames import user_frame
 from .source import Statement, last_name
+from .trace import Place
 from .words import where
 
 _OPS = {
@@ -108,8 +109,11 @@ class Advice:
             itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
         self._name_operation()
-        if not self._ran_before():
+        enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
+        if not enters or not isinstance(self.subject, Origin):
             return ""
+        if self.subject.when > min(when for _, _, when, _ in enters):
+            return "after" if len(enters) == 1 and self._stands_behind(enters[0][3]) else ""
         function = None if self.statement is None else self.statement.function
         if function is not None and function.name in ("__init__", "build"):
             self.fields["function"] = function.name
@@ -178,10 +182,12 @@ class Advice:
         owner = None if variable is None else owner_of(variable)
         return [] if owner is None else [owner]
 
-    def _ran_before(self) -> bool:
-        """Whether an operation ran before the tape's first block."""
-        enters = [when for what, _, when, _ in self.inquiry.tape.notes if what == "enter"]
-        return bool(enters) and isinstance(self.subject, Origin) and self.subject.when < min(enters)
+    def _stands_behind(self, frames: Any) -> bool:
+        """Whether the place, or a call that led to it, stands behind the with block that begins at ``frames``."""
+        block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
+        return block is not None and any(
+            name == block.filename and line > block.last for name, line in self.place.outer()
+        )  # fmt: skip
 
     def _in_tensorflow(self) -> str:
         """TensorFlow's function for the one of NumPy or math by which a value left; empty when there is none."""

@@ -6,7 +6,7 @@ brackets, {what} the operation or name, {code} the expression or the statement t
 
 from __future__ import annotations
 
-_NUMPY = "The value left TensorFlow's world{line} ({what}); what came back is a constant that knows nothing of {x}."
+_NUMPY = "The value left TensorFlow's world by {what}{line}; what came back is a constant that knows nothing of {x}."
 _STATE = "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from."
 _FLAT = "{what}{line} has no derivative: its result does not change smoothly with its input."
 _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
@@ -64,6 +64,10 @@ TEXT = {
     "outside_tape": (_OUTSIDE, "Move the line into the with block."),
     "outside_tape before": (
         "{what} ran before the tape's with block began{line}, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "outside_tape after": (
+        "{what} ran after the tape's with block had ended{line}, so the tape does not know it.",
         "Move the line into the with block.",
     ),
     "outside_tape setup": (

@@ -61,6 +61,17 @@ def test_before_the_block() -> None:
     assert why.message.startswith("tf.exp ran before the tape's with block began (")
 
 
+def test_after_the_block() -> None:
+    why = explained("z = x * 2.0", after="y = tf.exp(z)")
+    assert why.message.startswith("tf.exp ran after the tape's with block had ended (")
+
+
+def test_in_another_thread_is_neither_before_nor_after() -> None:
+    threads = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n"
+    why = explained(threads + "    y = pool.submit(lambda: x * 2.0).result()")
+    assert why.message.startswith("x * 2.0 ran outside the tape's with block (")
+
+
 def test_what_runs_once() -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = x * 3.0\nnet = Net()"
     why = explained("y = net.w * 2.0", before=net)
