@@ -7,6 +7,7 @@ import linecache
 import os
 import sys
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterator
 from types import CodeType, FrameType
 
@@ -44,7 +45,9 @@ def own_file(name: str) -> bool:
 
 def traced_file(name: str) -> bool:
     """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
-    return not own_file(name) or (not name.startswith((*_PACKAGE, _LIBRARIES[0])) and any(f in name for f in _INSTALLED))
+    if name.startswith((*_PACKAGE, _LIBRARIES[0])):
+        return False
+    return not own_file(name) or any(folder in name for folder in _INSTALLED)
 
 
 def cells() -> dict[str, int]:
@@ -75,9 +78,16 @@ def compiled_before() -> Iterator[None]:
 
 def place_of(code: CodeType, lasti: int) -> tuple[str, int, CodeType]:
     """(file name, line, code) of a bytecode offset."""
-    line = code.co_firstlineno
-    for start, end, number in code.co_lines():
-        if start <= lasti < end and number is not None:
-            line = number
-            break
-    return code.co_filename, line, code
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) >= _CODES:
+            _lines.clear()
+        table = [(start, number) for start, _, number in code.co_lines() if number is not None]
+        known = _lines[id(code)] = code, [start for start, _ in table], [number for _, number in table]
+    _, starts, numbers = known
+    at = bisect_right(starts, lasti) - 1
+    return code.co_filename, numbers[at] if at >= 0 else code.co_firstlineno, code
+
+
+_CODES = 64  # code objects whose lines are kept
+_lines: dict[int, tuple[CodeType, list[int], list[int]]] = {}  # by identity: the hash of a long one takes its time

@@ -8,6 +8,7 @@ from typing import Any
 from ..columns import CALL, LEAF
 from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from .source import read_again
 from .trace import Break, Node, Place, Trace
 
 Path = list[tuple[Node, Node, Break | None]]
@@ -28,12 +29,13 @@ class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
     def __init__(self, tape: Any, targets: list[Any]) -> None:
+        read_again()
         self.tape, self.targets = tape, targets
         self.trace = Trace(tape)
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
-        self._flows: dict[int, Any] = {}  # where the values of a statement go, by its identity
+        self._flows: dict[Any, Any] = {}  # where the values of an expression go, by its identity
         self._live: bytearray | None = None
         self._ancestors: dict[Any, Node] | None = None
         self._on: bytearray | None = None

@@ -15,6 +15,7 @@ from typing import Any
 
 from .source import Key, Source, Statement, last_name, parameters
 
+_BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
@@ -40,21 +41,17 @@ class Flow:
             before = len(self.tainted)
             for source in sources:
                 for statement in source.statements:
-                    if self.read_by(statement):
+                    if self.reaches(statement):
                         self._taint(statement)
             changed = len(self.tainted) > before
 
     def reaches(self, statement: Statement) -> bool:
-        """True when ``statement`` may use the value."""
-        return statement is self.start or self.read_by(statement)
-
-    def read_by(self, statement: Statement) -> bool:
-        """True when an expression of ``statement`` reads the value, or a branch that did decides whether it runs."""
-        if any(self._is_tainted(node, statement) for node in statement.walk()):
+        """True when ``statement`` may read the value, or a branch that did decides whether it runs."""
+        if statement is self.start or any(self._is_tainted(node, statement) for node in statement.reads()):
             return True
         for outer in statement.around:
             branches = isinstance(outer.node, (ast.If, ast.While, ast.For, ast.Match))
-            if branches and (outer is self.start or any(self._is_tainted(n, outer) for n in outer.walk())):
+            if branches and (outer is self.start or any(self._is_tainted(n, outer) for n in outer.reads())):
                 return True
         return False
 
@@ -67,8 +64,9 @@ class Flow:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             return ("attribute", node.attr) in self.tainted or ("returns", node.attr) in self.tainted
         if isinstance(node, ast.Call) and ("returns", "__call__") in self.tainted:
-            name, known = last_name(node.func), (*self._known, *self._classes, *dir(builtins))
-            return name not in known and (isinstance(node.func, ast.Name) or _root(node.func) == "self")
+            name = last_name(node.func)
+            known = name in self._known or name in self._classes or name in _BUILTINS
+            return not known and (isinstance(node.func, ast.Name) or _root(node.func) == "self")
         return False
 
     # -- what a statement hands on ------------------------------------------------------------------------------------
@@ -142,7 +140,7 @@ class Flow:
         """Whether a call stands alone, as one that changes something does, and is not there to report or to show."""
         alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
         name = last_name(call.func)
-        if not alone or name in _REPORTS or name in self._known or name in dir(builtins) or name.startswith(_LOOKS):
+        if not alone or name in _REPORTS or name in self._known or name in _BUILTINS or name.startswith(_LOOKS):
             return False
         return statement.source.imported.get(_root(call.func), "").split(".")[0] not in _SHOWS
 

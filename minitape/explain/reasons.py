@@ -10,7 +10,7 @@ from ..variable import UnreadVariable
 from .connection import Finding, Path
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import Source, Statement, source_of, sources_of
+from .source import Statement, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
@@ -21,8 +21,6 @@ _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_n
 
 class Inquiry(Objects):
     """The questions about one tape and its targets."""
-
-    _left_in: set[str] | None = None  # the files in which values left
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -167,6 +165,8 @@ class Inquiry(Objects):
         """The lines of everything that the targets were computed from."""
         found: set[tuple[str, int]] = set()
         for node in self.ancestors().values():
+            if self.trace.is_number(node):
+                continue  # one row for all 2.0 of a recording: where it was first used says nothing
             for place in (self.trace.place(node), self.trace.birth(node)):
                 if place is not None:
                     found.update(place.outer())
@@ -182,18 +182,12 @@ class Inquiry(Objects):
         if start is None:
             return True  # no text: that it left before is all that can be said
         origin = start.expression(where.span)
-        key = id(start) if origin is None else id(origin)
+        files = frozenset(name for name, _ in (*where.outer(), *places))
+        key = id(start if origin is None else origin), files
         flow = self._flows.get(key)
         if flow is None:
-            flow = self._flows[key] = Flow(start, origin, self.sources(places))
+            flow = self._flows[key] = Flow(start, origin, sources_of(files))
         return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
-
-    def sources(self, places: set[tuple[str, int]]) -> list[Source]:
-        """The texts through which a value may have gone: those of all that left and of the places it may have reached."""
-        if self._left_in is None:
-            stacks = [exit.stack for exit in self.leaving() if exit.stack]
-            self._left_in = {name for stack in stacks for name, _ in Place(stack).outer()}
-        return sources_of(self._left_in | {name for name, _ in places})
 
     def statement(self, filename: str, line: int) -> Statement | None:
         """The statement on a line."""

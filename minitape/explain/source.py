@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..frames import cells, compiled_before, lines_of, own_file
@@ -20,17 +20,25 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
 _sources: dict[tuple[tuple[str, int], ...], Source | None] = {}
+_read: dict[str, Source | None] = {}  # by file name, while one question is answered
 
 
 def source_of(filename: str) -> Source | None:
     """The parsed text of a file, or of all cells of the notebook; None when there is no text or it does not parse."""
-    known = cells()
-    names = sorted(known, key=known.__getitem__) if filename in known else [filename]
-    keys = tuple((name, _parsed(name)) for name in names)
-    if keys not in _sources:
-        trees = [(name, tree) for name, key in keys if (tree := _trees[name, key]) is not None]
-        _sources[keys] = Source(trees) if any(name == filename for name, _ in trees) else None
-    return _sources[keys]
+    if filename not in _read:
+        known = cells()
+        names = sorted(known, key=known.__getitem__) if filename in known else [filename]
+        keys = tuple((name, _parsed(name)) for name in names)
+        if keys not in _sources:
+            trees = [(name, tree) for name, key in keys if (tree := _trees[name, key]) is not None]
+            _sources[keys] = Source(trees) if trees else None
+        _read.update(dict.fromkeys(names, _sources[keys]))
+    return _read[filename]
+
+
+def read_again() -> None:
+    """Texts may have changed: begins to answer another question."""
+    _read.clear()
 
 
 def _parsed(filename: str) -> int:
@@ -46,7 +54,7 @@ def _parsed(filename: str) -> int:
     return key
 
 
-def sources_of(filenames: set[str]) -> list[Source]:
+def sources_of(filenames: Iterable[str]) -> list[Source]:
     """The texts of some files and of the user's modules that they import."""
     found: list[Source] = []
     waiting, seen = sorted(filenames), set(filenames)
@@ -66,7 +74,7 @@ def sources_of(filenames: set[str]) -> list[Source]:
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    __slots__ = ("node", "function", "around", "source", "filename", "order", "_targets", "_binds")
+    __slots__ = ("node", "function", "around", "source", "filename", "order", "_targets", "_binds", "_nodes", "_reads")
 
     def __init__(
         self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str
@@ -76,6 +84,8 @@ class Statement:
         self.order = len(source.statements)  # later statements have larger ones, across the cells of a notebook too
         self._targets: list[ast.expr] | None = None
         self._binds: list[str] | None = None
+        self._nodes: list[ast.AST] | None = None
+        self._reads: list[ast.AST] | None = None
 
     @property
     def line(self) -> int:
@@ -112,10 +122,20 @@ class Statement:
         elif not isinstance(node, _COMPOUND):
             yield node
 
-    def walk(self) -> Iterator[ast.AST]:
-        """Every syntax node of its own expressions."""
-        for part in self.parts():
-            yield from ast.walk(part)
+    def walk(self) -> list[ast.AST]:
+        """Every syntax node of its own expressions, the outer ones first."""
+        if self._nodes is None:
+            self._nodes = [node for part in self.parts() for node in ast.walk(part)]
+        return self._nodes
+
+    def reads(self) -> list[ast.AST]:
+        """The names and attributes that it reads, and its calls."""
+        if self._reads is None:
+            self._reads = [
+                n for n in self.walk()
+                if isinstance(n, ast.Call) or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
+            ]  # fmt: skip
+        return self._reads
 
     def expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
         """The expression whose text has a span (first and last line, first and last column).
@@ -217,6 +237,7 @@ class Source:
 
     def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
         self.statements: list[Statement] = []
+        self._at: dict[tuple[str, int, int], Statement | None] = {}
         self.functions: dict[str, list[Any]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
         self.imported: dict[str, str] = {}  # name -> its module
@@ -263,6 +284,12 @@ class Source:
 
     def at(self, filename: str, line: int, column: int = -1) -> Statement | None:
         """The innermost statement on a line of a file; with a column, the one that stands there."""
+        key = filename, line, column
+        if key not in self._at:
+            self._at[key] = self._find(filename, line, column)
+        return self._at[key]
+
+    def _find(self, filename: str, line: int, column: int) -> Statement | None:
         best = None
         for statement in self.statements:
             if statement.filename != filename:

@@ -397,6 +397,10 @@ class Trace:
             return BY_CODE[op - FIRST_CODE].name
         return node.record.calls[a].primitive.name if op == CALL else ""
 
+    def is_number(self, node: Node) -> bool:
+        """True when a node is a Python number that was written in the program: one row for all its uses."""
+        return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
+
     def is_value(self, node: Node, value: Any) -> bool:
         """True when a node is this very tensor, or a state of this very variable."""
         if type(value) is EagerTensor:

@@ -102,7 +102,9 @@ def test_agrees_with_gradient(start: int) -> None:
         assert not any("explain failed" in e.message for e in [*early, *late]), code
 
 
-@pytest.mark.parametrize("value", [0.5, [[0.5, 0.1], [0.2, 0.4]], np.ones((300, 300), np.float32)], ids=["one", "few", "many"])
+@pytest.mark.parametrize(
+    "value", [0.5, [[0.5, 0.1], [0.2, 0.4]], np.ones((300, 300), np.float32)], ids=["one", "few", "many"]
+)
 @pytest.mark.parametrize("persistent", [False, True])
 @pytest.mark.parametrize("read", [False, True])
 def test_a_value_of_a_released_recording_says_where_it_came_from(value, persistent, read) -> None:
