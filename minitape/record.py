@@ -565,5 +565,5 @@ def recording_of(tensor: Any) -> Record | None:
 
 def released(tensor: Any) -> Record | None:
     """The released recording that an array was a row of, as long as its skeleton is kept."""
-    was = None if tensor._lane is None else tensor._lane.was
-    return None if was is None else was()
+    lane = tensor._lane
+    return lane.was() if type(lane) is Lane and lane.was is not None else None

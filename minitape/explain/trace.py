@@ -121,7 +121,9 @@ class Trace:
         row = None if record is None else record.find(tensor)
         if row is not None:
             return self.of_row(record, row)
-        home = recording_of(tensor) or released(tensor)
+        home = recording_of(tensor)
+        if home is None:
+            home = released(tensor)
         known = home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None)
         if known and tensor._made is None:
             return self.of_row(home, tensor._row)
