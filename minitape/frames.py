@@ -21,11 +21,35 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 
 
 class _Own(dict[str, bool]):
-    """File name -> True for minitape's and libraries' files, False for the user's."""
+    """File name -> True for minitape's and libraries' files, False for the user's.
+
+    What pip installed is a library unless it imports minitape: then it is a program of the user's that is installed.
+    """
 
     def __missing__(self, name: str) -> bool:
-        own = self[name] = name.startswith(_FOREIGN) or any(folder in name for folder in _INSTALLED)
+        if name.startswith(_PACKAGE) or not _installed(name):
+            own = name.startswith(_FOREIGN)
+        else:
+            own = not _uses_minitape(name)
+        self[name] = own
         return own
+
+
+def _installed(name: str) -> bool:
+    return any(folder in name for folder in _INSTALLED)
+
+
+def _uses_minitape(name: str) -> bool:
+    """Whether a module of the installed package that a file belongs to imports minitape."""
+    rest = next(name.rpartition(folder)[2] for folder in _INSTALLED if folder in name)
+    package = rest.partition(os.sep)[0].removesuffix(".py")
+    own = __name__.partition(".")[0]
+    if package.startswith(own):
+        return False  # minitape_widgets
+    ours = sys.modules[own]
+    modules = [m for key, m in list(sys.modules.items()) if key.partition(".")[0] == package]
+    modules += [m for m in (sys.modules.get("__main__"),) if getattr(m, "__file__", None) == name]
+    return any(value is ours for module in modules for value in list(vars(module).values()))
 
 
 _OWN = _Own()
@@ -47,7 +71,7 @@ def traced_file(name: str) -> bool:
     """True for files whose functions a graph is made of: the user's, and those of packages that work on tensors."""
     if name.startswith((*_PACKAGE, _LIBRARIES[0])):
         return False
-    return not own_file(name) or any(folder in name for folder in _INSTALLED)
+    return not own_file(name) or _installed(name)
 
 
 def cells() -> dict[str, int]:
