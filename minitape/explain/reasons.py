@@ -129,17 +129,23 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         places = None
+        found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
         for exit in reversed(self.leaving()):  # names are used again: what left last is meant
-            if self.too_late(exit):
+            if self.too_late(exit) or (found and exit.stack != found[0][1].stack):
                 continue
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is None:
                 continue
             if places is None:
                 places = self.places()
-            if self.flows(exit, places):
-                return self.by_exit(source, exit, path)
-        return None
+            if found or self.flows(exit, places):
+                found.append((sum(broken is not None for _, _, broken in path), exit, path))
+                if not found[-1][0]:
+                    break
+        if not found:
+            return None
+        _, exit, path = min(found, key=lambda one: one[0])
+        return self.by_exit(source, exit, path)
 
     def too_late(self, exit: Exit) -> bool:
         """Whether a value left after the targets had been computed."""
