@@ -33,7 +33,9 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_LISTS = (ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
+_OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
+                "convert_to_tensor", "value", "read_value"}  # fmt: skip
+_LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
 
 class Advice:
@@ -125,11 +127,15 @@ class Advice:
         return "" if made else "layer"
 
     def _rebound(self) -> str:
+        if self.what == "of the variable" and self.statement is not None and self.statement.binds():
+            self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
         return "assign" if self.fields["instead"] else ""
 
     def _wrong_object(self) -> str:
-        return "watch" if self.what == "watch" else ""
+        born = self.inquiry.born(self.source)
+        copied = born is not None and self.place is not None and born.frames == self.place.frames
+        return "watch" if self.what == "watch" else "copy" if copied else ""
 
     def _independent(self) -> str:
         node = self.inquiry.starts[0] if self.inquiry.starts else None
@@ -208,8 +214,11 @@ class Advice:
         if not isinstance(node, (ast.Assign, ast.AugAssign)) or len(self.statement.targets()) != 1:  # type: ignore[union-attr]
             return ""
         name = ast.unparse(self.statement.targets()[0])  # type: ignore[union-attr]
-        value = node.value
-        if isinstance(value, _LISTS) or not self.inquiry.held_variable(self.statement):
+        value: ast.expr = node.value
+        called = last_name(value.func) if isinstance(value, ast.Call) else ""
+        if called.startswith("assign"):
+            return ast.unparse(value)
+        if isinstance(value, _LISTS) or called in _OTHER_SHAPE or not self.inquiry.held_variable(self.statement):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
         if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
@@ -218,7 +227,7 @@ class Advice:
             text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({ast.unparse(value)})"
         elif isinstance(node, ast.AugAssign):
             return ""
-        elif isinstance(value, ast.Call) and last_name(value.func) == "Variable" and value.args:
+        elif isinstance(value, ast.Call) and called == "Variable" and value.args:
             text = f"{name}.assign({ast.unparse(value.args[0])})"
         else:
             text = f"{name}.assign({ast.unparse(node.value)})"

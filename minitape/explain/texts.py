@@ -142,6 +142,10 @@ TEXT = {
         "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
     ),
+    "wrong_object copy": (
+        "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
+        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}.",
+    ),
     "wrong_object watch": (
         "tape.watch{line} was given another object than {x}: a copy or an equal value is not the same object.",
         "Watch {x} itself, before it is used: tape.watch({x}).",

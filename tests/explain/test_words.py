@@ -93,12 +93,26 @@ def test_second_derivative_of_what_is_linear() -> None:
     [
         ("x = x - 0.1 * x", "x.assign_sub(0.1 * x)"),
         ("x = x + 0.1", "x.assign_add(0.1)"),
+        ("x = x.assign_sub([0.1, 0.1])", "x.assign_sub([0.1, 0.1])"),
         ("x = tf.clip_by_value(x, 0.0, 1.0)", "x.assign(tf.clip_by_value(x, 0.0, 1.0))"),
     ],
 )
 def test_a_variable_that_was_replaced(update: str, fix: str) -> None:
     why = explained("y = x * 2.0", before=update)
     assert why.cause == "rebound" and f"write {fix}." in why.fix
+
+
+def test_a_variable_does_not_take_another_shape() -> None:
+    why = explained("y = x * 2.0", before="x = tf.reshape(x, [2, 1])")
+    assert why.cause == "rebound" and "another name" in why.fix and "tf.reshape" not in why.fix
+
+
+def test_a_copy() -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+    first = x[0]
+    assert "first is an object of its own" in tape.explain(y, first).message
 
 
 def test_weights_of_keras_layers_have_their_names() -> None:
