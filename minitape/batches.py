@@ -10,8 +10,11 @@ import numpy as np
 
 from . import dtypes, philox
 from .convert import convert_to_tensor
+from .custom import no_tapes
 from .errors import InvalidArgumentError
-from .tensor import Tensor, wrap
+from .evidence import decided
+from .record import state
+from .tensor import EagerTensor, Tensor, wrap
 
 # -- structures -------------------------------------------------------------------------------------------------------
 
@@ -48,6 +51,20 @@ def source(value: Any) -> Any:
     if isinstance(value, Tensor) or hasattr(value, "_composite") or is_dataset(value) or value is None:
         return value
     return convert_to_tensor(value)
+
+
+def handed(value: Any) -> Any:
+    """A leaf that a dataset is made of: a tensor of its own, which no tape connects with the one that was given."""
+    tensor = source(value)
+    return decided(wrap(tensor.array), (tensor,), "tf.data") if type(tensor) is EagerTensor else tensor
+
+
+def apart(step: Callable[[], Any]) -> Any:
+    """Runs a step of an input pipeline, which tapes do not see, as it runs beside the program in TensorFlow."""
+    if state.record is None or state.graph is not None:
+        return step()
+    with no_tapes():
+        return step()
 
 
 def call(function: Callable[..., Any], element: Any) -> Any:

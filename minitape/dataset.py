@@ -6,6 +6,7 @@ as it comes, with its value, and may print or look at it.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -14,9 +15,11 @@ import numpy as np
 
 from . import dtypes, nest
 from .batches import (
+    apart,
     call,
     drawn,
     groups,
+    handed,
     leaves,
     map_leaves,
     padded,
@@ -64,7 +67,7 @@ class Dataset:
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """One element for each row of the tensors; ValueError when they have different numbers of rows."""
-        parts = map_leaves(source, tensors)
+        parts = map_leaves(handed, tensors)
         flat = leaves(parts)
         if not flat:
             raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
@@ -84,7 +87,7 @@ class Dataset:
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: the tensors themselves."""
-        parts = map_leaves(source, tensors)
+        parts = map_leaves(handed, tensors)
         return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
 
     @staticmethod
@@ -414,10 +417,12 @@ class Dataset:
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state = reduce_func(state, element)`` over all elements; the last state."""
-        state = map_leaves(source, initial_state)
-        for element in self:
-            state = map_leaves(source, reduce_func(state, element))
-        return state
+        first = map_leaves(source if state.graph is not None else handed, initial_state)
+
+        def fold(before: Any, element: Any) -> Any:
+            return map_leaves(source, reduce_func(before, element))
+
+        return apart(lambda: functools.reduce(fold, self, first))
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -539,7 +544,7 @@ class DatasetIterator:
         return self
 
     def __next__(self) -> Any:
-        return next(self._elements)
+        return apart(self._elements.__next__)
 
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""

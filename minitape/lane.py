@@ -30,7 +30,7 @@ class Lane:
     operation on scalars is. A lane outlives its recording only for tensors that are still held.
     """
 
-    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "kept")
+    __slots__ = ("home", "shape", "dtype", "spec", "real", "constants", "kept", "was")
 
     def __init__(self, home: Record, shape: tuple[int, ...], real: type) -> None:
         self.home: Record | None = home
@@ -40,6 +40,7 @@ class Lane:
         self.real = real
         self.constants = home.constants
         self.kept: dict[int, Any] = _NONE  # values of its rows, once the recording is released
+        self.was: Any = None  # weak, from then on: the recording, for who asks where a value came from
 
     frame = None  # that of its recording counts: see minitape.operators.write
     tapes = property(lambda self: 0 if self.home is None else self.home.tapes)

@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .convert import convert_to_tensor
 from .errors import UnimplementedError
-from .evidence import born
+from .evidence import born, decided
 from .invalid import invalid
 from .joining import shown
 from .opdefs import accept, accept_attr
@@ -267,7 +267,8 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     array([[ True, False, False],
            [ True,  True,  True]])
     """
-    counts = tensor_of(lengths).array
+    given = tensor_of(lengths)
+    counts = given.array
     if maxlen is not None:  # lengths are compared as numbers of its dtype
         counts = np.asarray(counts).astype(np.asarray(tensor_of(maxlen).array).dtype)
     size = (np.max(counts) if np.size(counts) else 0) if maxlen is None else static(maxlen)
@@ -275,7 +276,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
         raise ValueError(f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape "
                          f"'{np.shape(size)}' instead")  # fmt: skip
     made = np.arange(int(np.ceil(size))) < np.asarray(counts)[..., None]
-    return wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype))
+    return decided(wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
 
 
 @strict

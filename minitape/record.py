@@ -285,6 +285,8 @@ class Record:
         self.leaf_of[id(tensor)] = row
         self.cold.add(row)
         lane = self._set(row, value)
+        if old is None and tensor._made is None:
+            old = released(tensor)
         if old is not None:
             if old.tapes > 0 and tensor._row not in old.leaves:
                 return row  # it stays a row of that recording
@@ -514,6 +516,7 @@ class Record:
             if counts.pop() > _UNHELD:
                 kind = lane.spec
                 lane.kept = {row: a for row, a in self.arrays.items() if meta[row] is kind}
+                lane.was = weakref.ref(self)
             lane.home = None
         self.lanes = {}
 
@@ -559,3 +562,9 @@ def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
     lane, home = tensor._lane, tensor._home
     return home if home is not None or lane is None else lane.home  # type: ignore[no-any-return]
+
+
+def released(tensor: Any) -> Record | None:
+    """The released recording that an array was a row of, as long as its skeleton is kept."""
+    lane = tensor._lane
+    return lane.was() if type(lane) is Lane and lane.was is not None else None

@@ -414,7 +414,8 @@ def _is_sorted(x: Any, strictly: bool) -> Any:
     if x.dtype.kind in "bs":
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
     flat = x.array.reshape(-1)
-    return wrap(np.bool_(np.all(flat[:-1] < flat[1:] if strictly else flat[:-1] <= flat[1:])))
+    holds = np.bool_(np.all(flat[:-1] < flat[1:] if strictly else flat[:-1] <= flat[1:]))
+    return decided(wrap(holds), (x,), "All")
 
 
 @strict

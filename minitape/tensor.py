@@ -22,7 +22,7 @@ from .lane import Lane, Wide
 from .late import put_off
 from .primitives import _TENSOR, TABLE, Primitive
 from .quiet import hush, restore
-from .record import FAST, Record, state
+from .record import FAST, HOOKS, Record, released, state
 from .shape import TensorShape
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
@@ -83,6 +83,8 @@ class EagerTensor(Tensor, metaclass=_Named):
                 return self._value  # it was handed over
             value = self._value = lane.value(self._row)
             if type(lane) is Lane and lane.home is None:
+                if self._made is None and (was := released(self)) is not None:
+                    self._made = HOOKS["moved"](self, was)
                 self._lane = None  # the recording is gone: nothing to hold on to
         return value
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..columns import CALL, LEAF
 from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from .source import read_again
 from .trace import Break, Node, Place, Trace
 
 Path = list[tuple[Node, Node, Break | None]]
@@ -16,23 +17,25 @@ Path = list[tuple[Node, Node, Break | None]]
 class Finding:
     """What was found for one source: a cause with its place, or connected; ``breaks`` are the others, in order."""
 
-    __slots__ = ("cause", "place", "what", "breaks", "path")
+    __slots__ = ("cause", "place", "what", "breaks", "path", "subject")
 
     def __init__(self, cause: str, place: Place | None = None, what: str = "", breaks: Any = (),
-                 path: Path | None = None) -> None:  # fmt: skip
+                 path: Path | None = None, subject: Any = None) -> None:  # fmt: skip
         self.cause, self.place, self.what, self.breaks, self.path = cause, place, what, list(breaks), path
+        self.subject = subject
 
 
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
     def __init__(self, tape: Any, targets: list[Any]) -> None:
+        read_again()
         self.tape, self.targets = tape, targets
         self.trace = Trace(tape)
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
-        self._flows: dict[int, Any] = {}  # where the values of a statement go, by its identity
+        self._flows: dict[Any, Any] = {}  # where the values of an expression go, by its identity
         self._live: bytearray | None = None
         self._ancestors: dict[Any, Node] | None = None
         self._on: bytearray | None = None

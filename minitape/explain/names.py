@@ -25,7 +25,7 @@ class Names(Connection):
         for i in range(0 if place is None else len(place.frames)):
             here = Place(place.frames[i:])  # type: ignore[union-attr]
             source = source_of(here.filename)
-            statement = None if source is None else source.at(here.line, here.column)
+            statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:
                 yield statement, here
 
@@ -117,7 +117,14 @@ class Names(Connection):
     def was_variable(self, statement: Statement) -> bool:
         """Whether an earlier statement bound the same name to a new ``tf.Variable``."""
         return not statement.calls("Variable") and any(
-            other.calls("Variable") and other.line < statement.line
+            other.calls("Variable") and other.order < statement.order
+            for text in statement.binds() for other in statement.source.bound_by(text, statement)
+        )  # fmt: skip
+
+    def held_variable(self, statement: Statement) -> bool:
+        """Whether the name that a statement binds held a variable before, as far as the text tells."""
+        return any(
+            other is not statement and other.calls("Variable", "add_weight")
             for text in statement.binds() for other in statement.source.bound_by(text, statement)
         )  # fmt: skip
 

@@ -39,9 +39,10 @@ class Objects(Names):
             again = isinstance(source, UnreadVariable) or statement.reads_itself()
             if again and self.relatives(node):
                 return Finding("rebound", where.at(statement.line), binds[0])
-            for text in binds:
+            part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
+            for text in dict.fromkeys([*binds, part] if part else binds):
                 lines = {
-                    (s.source.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
+                    (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
                     for n in range(s.line, s.last + 1)
                 }  # fmt: skip
                 for n in former:
@@ -69,7 +70,7 @@ class Objects(Names):
             for statement, where in self.statements(self.trace.birth(node)):
                 for text in statement.binds():
                     for other in statement.source.bound_by(text, statement):
-                        if other is not statement and other.line < statement.line and self.depends(other, source):
+                        if other.order < statement.order and self.depends(other, source):
                             return Finding("rebound", where.at(statement.line), text)
         return None
 
@@ -173,6 +174,14 @@ class Objects(Names):
         """Whether any operation of the tape's recording read this tensor."""
         row = None if self.record is None else self.record.find(tensor)
         return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
+
+    def last_use(self, source: Any) -> Place | None:
+        """The last statement that used a tensor or variable under this tape."""
+        if self.record is None:
+            return None
+        rows = set(self.tape._rows_of(source))
+        reads = [row for row, inputs in operations(self.record, 0) if rows.intersection(inputs)] if rows else []
+        return self.trace.place(self.trace.of_row(self.record, reads[-1])) if reads else None
 
     def used_at_all(self, source: Any) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""

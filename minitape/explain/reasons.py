@@ -8,12 +8,14 @@ from ..evidence import Exit, exits
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .connection import Finding, Path
+from .flow import Flow
 from .objects import Objects, same_value
-from .source import Flow, source_of
+from .source import Statement, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
 
+_BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
@@ -28,7 +30,7 @@ class Inquiry(Objects):
         if path is not None:
             return self.on_path(source, path)
         if not source.dtype.differentiable:
-            return Finding("integer_dtype", self.born(source), source.dtype.name)
+            return Finding("integer_dtype", self.born(source), source.dtype.name, subject=source)
         return self.through_python(source) or self.elsewhere(source)
 
     def on_path(self, source: Any, path: Path) -> Finding:
@@ -42,7 +44,7 @@ class Inquiry(Objects):
         if not breaks:
             return Finding("independent", path=path)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
-        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path)
+        return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
 
     def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
@@ -127,24 +129,39 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         places = None
-        for exit in self.leaving():
+        found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
+        for exit in reversed(self.leaving()):  # names are used again: what left last is meant
+            if self.too_late(exit) or (found and exit.stack != found[0][1].stack):
+                continue
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is None:
                 continue
             if places is None:
                 places = self.places()
-            if self.flows(exit, places):
-                return self.by_exit(source, exit, path)
-        return None
+            if found or self.flows(exit, places):
+                found.append((sum(broken is not None for _, _, broken in path), exit, path))
+                if not found[-1][0]:
+                    break
+        if not found:
+            return None
+        _, exit, path = min(found, key=lambda one: one[0])
+        return self.by_exit(source, exit, path)
+
+    def too_late(self, exit: Exit) -> bool:
+        """Whether a value left after the targets had been computed."""
+        if self.record is None or exit.record is None or exit.record() is not self.record:
+            return False
+        return all(node.record is self.record and node.row < exit.row for node in self.starts)
 
     def by_exit(self, source: Any, exit: Exit, path: Path) -> Finding:
         """The first break on the way to an exit, or the exit itself."""
         at = Break("left_through_numpy", Place(exit.stack) if exit.stack else None, exit.how, exit)
         breaks = [*merge([b for _, _, b in path if b is not None]), at]
-        blame = next((b for b in breaks if b.cause in ("stop_gradient", "nondifferentiable_op", "integer_dtype")), at)
+        blame = next(b for b in breaks if b.cause in _BEFORE_EXITS)
         if not source.dtype.differentiable:
             blame = Break("integer_dtype", self.born(source), source.dtype.name, source)
-        return Finding(blame.cause, blame.place, blame.what, [b for b in breaks if b is not blame], path)
+        others = [b for b in breaks if b is not blame]
+        return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
     def leaving(self) -> list[Exit]:
         """The exits of this thread, oldest first."""
@@ -154,6 +171,8 @@ class Inquiry(Objects):
         """The lines of everything that the targets were computed from."""
         found: set[tuple[str, int]] = set()
         for node in self.ancestors().values():
+            if self.trace.is_number(node):
+                continue  # one row for all 2.0 of a recording: where it was first used says nothing
             for place in (self.trace.place(node), self.trace.birth(node)):
                 if place is not None:
                     found.update(place.outer())
@@ -165,14 +184,21 @@ class Inquiry(Objects):
             return False
         where = Place(exit.stack)
         source = source_of(where.filename)
-        start = None if source is None else source.at(where.line, where.column)
-        if source is None or start is None:
+        start = None if source is None else source.at(where.filename, where.line, where.column)
+        if start is None:
             return True  # no text: that it left before is all that can be said
-        flow = self._flows.get(id(start))
+        origin = start.expression(where.span)
+        files = frozenset(name for name, _ in (*where.outer(), *places))
+        key = id(start if origin is None else origin), files
+        flow = self._flows.get(key)
         if flow is None:
-            flow = self._flows[id(start)] = Flow(start)
-        here = (source.at(line) for filename, line in places if filename == where.filename)
-        return any(statement is not None and flow.reaches(statement) for statement in here)
+            flow = self._flows[key] = Flow(start, origin, sources_of(files))
+        return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
+
+    def statement(self, filename: str, line: int) -> Statement | None:
+        """The statement on a line."""
+        source = source_of(filename)
+        return None if source is None else source.at(filename, line)
 
 
 def merge(breaks: list[Break]) -> list[Break]:
@@ -185,6 +211,8 @@ def merge(breaks: list[Break]) -> list[Break]:
         last = kept[-1] if kept else None
         if last is not None and last.cause == b.cause in ("outside_tape", "recording_paused", "integer_dtype"):
             continue
+        if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
+            continue  # its result is one
         if last is not None and last.cause == "outside_tape" and _prepared(last.place, b):
             kept.pop()
         kept.append(b)

@@ -1,52 +1,91 @@
-"""What the user's source text says: which statement stands on a line, what it binds, and where a Python value flows.
+"""What the user's source text says: which statement stands on a line, and what it binds.
 
-The recording sees tensors only. A value that left as a float or a NumPy array travels through names, lists and helper
-functions before it comes back as a constant; that part of its way is followed here, in the syntax tree. The analysis is
-coarse on purpose (it knows no order of statements and merges all objects' attributes of a name): it only decides which
-of the exits that did happen can have led to a constant that was made.
+The cells of a notebook are one text: they share their names, so they are read together, in the order in which they ran.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..frames import compiled_before, lines_of
+from ..frames import cells, compiled_before, lines_of, own_file
 
 Key = tuple[Any, str]
 
-_MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-_files: dict[tuple[str, int], Source | None] = {}
+_trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
+_sources: dict[tuple[tuple[str, int], ...], Source | None] = {}
+_read: dict[str, Source | None] = {}  # by file name, while one question is answered
 
 
 def source_of(filename: str) -> Source | None:
-    """The parsed text of a file or notebook cell; None when there is no text or it does not parse."""
+    """The parsed text of a file, or of all cells of the notebook; None when there is no text or it does not parse."""
+    if filename not in _read:
+        known = cells()
+        names = sorted(known, key=known.__getitem__) if filename in known else [filename]
+        keys = tuple((name, _parsed(name)) for name in names)
+        if keys not in _sources:
+            trees = [(name, tree) for name, key in keys if (tree := _trees[name, key]) is not None]
+            _sources[keys] = Source(trees) if trees else None
+        _read.update(dict.fromkeys(names, _sources[keys]))
+    return _read[filename]
+
+
+def read_again() -> None:
+    """Texts may have changed: begins to answer another question."""
+    _read.clear()
+
+
+def _parsed(filename: str) -> int:
+    """Parses the text of a file, unless that is done; returns what stands for the text."""
     text = "".join(lines_of(filename))
-    key = (filename, hash(text))
-    if key not in _files:
+    key = hash(text)
+    if (filename, key) not in _trees:
         try:
             with compiled_before():
-                _files[key] = Source(filename, ast.parse(text)) if text else None
+                _trees[filename, key] = ast.parse(text) if text else None
         except (SyntaxError, ValueError, RecursionError):
-            _files[key] = None
-    return _files[key]
+            _trees[filename, key] = None
+    return key
+
+
+def sources_of(filenames: Iterable[str]) -> list[Source]:
+    """The texts of some files and of the user's modules that they import."""
+    found: list[Source] = []
+    waiting, seen = sorted(filenames), set(filenames)
+    while waiting:
+        source = source_of(waiting.pop(0))
+        if source is None or source in found:
+            continue
+        found.append(source)
+        for name in set(source.imported.values()):
+            file = getattr(sys.modules.get(name), "__file__", None)
+            if file is not None and file not in seen and not own_file(file):
+                seen.add(file)
+                waiting.append(file)
+    return found
 
 
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    __slots__ = ("node", "function", "around", "source", "_targets", "_binds")
+    __slots__ = ("node", "function", "around", "source", "filename", "order", "_targets", "_binds", "_nodes", "_reads")
 
-    def __init__(self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source) -> None:
+    def __init__(
+        self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str
+    ) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
+        self.filename = filename
+        self.order = len(source.statements)  # later statements have larger ones, across the cells of a notebook too
         self._targets: list[ast.expr] | None = None
         self._binds: list[str] | None = None
+        self._nodes: list[ast.AST] | None = None
+        self._reads: list[ast.AST] | None = None
 
     @property
     def line(self) -> int:
@@ -65,7 +104,7 @@ class Statement:
 
     def covers(self, filename: str, line: int) -> bool:
         """Whether a line of a file belongs to it."""
-        return filename == self.source.filename and self.line <= line <= self.last
+        return filename == self.filename and self.line <= line <= self.last
 
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""
@@ -83,10 +122,33 @@ class Statement:
         elif not isinstance(node, _COMPOUND):
             yield node
 
-    def walk(self) -> Iterator[ast.AST]:
-        """Every syntax node of its own expressions."""
-        for part in self.parts():
-            yield from ast.walk(part)
+    def walk(self) -> list[ast.AST]:
+        """Every syntax node of its own expressions, the outer ones first."""
+        if self._nodes is None:
+            self._nodes = [node for part in self.parts() for node in ast.walk(part)]
+        return self._nodes
+
+    def reads(self) -> list[ast.AST]:
+        """The names and attributes that it reads, and its calls."""
+        if self._reads is None:
+            self._reads = [
+                n for n in self.walk()
+                if isinstance(n, ast.Call) or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
+            ]  # fmt: skip
+        return self._reads
+
+    def expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
+        """The expression whose text has a span (first and last line, first and last column).
+
+        Of a chain of calls over several lines Python only knows where it ends.
+        """
+        first, last, left, right = span
+        found = [
+            n for n in self.walk()
+            if isinstance(n, ast.expr) and (n.end_lineno, n.end_col_offset) == (last, right)
+        ]  # fmt: skip
+        exact = [n for n in found if (n.lineno, n.col_offset) == (first, left)]
+        return next((n for n in (*exact, *found) if n in exact or isinstance(n, ast.Call)), None)
 
     def targets(self) -> list[ast.expr]:
         """What it binds, tuples taken apart."""
@@ -170,40 +232,39 @@ def _covers(node: Any, line: int, column: int) -> bool:
     return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
 
-def _root(node: Any) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 class Source:
-    """The statements of one file."""
+    """The statements of one file, or of the cells of one notebook, in order."""
 
-    def __init__(self, filename: str, tree: ast.Module) -> None:
-        self.filename = filename
+    def __init__(self, trees: list[tuple[str, ast.Module]]) -> None:
         self.statements: list[Statement] = []
+        self._at: dict[tuple[str, int, int], Statement | None] = {}
         self.functions: dict[str, list[Any]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
-        self.imported: set[str] = set()
+        self.imported: dict[str, str] = {}  # name -> its module
+        self.bound: set[str] = set()  # the names that statements and definitions bind
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
         self._parents: dict[int, Any] = {}  # function -> the function around it
-        self._visit(tree.body, None, ())
+        for filename, tree in trees:
+            self._visit(tree.body, None, (), filename)
         for statement in self.statements:
-            if statement.function is not None:
-                for target in statement.targets():
-                    if isinstance(target, ast.Name):
+            for target in statement.targets():
+                if isinstance(target, ast.Name):
+                    self.bound.add(target.id)
+                    if statement.function is not None:
                         self._local_names(statement.function).add(target.id)
 
-    def _visit(self, body: Any, function: Any, around: tuple[Statement, ...]) -> None:
+    def _visit(self, body: Any, function: Any, around: tuple[Statement, ...], filename: str) -> None:
         for node in body:
-            statement = Statement(node, function, around, self)
+            statement = Statement(node, function, around, self, filename)
             self.statements.append(statement)
             inner = function
             if isinstance(node, (ast.Global, ast.Nonlocal)) and function is not None:
                 self._outside.setdefault(id(function), set()).update(node.names)
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.imported.update((a.asname or a.name).split(".")[0] for a in node.names)
+            if isinstance(node, ast.Import):
+                self.imported.update((a.asname or a.name.split(".")[0], a.name) for a in node.names)
+            if isinstance(node, ast.ImportFrom):
+                self.imported.update((a.asname or a.name, node.module or "") for a in node.names)
             if isinstance(node, _FUNCTIONS):
                 inner = node
                 self._parents[id(node)] = function
@@ -211,9 +272,9 @@ class Source:
                 if around and isinstance(around[-1].node, ast.ClassDef):
                     self.classes.setdefault(around[-1].node.name, []).append(node.name)
             for name in ("body", "orelse", "finalbody"):
-                self._visit(getattr(node, name, None) or (), inner, (*around, statement))
+                self._visit(getattr(node, name, None) or (), inner, (*around, statement), filename)
             for handler in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
-                self._visit(handler.body, inner, (*around, statement))
+                self._visit(handler.body, inner, (*around, statement), filename)
 
     def _local_names(self, function: Any) -> set[str]:
         found = self._locals.get(id(function))
@@ -221,10 +282,18 @@ class Source:
             found = self._locals[id(function)] = set(parameters(function))
         return found
 
-    def at(self, line: int, column: int = -1) -> Statement | None:
-        """The innermost statement on a line; with a column, the one that stands there."""
+    def at(self, filename: str, line: int, column: int = -1) -> Statement | None:
+        """The innermost statement on a line of a file; with a column, the one that stands there."""
+        key = filename, line, column
+        if key not in self._at:
+            self._at[key] = self._find(filename, line, column)
+        return self._at[key]
+
+    def _find(self, filename: str, line: int, column: int) -> Statement | None:
         best = None
         for statement in self.statements:
+            if statement.filename != filename:
+                continue
             node = statement.node
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
@@ -247,7 +316,28 @@ class Source:
         if text.isidentifier():
             here = self.key(text, like.function)
             return [s for s in found if self.key(text, s.function) == here]
-        return [s for s in found if s.class_name == like.class_name] if text.startswith("self.") else found
+        if text.startswith("self."):
+            found = [s for s in found if s.class_name == like.class_name]
+        return found + self._from_outside(text, like)
+
+    def _from_outside(self, text: str, like: Statement) -> list[Statement]:
+        """For an attribute the statements that bind it by another name of the object: ``net.w`` for ``self.w``."""
+        root, _, name = text.rpartition(".")
+        if not name or not root.isidentifier():
+            return []
+        found = []
+        for other in self.statements:
+            for bound in other.binds():
+                elsewhere, _, last = bound.rpartition(".")
+                if last == name and elsewhere != root and "self" in (root, elsewhere) and elsewhere.isidentifier():
+                    inner, outer = (like, elsewhere) if root == "self" else (other, root)
+                    if inner.class_name and self._makes(inner.class_name, outer):
+                        found.append(other)
+        return found
+
+    def _makes(self, class_name: str, name: str) -> bool:
+        """Whether some statement binds a name to a new object of a class."""
+        return any(name in s.binds() and s.calls(class_name) for s in self.statements)
 
 
 def parameters(function: Any) -> list[str]:
@@ -255,101 +345,3 @@ def parameters(function: Any) -> list[str]:
     a = function.args
     extra = [p.arg for p in (a.vararg, a.kwarg) if p is not None]
     return [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)] + extra
-
-
-class Flow:
-    """Where the value made by one statement may go: through names, attributes, containers, calls and branches."""
-
-    def __init__(self, start: Statement) -> None:
-        self.source, self.start = start.source, start
-        self.tainted: set[Key] = set()
-        self._taint(start)
-        changed = True
-        while changed:
-            before = len(self.tainted)
-            for statement in self.source.statements:
-                if self.read_by(statement):
-                    self._taint(statement)
-            changed = len(self.tainted) > before
-
-    def reaches(self, statement: Statement) -> bool:
-        """True when ``statement`` may use the value."""
-        return statement is self.start or self.read_by(statement)
-
-    def read_by(self, statement: Statement) -> bool:
-        """True when an expression of ``statement`` reads the value, or a branch that did decides whether it runs."""
-        if any(self._is_tainted(node, statement.function) for node in statement.walk()):
-            return True
-        for outer in statement.around:
-            branches = isinstance(outer.node, (ast.If, ast.While, ast.For, ast.Match))
-            if branches and (outer is self.start or any(self._is_tainted(n, outer.function) for n in outer.walk())):
-                return True
-        return False
-
-    def _is_tainted(self, node: ast.AST, function: Any) -> bool:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            return self.source.key(node.id, function) in self.tainted or ("returns", node.id) in self.tainted
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            return ("attribute", node.attr) in self.tainted or ("returns", node.attr) in self.tainted
-        if isinstance(node, ast.Call) and ("returns", "__call__") in self.tainted:
-            name, known = last_name(node.func), (*self.source.functions, *self.source.classes, *dir(builtins))
-            return name not in known and (isinstance(node.func, ast.Name) or _root(node.func) == "self")
-        return False
-
-    def _taint(self, statement: Statement) -> None:
-        function = statement.function
-        for target in statement.targets():
-            self._taint_target(target, function)
-        node = statement.node
-        if isinstance(node, ast.Return) and function is not None:
-            self.tainted.add(("returns", function.name))
-            if function.name in ("call", "forward"):  # what an object does when it is called
-                self.tainted.add(("returns", "__call__"))
-        for inner in statement.walk():
-            if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
-                self.tainted.add(("returns", function.name))
-            if isinstance(inner, ast.Call):
-                self._taint_call(inner, statement)
-
-    def _taint_target(self, target: Any, function: Any) -> None:
-        if isinstance(target, ast.Name):
-            if target.id not in self.source.imported:
-                self.tainted.add(self.source.key(target.id, function))
-        elif isinstance(target, ast.Attribute):
-            self.tainted.add(("attribute", target.attr))
-        elif isinstance(target, ast.Subscript):
-            self._taint_target(target.value, function)
-
-    def _taint_call(self, call: ast.Call, statement: Statement) -> None:
-        """A call hands tainted arguments on: to the parameters of a function of this file, or into a container."""
-        whole = statement is self.start
-        arguments = [(None, a) for a in call.args] + [(k.arg, k.value) for k in call.keywords]
-        hot = [
-            (i, name) for i, (name, value) in enumerate(arguments)
-            if whole or any(self._is_tainted(n, statement.function) for n in ast.walk(value))
-        ]  # fmt: skip
-        if not hot:
-            return
-        name = last_name(call.func)
-        if isinstance(call.func, ast.Attribute) and (name in _MUTATORS or self._may_change(call, statement)):
-            self._taint_target(call.func.value, statement.function)
-        if self._may_change(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
-            for value in call.args:
-                self._taint_target(value, statement.function)
-        wanted = "__init__" if name in self.source.classes else name
-        for function in self.source.functions.get(wanted, []):
-            names = parameters(function)
-            if names[:1] == ["self"]:
-                names = names[1:]
-            if any(isinstance(a, ast.Starred) for a in call.args):
-                self.tainted.update((id(function), n) for n in names)
-            for i, keyword in hot:
-                if keyword is not None:
-                    self.tainted.add((id(function), keyword))
-                elif i < len(names):
-                    self.tainted.add((id(function), names[i]))
-
-    def _may_change(self, call: ast.Call, statement: Statement) -> bool:
-        """Whether a call stands alone, as one that changes something does, and is not a mere print."""
-        alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
-        return alone and last_name(call.func) not in (*dir(builtins), *self.source.functions)

@@ -21,7 +21,7 @@ from ..elements import dtype_of_numpy
 from ..evidence import Origin, Ref, exits
 from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
-from ..record import Record, recording_of
+from ..record import Record, recording_of, released
 from ..tensor import EagerTensor, wrap
 from .chains import LONG, Chains
 
@@ -33,12 +33,22 @@ COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "sq
 class Place:
     """A line of the user's code; ``frames`` are the user's frames around it, innermost first."""
 
-    __slots__ = ("filename", "line", "column", "frames")
+    __slots__ = ("filename", "line", "frames")
 
     def __init__(self, frames: tuple[tuple[CodeType, int], ...]) -> None:
         self.frames = frames
         self.filename, self.line, _ = place_of(*frames[0])
-        self.column = _column(*frames[0])
+
+    @property
+    def column(self) -> int:
+        """The column, -1 when it is not known."""
+        return -1 if (column := self.span[2]) is None else column
+
+    @property
+    def span(self) -> tuple[int | None, ...]:
+        """The first and last line, the first and last column of what ran; of what is not known None."""
+        code, offset = self.frames[0]
+        return next(islice(code.co_positions(), offset // 2, None), (None,) * 4)
 
     def at(self, line: int) -> Place:
         """The same place with the first line of its statement."""
@@ -112,6 +122,8 @@ class Trace:
         if row is not None:
             return self.of_row(record, row)
         home = recording_of(tensor)
+        if home is None:
+            home = released(tensor)
         known = home is not None and (home.calls or home.leaves or home.tapes > 0 or tensor._lane is not None)
         if known and tensor._made is None:
             return self.of_row(home, tensor._row)
@@ -387,6 +399,10 @@ class Trace:
             return BY_CODE[op - FIRST_CODE].name
         return node.record.calls[a].primitive.name if op == CALL else ""
 
+    def is_number(self, node: Node) -> bool:
+        """True when a node is a Python number that was written in the program: one row for all its uses."""
+        return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
+
     def is_value(self, node: Node, value: Any) -> bool:
         """True when a node is this very tensor, or a state of this very variable."""
         if type(value) is EagerTensor:
@@ -456,12 +472,6 @@ class Trace:
 
 
 _COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
-
-
-def _column(code: CodeType, offset: int) -> int:
-    """The column of a bytecode offset, -1 when it is not known."""
-    found = next(islice(code.co_positions(), offset // 2, None), None)
-    return -1 if found is None or found[2] is None else found[2]
 
 
 def _custom(record: Any, call: Any) -> list[bool]:

@@ -1,4 +1,4 @@
-"""The sentences: what each cause means, and what mends it."""
+"""A finding in words, and the explanation that a user holds."""
 
 from __future__ import annotations
 
@@ -7,81 +7,11 @@ import sys
 from types import FrameType
 from typing import Any
 
-from ..frames import lines_of, user_frame
+from ..frames import cells, lines_of, user_frame
+from ..tensor import EagerTensor
+from .texts import TEXT
 
-_TEXT = {
-    # cause: (what happened, what mends it); {x} the source, {line} the place, {what} the operation or name
-    "not_watched": (
-        "{x} is a tensor that the tape does not watch, so what was computed from it{line} was not recorded for it.",
-        "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
-    ),
-    "watched_late": (
-        "{x} was used before the tape watched it: the watch{line} comes too late for what was computed earlier.",
-        "Move tape.watch({x}) to the top of the block, before {x} is used.",
-    ),
-    "not_trainable": (
-        "{x} is a variable made with trainable=False{line}, so no tape watches it by itself.",
-        "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
-    ),
-    "not_accessed_watched": (
-        "The tape has watch_accessed_variables=False, and nothing called tape.watch({x}) before its use{line}.",
-        "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
-    ),
-    "integer_dtype": (
-        "Gradients flow through floating-point values only, and the value here is {what}{line}.",
-        "Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.",
-    ),
-    "stop_gradient": (
-        "tf.stop_gradient{line} cuts the way from {x} to the target.",
-        "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
-    ),
-    "recording_paused": (
-        "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
-        "Move the line out of the stop_recording() block.",
-    ),
-    "outside_tape": (
-        "{what} ran outside the tape's with block{line}, so the tape does not know it.",
-        "Move the line into the with block.",
-    ),
-    "outside_tape reset": (
-        "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
-        "Call tape.reset() before the computation that you want to differentiate, or not at all.",
-    ),
-    "state": (
-        "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from.",
-        "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
-    ),
-    "left_through_numpy": (
-        "The value left TensorFlow's world{line} ({what}); what came back is a constant that knows nothing of {x}.",
-        "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float().",
-    ),
-    "rebound": (
-        "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used.",
-        "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
-    ),
-    "wrong_object": (
-        "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
-        "Pass the very tensor or variable that was used in the computation (and watch that one).",
-    ),
-    "independent": (
-        "The target was not computed from {x}: there is no path between them.",
-        "Use {x} in the computation of the target, or leave it out of the sources. "
-        'unconnected_gradients="zero" gives zeros instead of None.',
-    ),
-    "nondifferentiable_op": (
-        "{what}{line} has no derivative: its result does not change smoothly with its input.",
-        "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
-    ),
-    "no_gradient_registered": (
-        "No gradient is registered for {what}{line}.",
-        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
-    ),
-    "unused_layer": (
-        "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
-        "Call the layer in the computation, or leave its variables out of the sources.",
-    ),
-    "connected": ("The target depends on {x}, and the tape recorded how.", ""),
-}
+_MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
 
 
 class Explanation:
@@ -173,28 +103,22 @@ def where(filename: str | None, line: int) -> str:
 
 def _cell(filename: str) -> str | None:
     """The notebook cell behind a file name, empty for the one that runs now; None for a file."""
-    shell_module = sys.modules.get("IPython.core.interactiveshell")
-    try:
-        shell = shell_module.InteractiveShell._instance  # type: ignore[union-attr]
-        cells = shell.compile._filename_map
-        if filename not in cells:
-            return None
-        frame: FrameType | None = sys._getframe()
-        running = ""
-        while frame is not None:  # the outermost frame that is a cell
-            running = frame.f_code.co_filename if frame.f_code.co_filename in cells else running
-            frame = frame.f_back
-        return "" if filename == running else f"cell [{cells[filename]}]"
-    except AttributeError:
+    known = cells()
+    if filename not in known:
         return None
+    frame: FrameType | None = sys._getframe()
+    running = ""
+    while frame is not None:  # the outermost frame that is a cell
+        running = frame.f_code.co_filename if frame.f_code.co_filename in known else running
+        frame = frame.f_back
+    return "" if filename == running else f"cell [{known[filename]}]"
 
 
 def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseException | None = None) -> Explanation:
     """A finding in words."""
-    place = finding.place
-    answer = _say(finding.cause, place, finding.what, name_of(source, inquiry), source)
-    for other in finding.breaks:
-        answer.others.append(_say(other.cause, other.place, other.what, name_of(source, inquiry), source))
+    name = name_of(source, inquiry)
+    answer = _say(finding, name, source, inquiry)
+    answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     if finding.cause == "connected" and inquiry is not None:
         zero = inquiry_zero(inquiry, source)
         if zero:
@@ -233,12 +157,21 @@ def inquiry_zero(inquiry: Any, source: Any) -> str:
         return ""
 
 
-def _say(cause: str, place: Any, what: str, name: str, source: Any) -> Explanation:
+def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
+    """The words for a finding or a break."""
+    from .advice import Advice
+
+    cause, place = found.cause, found.place
     if cause in ("connected", "independent"):
         place = None
     at = "" if place is None else f" ({where(place.filename, place.line)})"
-    message, fix = _TEXT.get(f"{cause} {what}") or _TEXT[cause]
-    fields = {"x": name, "line": at, "what": what or "the value"}
+    try:
+        advice = Advice(cause, place, found.what, found.subject, source, inquiry)
+        kind, fields = advice.kind, advice.fields
+    except Exception:  # the words are less exact then
+        kind, fields = "", dict.fromkeys(("what", "code", "instead", "used", "function"), found.what)
+    message, fix = TEXT.get(f"{cause} {kind}") or TEXT[cause]
+    fields = {**fields, "x": name, "line": at, "what": fields["what"] or "the value"}
     message, fix = message.format(**fields), fix.format(**fields)
     return Explanation(cause, message, fix, place and place.filename, place and place.line)
 
@@ -248,7 +181,7 @@ def name_of(source: Any, inquiry: Any) -> str:
     try:
         for statement, place in inquiry.statements(inquiry.born(source)):
             name = statement.name_at(place.line, place.column)
-            if name:
+            if name and (type(source) is EagerTensor or statement.calls(*_MAKES)):
                 return name
     except Exception:
         pass

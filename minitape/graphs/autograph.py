@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import nest
 from ..errors import OpError
-from ..frames import own_file
+from ..frames import own_file, traced_file
 from ..primitives import TABLE
 from ..record import state
 from ..tensor import Tensor
@@ -291,7 +291,7 @@ def _rewritten(function: Any) -> Any:
 
 
 def _library(function: types.FunctionType) -> bool:
-    if own_file(function.__code__.co_filename):
+    if not traced_file(function.__code__.co_filename):
         return True
     module = function.__module__ or ""
     return module.split(".")[0] in _NOT_CONVERTED

@@ -19,7 +19,7 @@ from .. import dtypes
 from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
-from ..frames import own_file
+from ..frames import traced_file
 from ..invalid import unsupported
 from ..primitives import TABLE, Primitive
 from ..record import Record, state
@@ -49,7 +49,7 @@ _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
 def _caller() -> tuple[str, str | None]:
     """The function of minitape that the user called, and its ``name`` argument."""
     frame, last = sys._getframe(1), None
-    while frame is not None and own_file(frame.f_code.co_filename):
+    while frame is not None and not traced_file(frame.f_code.co_filename):
         frame, last = frame.f_back, frame
     if last is None:
         return "", None

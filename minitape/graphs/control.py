@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
+from ..evidence import planned
 from ..invalid import invalid
 from ..record import state
 from ..shape import TensorShape
@@ -180,6 +181,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     default = default or pairs[-1][1]
     index = convert_to_tensor(branch_index)
     if not is_symbolic_value(index):
+        planned(index)
         return functions.get(int(index.array), default)()
     count = max(functions) + 1
     bodies = [trace_body(functions.get(i, default), ()) for i in range(count)] + [trace_body(default, ())]

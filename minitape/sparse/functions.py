@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..evidence import decided
 from ..invalid import invalid
 from ..primitives import TABLE
 from ..slices import IndexedSlices
@@ -59,7 +60,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     there = array != (b"" if tensor.dtype.kind == "s" else 0)
     index = np.argwhere(there)
     flat = TABLE["reshape"](tensor, shape=(array.size,))
-    return sparse(index, pick(flat, np.flatnonzero(there.reshape(-1))), array.shape)
+    found = sparse(index, pick(flat, np.flatnonzero(there.reshape(-1))), array.shape)
+    decided(found.indices, (tensor,), "Where")
+    return found
 
 
 def eye(

@@ -99,3 +99,34 @@ def test_a_training_loop():
             loss = tf.reduce_mean((w * a - b) ** 2)
         w.assign_sub(0.5 * tape.gradient(loss, w))
     assert abs(float(w) - 3) < 1e-2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda w: D.from_tensor_slices(w * 2.0),
+        lambda w: D.from_tensor_slices(w),
+        lambda w: D.from_tensors(w * 2.0),
+        lambda w: D.from_tensors((w * 2.0, 1.0)).map(lambda a, b: a),
+        lambda w: D.from_tensor_slices([1.0, 2.0]).map(lambda v: v * w[0]),
+        lambda w: D.from_tensor_slices([[1.0, 2.0]]).batch(1).map(lambda v: v * w),
+    ],
+)
+def test_no_tape_sees_into_a_dataset(made):
+    # as in TensorFlow, where it runs beside the program; what is computed from its elements is recorded
+    w = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        total = sum(tf.reduce_sum(e) for e in made(w))
+        used = sum(tf.reduce_sum(e * w) for e in made(w))
+        folded = D.from_tensor_slices([1.0, 2.0]).reduce(0.0, lambda s, v: s + v * w[0])
+    assert tape.gradient(total, w) is None and tape.gradient(folded, w) is None
+    assert tape.gradient(used, w) is not None
+    assert tape.explain(total, w).cause in ("nondifferentiable_op", "outside_tape")
+
+
+def test_an_element_is_not_the_tensor_that_was_given():
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = sum(tf.reduce_sum(e) for e in D.from_tensors(x))
+    assert tape.gradient(y, x) is None

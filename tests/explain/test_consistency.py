@@ -6,6 +6,7 @@ import linecache
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -99,3 +100,24 @@ def test_agrees_with_gradient(start: int) -> None:
         assert [e.connected for e in early] == [g is not None for g in grads], code
         assert [(e.cause, e.line) for e in early] == [(e.cause, e.line) for e in late], code
         assert not any("explain failed" in e.message for e in [*early, *late]), code
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, [[0.5, 0.1], [0.2, 0.4]], np.ones((300, 300), np.float32)], ids=["one", "few", "many"]
+)
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("read", [False, True])
+def test_a_value_of_a_released_recording_says_where_it_came_from(value, persistent, read) -> None:
+    """A hidden state that is kept from the step before: recorded by a tape that is gone."""
+    w, v = tf.Variable(value), tf.Variable(value)
+    with tf.GradientTape(persistent=persistent) as tape:
+        h = tf.tanh(w * 2.0)
+        y = tf.reduce_sum(h * v)
+    if read:
+        tape.gradient(y, w), h.numpy()
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(h * v)
+    if read:
+        h.numpy()
+    assert [why.cause for why in tape.explain(y, [w, v])] == ["outside_tape", "connected"]
+    assert [g is None for g in tape.gradient(y, [w, v])] == [True, False]

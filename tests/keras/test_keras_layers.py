@@ -192,6 +192,27 @@ def test_layers_are_differentiable(layer, shape):
 # -- weights ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: tf.keras.layers.Dense(2), (2, 3)),
+        (lambda: tf.keras.layers.Dense(2), (2, 3, 4)),
+        (lambda: tf.keras.layers.LayerNormalization(), (2, 3)),
+        (lambda: tf.keras.layers.BatchNormalization(), (2, 3)),
+        (lambda: tf.keras.layers.Flatten(), (2, 3, 4)),
+        (lambda: tf.keras.layers.Conv2D(2, 2), (1, 4, 4, 2)),
+        (lambda: tf.keras.layers.LSTM(2), (2, 3, 4)),
+        (lambda: tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)]), (2, 3)),
+    ],
+)
+def test_a_layer_takes_a_variable(make, shape):
+    # an image that is optimised is a tf.Variable, which has no ndim
+    layer, x = make(), tf.Variable(tf.random.normal(shape))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(layer(x) ** 2)
+    assert tape.gradient(y, x).shape == shape
+
+
 def test_a_layer_is_built_at_its_first_call():
     layer = L.Dense(2)
     assert not layer.built and layer.weights == []

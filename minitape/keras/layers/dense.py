@@ -78,7 +78,7 @@ class Dense(KernelAndBias):
             inputs = tf.cast(inputs, self.dtype)
         if getattr(inputs, "_composite", False):
             out = tf.sparse.sparse_dense_matmul(tf.cast(inputs, self.dtype), kernel)
-        elif inputs.ndim == 2:
+        elif len(inputs.shape) == 2:  # a variable has no ndim
             out = tf.matmul(inputs, kernel)
         else:
             out = tf.tensordot(inputs, kernel, 1)

@@ -71,7 +71,7 @@ class BatchNormalization(ScaleAndOffset):
         """The normalised inputs."""
         import minitape as tf
 
-        rank = inputs.ndim
+        rank = len(inputs.shape)
         keep = self.axis % rank
         kind = base.result_type(inputs.dtype.name, "float32")
         inputs = base.convert(inputs, kind)
@@ -159,7 +159,7 @@ class LayerNormalization(ScaleAndOffset):
         """The normalised inputs."""
         import minitape as tf
 
-        axes, given = self._axes(inputs.ndim), inputs.dtype.name
+        axes, given = self._axes(len(inputs.shape)), inputs.dtype.name
         kind = base.result_type(given, "float32")
         x = base.convert(inputs, kind)
         mean, variance = tf.nn.moments(x, axes, keepdims=True)

@@ -32,7 +32,7 @@ class Flatten(_Shaping):
         """The reshaped inputs."""
         import minitape as tf
 
-        rank = inputs.ndim
+        rank = len(inputs.shape)
         if self.data_format == "channels_first" and rank > 1:
             inputs = tf.transpose(inputs, (0, *range(2, rank), 1))
         return tf.reshape(inputs, (inputs.shape[0], math.prod(tuple(inputs.shape)[1:])))

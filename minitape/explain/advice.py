@@ -1,0 +1,255 @@
+"""What exactly happened at a break, and what to write instead: from the operation and the text that stands there."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+from ..evidence import Origin
+from ..frames import user_frame
+from .source import Statement, last_name
+from .trace import Place
+from .words import where
+
+_OPS = {
+    "step": "Round Floor Ceil Rint FloorDiv Sign",
+    "choice": "ArgMax ArgMin TopKV2 Where LowerBound UpperBound",
+    "truth": "Greater GreaterEqual Less LessEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf IsFinite "
+             "InTopKV2 ApproximateEqual All Any",
+    "sample": "Multinomial RandomShuffle RandomPoissonV2 StatelessMultinomial RandomIndexShuffle",
+    "shape": "Shape Size Rank ZerosLike OnesLike",
+    "count": "HistogramFixedWidth Bincount",
+    "data": "tf.data",
+}  # fmt: skip
+_KIND_OF_OP = {op: kind for kind, ops in _OPS.items() for op in ops.split()}
+_EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "int()", "complex": "complex()",
+          "bool": "bool()", "index": "an index"}  # fmt: skip
+_RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
+            "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
+            "py_func": "function"}  # fmt: skip
+_OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
+          "amax": "tf.reduce_max", "amin": "tf.reduce_min", "absolute": "tf.abs", "power": "tf.pow", "clip":
+          "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
+          "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
+          **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
+_OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
+                "convert_to_tensor", "value", "read_value"}  # fmt: skip
+_LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
+
+
+class Advice:
+    """The kind of a break, and what its sentences may name: ``fields`` are code, instead, used, function."""
+
+    def __init__(self, cause: str, place: Any, what: str, subject: Any, source: Any, inquiry: Any) -> None:
+        self.place, self.what, self.subject, self.source, self.inquiry = place, what, subject, source, inquiry
+        self.fields = {"what": what, "code": "", "instead": "", "used": "", "function": ""}
+        self.statement: Statement | None = None
+        self.call: ast.expr | None = None
+        if place is not None and inquiry is not None:
+            self.statement = next((s for s, at in inquiry.statements(place) if at.frames == place.frames), None)
+            if self.statement is not None:
+                self.call = self.statement.expression(place.span)
+        look = getattr(self, f"_{cause}", None)
+        self.kind: str = "" if look is None or (inquiry is None and not self._plain_target()) else look()
+
+    # -- one for each cause that has kinds ----------------------------------------------------------------------------
+
+    def _nondifferentiable_op(self) -> str:
+        self._name_operation()
+        return "hits" if "accuracy" in self.fields["what"] else _KIND_OF_OP.get(self.what, "")
+
+    def _no_gradient_registered(self) -> str:
+        self._name_operation()
+        return ""
+
+    def _integer_dtype(self) -> str:
+        if self.subject is self.source:
+            return "source"
+        if self.what in ("AsString", "StringToNumber", "string"):
+            return "text"
+        node = self.subject
+        return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
+
+    def _plain_target(self) -> bool:
+        return self.what.startswith("the target is")
+
+    def _left_through_numpy(self) -> str:
+        if self._plain_target():
+            self.fields["what"] = self.what.removeprefix("the target is ")
+            return "target"
+        self.fields["what"] = _EXITS.get(self.what, self.what)
+        name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
+        self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
+        if name in _RETURNS:
+            return _RETURNS[name]
+        if self.what == "tf.numpy_function":
+            self.fields["code"] = self.what
+            return "function"
+        if self.what in ("bool", "index"):
+            return "choice" if self.what == "bool" else "index"
+        self.fields["instead"] = self._in_tensorflow()
+        return "instead" if self.fields["instead"] else ""
+
+    def _state(self) -> str:
+        kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
+        if kind == "variable":
+            return "variable"
+        inner = [type(owner).__mro__ for owner in self._holder()]
+        names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
+        if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
+            return "metric"
+        optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
+        return "optimizer" if optimizes else ""
+
+    def _outside_tape(self) -> str:
+        if self.what == "reset":
+            return "reset"
+        if self.what == "gradient":
+            func = self.call.func if isinstance(self.call, ast.Call) else None
+            named = func.value if isinstance(func, ast.Attribute) else None
+            itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
+            return "itself" if itself else "gradient"
+        self._name_operation()
+        enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
+        if not enters or not isinstance(self.subject, Origin):
+            return ""
+        if self.subject.when > min(when for _, _, when, _ in enters):
+            return "after" if len(enters) == 1 and self._stands_behind(enters[0][3]) else ""
+        function = None if self.statement is None else self.statement.function
+        if function is not None and function.name in ("__init__", "build"):
+            self.fields["function"] = function.name
+            return "setup"
+        return "before"
+
+    def _not_trainable(self) -> str:
+        made = self.statement is not None and self.statement.calls("Variable", "add_weight")
+        return "" if made else "layer"
+
+    def _rebound(self) -> str:
+        if self.what == "of the variable" and self.statement is not None and self.statement.binds():
+            self.fields["what"] = self.statement.binds()[0]
+        self.fields["instead"] = self._assignment()
+        return "assign" if self.fields["instead"] else ""
+
+    def _wrong_object(self) -> str:
+        born = self.inquiry.born(self.source)
+        copied = born is not None and self.place is not None and born.frames == self.place.frames
+        return "watch" if self.what == "watch" else "copy" if copied else ""
+
+    def _independent(self) -> str:
+        node = self.inquiry.starts[0] if self.inquiry.starts else None
+        if node is None or self.source is None:
+            return ""
+        derived = self.inquiry.trace.place(node)
+        if derived is not None and self._is_gradient(derived):
+            return "derivative"
+        if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
+            at = self.inquiry.trace.birth(node)
+            self.fields["used"] = "" if at is None else f" on {where(at.filename, at.line)}"
+            return "constant"
+        at = self.inquiry.last_use(self.source)
+        self.fields["used"] = "" if at is None else where(at.filename, at.line)
+        return "" if at is None else "used"
+
+    # -- what is there ------------------------------------------------------------------------------------------------
+
+    def _name_operation(self) -> None:
+        """Names an operation as the user wrote it, where that is a function of a module or an operator."""
+        call = self.call
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self.statement is not None:
+            root = call.func
+            while isinstance(root, ast.Attribute):
+                root = root.value  # type: ignore[assignment]
+            if isinstance(root, ast.Name) and self._is_namespace(root.id):
+                self.fields["what"] = ast.unparse(call.func)
+        elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp)):
+            text = ast.unparse(call)
+            if len(text) <= 40:
+                self.fields["what"] = text
+
+    def _is_namespace(self, name: str) -> bool:
+        """Whether a name stands for a module: imported, or bound nowhere."""
+        source = self.statement.source  # type: ignore[union-attr]
+        return name in source.imported or (name not in source.bound and name != "self")
+
+    def _is_cast(self, node: Any) -> bool:
+        return self.inquiry.trace.label(node) == "cast"
+
+    def _is_gradient(self, place: Any) -> bool:
+        statement = next((s for s, _ in self.inquiry.statements(place)), None)
+        return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
+
+    def _holder(self) -> list[Any]:
+        """The object that holds the variable which was changed."""
+        from .owners import owner_of
+
+        variable = self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+        owner = None if variable is None else owner_of(variable)
+        return [] if owner is None else [owner]
+
+    def _stands_behind(self, frames: Any) -> bool:
+        """Whether the place, or a call that led to it, stands behind the with block that begins at ``frames``."""
+        block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
+        return block is not None and any(
+            name == block.filename and line > block.last for name, line in self.place.outer()
+        )  # fmt: skip
+
+    def _in_tensorflow(self) -> str:
+        """TensorFlow's function for the one of NumPy or math by which a value left; empty when there is none."""
+        if not isinstance(self.call, ast.Call) or not isinstance(self.call.func, ast.Attribute):
+            return ""
+        text = ast.unparse(self.call.func)
+        root, _, name = text.partition(".")
+        module = self.statement.source.imported.get(root, "") if self.statement is not None else ""
+        if module not in ("numpy", "math"):
+            return ""
+        if name in _OTHER:
+            return _OTHER[name]
+        return next((path for path in (f"tf.{name}", f"tf.math.{name}") if _exists(path)), "")
+
+    def _assignment(self) -> str:
+        """The statement that bound a name anew, written as a change of the variable."""
+        node = None if self.statement is None else self.statement.node
+        if not isinstance(node, (ast.Assign, ast.AugAssign)) or len(self.statement.targets()) != 1:  # type: ignore[union-attr]
+            return ""
+        name = ast.unparse(self.statement.targets()[0])  # type: ignore[union-attr]
+        value: ast.expr = node.value
+        called = last_name(value.func) if isinstance(value, ast.Call) else ""
+        if called.startswith("assign"):
+            return ast.unparse(value)
+        if isinstance(value, _LISTS) or called in _OTHER_SHAPE or not self.inquiry.held_variable(self.statement):
+            return ""
+        step = node.op if isinstance(node, ast.AugAssign) else None
+        if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
+            step, value = value.op, value.right
+        if isinstance(step, (ast.Sub, ast.Add)):
+            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({ast.unparse(value)})"
+        elif isinstance(node, ast.AugAssign):
+            return ""
+        elif isinstance(value, ast.Call) and called == "Variable" and value.args:
+            text = f"{name}.assign({ast.unparse(value.args[0])})"
+        else:
+            text = f"{name}.assign({ast.unparse(node.value)})"
+        return text if len(text) <= 70 else ""
+
+
+def _exists(path: str) -> bool:
+    """Whether minitape has a name, written as the user writes it: ``tf.math.log``."""
+    import minitape
+
+    found: Any = minitape
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found is not None
+
+
+def _value_of(name: str) -> Any:
+    """What the user's code that asks calls ``name``; None when it is not there."""
+    frame = user_frame(sys._getframe(1))
+    while frame is not None:
+        for space in (frame.f_locals, frame.f_globals):
+            if name in space:
+                return space[name]
+        frame = frame.f_back
+    return None

@@ -1,0 +1,220 @@
+"""The sentences of `explain`: what each cause means, and what mends it.
+
+A key is a cause, or a cause and a kind of it (see :mod:`advice`). In the sentences {x} is the source, {line} the place in
+brackets, {what} the operation or name, {code} the expression or the statement there, {instead} what to write for it.
+"""
+
+from __future__ import annotations
+
+_NUMPY = "The value left TensorFlow's world by {what}{line}; what came back is a constant that knows nothing of {x}."
+_STATE = "{what}{line} stored a value in a variable. A variable is state: it does not know where its value came from."
+_FLAT = "{what}{line} has no derivative: its result does not change smoothly with its input."
+_OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not know it."
+_REBOUND = (
+    "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
+)
+_TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
+
+TEXT = {
+    # cause: (what happened, what mends it)
+    "not_watched": (
+        "{x} is a tensor that the tape does not watch, so what was computed from it{line} was not recorded for it.",
+        "Call tape.watch({x}) inside the block before {x} is used, or make it a tf.Variable.",
+    ),
+    "watched_late": (
+        "{x} was used before the tape watched it: the watch{line} comes too late for what was computed earlier.",
+        "Move tape.watch({x}) to the top of the block, before {x} is used.",
+    ),
+    "not_trainable": (
+        "{x} is a variable made with trainable=False{line}, so no tape watches it by itself.",
+        "Call tape.watch({x}) at the top of the block, or create the variable with trainable=True.",
+    ),
+    "not_trainable layer": (
+        "{x} is a variable of a layer{line} that is not to be trained, so no tape watches it by itself.",
+        "Ask for the gradients of the layer's trainable_variables. For this one call tape.watch({x}) at the top of the block.",
+    ),
+    "not_accessed_watched": (
+        "The tape has watch_accessed_variables=False, and nothing called tape.watch({x}) before its use{line}.",
+        "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
+    ),
+    "integer_dtype": (
+        "Gradients flow through floating-point values only, and the value here is {what}{line}.",
+        "Use a float: write 10.0 instead of 10, pass dtype=tf.float32, or leave out the cast.",
+    ),
+    "integer_dtype source": (
+        "Gradients flow through floating-point values only, and {x} is {what}{line}.",
+        "Make {x} a float: write 10.0 instead of 10, or pass dtype=tf.float32.",
+    ),
+    "integer_dtype cast": (
+        "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
+        "Leave out the cast, or use the float for everything that is to be differentiated.",
+    ),
+    "integer_dtype text": (
+        "Gradients flow through floating-point values only, and the value becomes text{line}.",
+        "Keep the number: a text has no derivative, also when it is read as a number again.",
+    ),
+    "stop_gradient": (
+        "tf.stop_gradient{line} cuts the way from {x} to the target.",
+        "Leave out tf.stop_gradient, or apply it only to the part that should count as a constant.",
+    ),
+    "recording_paused": (
+        "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
+        "Move the line out of the stop_recording() block.",
+    ),
+    "outside_tape": (_OUTSIDE, "Move the line into the with block."),
+    "outside_tape before": (
+        "{what} ran before the tape's with block began{line}, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "outside_tape after": (
+        "{what} ran after the tape's with block had ended{line}, so the tape does not know it.",
+        "Move the line into the with block.",
+    ),
+    "outside_tape setup": (
+        "{what} ran before the tape's with block began{line}: {function} runs once, not each time.",
+        "Compute it where it is used, inside the block: in call, __call__ or the function that the block calls.",
+    ),
+    "outside_tape gradient": (
+        "The gradient was computed outside the tape's with block{line}, so the tape does not know how.",
+        "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",
+    ),
+    "outside_tape itself": (
+        "A tape does not record the gradient that it computes itself{line}.",
+        "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",
+    ),
+    "outside_tape reset": (
+        "tape.reset(){line} dropped what had been recorded before it, and with it the way from {x} to the target.",
+        "Call tape.reset() before the computation that you want to differentiate, or not at all.",
+    ),
+    "state": (
+        _STATE,
+        "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
+    ),
+    "state variable": (
+        "tf.Variable{line} made a new variable of the value. A variable is state: it does not know where its value came "
+        "from.",
+        "Leave out tf.Variable and keep the tensor.",
+    ),
+    "state metric": (
+        "A metric{line} adds its values up in variables, and its result does not know where they came from.",
+        "Differentiate a loss (tf.keras.losses) or the value itself, and keep the metric for reports.",
+    ),
+    "state optimizer": (
+        "The optimizer's step{line} stored new values in variables. A variable is state: it does not know where its value "
+        "came from.",
+        "To differentiate through a step compute the new weights as tensors, w - rate * g, and use those.",
+    ),
+    "left_through_numpy": (_NUMPY, _TENSORS),
+    "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
+    "left_through_numpy predict": (
+        "{code}{line} returns NumPy arrays, or plain numbers: constants that know nothing of {x}.",
+        "Call the model itself inside the block, model(x), and compute the loss from its result.",
+    ),
+    "left_through_numpy weights": (
+        "{code}{line} returns NumPy copies of the weights: constants that know nothing of {x}.",
+        "Use the variables themselves: layer.kernel, model.trainable_variables.",
+    ),
+    "left_through_numpy choice": (
+        "Python asked for the truth of the value{line}: which branch runs depends on {x}, but no gradient passes a choice.",
+        "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid.",
+    ),
+    "left_through_numpy index": (
+        "The value was used as an index or a size{line}, and no gradient passes those.",
+        "Weight all the candidates instead, for example with tf.nn.softmax, or train what the index is computed from.",
+    ),
+    "left_through_numpy function": (
+        "{code}{line} runs NumPy code, which no tape follows.",
+        "Write it with tf operations, also inside tf.py_function, or give it a derivative with tf.custom_gradient.",
+    ),
+    "left_through_numpy target": (
+        "The target is no tensor: {what}, which does not know what it was computed from.",
+        "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
+    ),
+    "rebound": (
+        _REBOUND,
+        "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
+    ),
+    "rebound assign": (
+        _REBOUND,
+        "Keep the variable and change its value: write {instead}. Or give the new value another name.",
+    ),
+    "wrong_object": (
+        "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
+        "Pass the very tensor or variable that was used in the computation (and watch that one).",
+    ),
+    "wrong_object copy": (
+        "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
+        "Pass the very tensor or variable that was used in the computation, or compute the target from {x}.",
+    ),
+    "wrong_object watch": (
+        "tape.watch{line} was given another object than {x}: a copy or an equal value is not the same object.",
+        "Watch {x} itself, before it is used: tape.watch({x}).",
+    ),
+    "independent": (
+        "The target was not computed from {x}: there is no path between them.",
+        "Use {x} in the computation of the target, or leave it out of the sources. "
+        'unconnected_gradients="zero" gives zeros instead of None.',
+    ),
+    "independent used": (
+        "The target was not computed from {x}: {x} was used ({used}), but nothing that was computed from it there leads to "
+        "the target.",
+        "Use that result in the computation of the target, or leave {x} out of the sources. "
+        'unconnected_gradients="zero" gives zeros instead of None.',
+    ),
+    "independent constant": (
+        "The target is a constant made{used}: it was not computed from {x}, nor from anything else.",
+        "Compute the target from {x} with tf operations, inside the with block.",
+    ),
+    "independent derivative": (
+        "The target is a derivative, and {x} is not in it: what was differentiated is linear in {x}, or has no {x}.",
+        'A linear function has the second derivative 0, which TensorFlow gives as None: ask with '
+        'unconnected_gradients="zero", or leave {x} out of the sources.',
+    ),
+    "nondifferentiable_op": (
+        _FLAT,
+        "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
+    ),
+    "nondifferentiable_op step": (
+        _FLAT,
+        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient(tf.round(x) - x), or leave it out "
+        "while training.",
+    ),
+    "nondifferentiable_op choice": (
+        "{what}{line} has no derivative: it gives places, not values.",
+        "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy.",
+    ),
+    "nondifferentiable_op truth": (
+        "{what}{line} has no derivative: it is true or false, and jumps in between.",
+        "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy can not be trained on.",
+    ),
+    "nondifferentiable_op hits": (
+        "{what}{line} has no derivative: it counts hits.",
+        "Train on a loss (tf.keras.losses), such as a cross-entropy, and keep the accuracy for reports.",
+    ),
+    "nondifferentiable_op sample": (
+        "{what}{line} draws at random, and no gradient passes to what was drawn from.",
+        "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
+        "mu + sigma * noise, Gumbel-softmax.",
+    ),
+    "nondifferentiable_op shape": (
+        "{what}{line} depends on the shape of its input alone, not on the values.",
+        "Compute with the values of {x} themselves.",
+    ),
+    "nondifferentiable_op count": (
+        "{what}{line} counts, and counts jump.",
+        "Use a smooth count: a sum of tf.sigmoid, or of tf.exp(-(x - centre) ** 2) for each bin.",
+    ),
+    "nondifferentiable_op data": (
+        "A dataset runs beside the program, where no tape follows{line}.",
+        "Give the dataset the data alone, and compute inside the block from its elements.",
+    ),
+    "no_gradient_registered": (
+        "No gradient is registered for {what}{line}.",
+        "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
+    ),
+    "unused_layer": (
+        "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
+        "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
+    "connected": ("The target depends on {x}, and the tape recorded how.", ""),
+}  # fmt: skip

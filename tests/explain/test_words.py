@@ -1,0 +1,129 @@
+"""What `explain` says: the operation as the user wrote it, and what to write instead."""
+
+from __future__ import annotations
+
+import linecache
+from string import Formatter
+
+import pytest
+
+import minitape as tf
+from minitape.explain.texts import TEXT
+
+BEGIN = "import numpy as np\nimport math\nx = tf.Variable([0.3, 1.2])\n"
+
+
+def explained(body: str, before: str = "", after: str = ""):
+    """The answer for ``y`` and ``x`` of a program with ``body`` in its block."""
+    inside = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"{BEGIN}{before}\nwith tf.GradientTape(persistent=True) as tape:\n{inside}{after}\nwhy = tape.explain(y, x)\n"
+    name = f"<words {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"tf": tf}
+    exec(compile(text, name, "exec"), space)
+    return space["why"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "fix"),
+    [
+        ("y = tf.round(x)", "tf.round", "tf.stop_gradient(tf.round(x) - x)"),
+        ("y = tf.argmax(x)", "tf.argmax", "tf.nn.softmax"),
+        ("y = tf.cast(x > 0.5, tf.float32)", "x > 0.5", "tf.sigmoid"),
+        ("y = tf.ones_like(x)", "the shape", "values"),
+        ("y = tf.random.shuffle(x)", "at random", "log-probability"),
+        ("y = tf.cast(tf.histogram_fixed_width(x, [0.0, 1.0]), tf.float32)", "counts", "smooth count"),
+        ("y = tf.keras.metrics.binary_accuracy([1.0, 0.0], x)", "hits", "loss"),
+        ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
+        ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32", "cast"),
+        ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
+        ("y = tf.constant(np.mean(x)) * 2.0", "NumPy", "tf.reduce_mean instead of np.mean"),
+        ("y = tf.constant(math.exp(x[0])) * 2.0", "float()", "tf.exp instead of math.exp"),
+        ("y = tf.constant(x.numpy()) * 2.0", ".numpy()", "tf operations"),
+        ("y = tf.constant(1.0 if x[0] > 0 else 2.0) * 2.0", "x[0] > 0", "tf.sigmoid"),
+        ("y = tf.numpy_function(np.square, [x], tf.float32) * 2.0", "tf.numpy_function", "tf.py_function"),
+        ("y = tf.Variable(x * 2.0) * 2.0", "new variable", "keep the tensor"),
+        ("m = tf.keras.metrics.Mean()\nm.update_state(x)\ny = m.result()", "A metric", "loss"),
+        ("z = x * 2.0\ny = tf.constant(1.0) * 2.0", "x was used", "that result"),
+        ("y = tf.constant(1.0)", "is a constant", "with tf operations"),
+        ("y = float(tf.reduce_sum(x))", "no tensor: a plain float", "the tensor itself"),
+    ],
+)
+def test_in_the_block(body: str, said: str, fix: str) -> None:
+    why = explained(body)
+    assert not why.connected
+    assert said in why.message, str(why)
+    assert fix in why.fix, str(why)
+
+
+def test_before_the_block() -> None:
+    why = explained("y = h * 2.0", before="h = tf.exp(x)")
+    assert why.message.startswith("tf.exp ran before the tape's with block began (")
+
+
+def test_after_the_block() -> None:
+    why = explained("z = x * 2.0", after="y = tf.exp(z)")
+    assert why.message.startswith("tf.exp ran after the tape's with block had ended (")
+
+
+def test_in_another_thread_is_neither_before_nor_after() -> None:
+    threads = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n"
+    why = explained(threads + "    y = pool.submit(lambda: x * 2.0).result()")
+    assert why.message.startswith("x * 2.0 ran outside the tape's with block (")
+
+
+def test_what_runs_once() -> None:
+    net = "class Net:\n    def __init__(self):\n        self.w = x * 3.0\nnet = Net()"
+    why = explained("y = net.w * 2.0", before=net)
+    assert "__init__ runs once" in why.message and "in call" in why.fix
+
+
+def test_a_tape_does_not_record_its_own_gradient() -> None:
+    why = explained("z = x ** 3", after="y = tape.gradient(z, x)")
+    assert "computes itself" in why.message and "nest two tapes" in why.fix
+
+
+def test_second_derivative_of_what_is_linear() -> None:
+    why = explained("with tf.GradientTape() as inner:\n    z = x * 3.0\ny = inner.gradient(z, x)")
+    assert why.cause == "independent" and "linear in x" in why.message
+
+
+@pytest.mark.parametrize(
+    ("update", "fix"),
+    [
+        ("x = x - 0.1 * x", "x.assign_sub(0.1 * x)"),
+        ("x = x + 0.1", "x.assign_add(0.1)"),
+        ("x = x.assign_sub([0.1, 0.1])", "x.assign_sub([0.1, 0.1])"),
+        ("x = tf.clip_by_value(x, 0.0, 1.0)", "x.assign(tf.clip_by_value(x, 0.0, 1.0))"),
+    ],
+)
+def test_a_variable_that_was_replaced(update: str, fix: str) -> None:
+    why = explained("y = x * 2.0", before=update)
+    assert why.cause == "rebound" and f"write {fix}." in why.fix
+
+
+def test_a_variable_does_not_take_another_shape() -> None:
+    why = explained("y = x * 2.0", before="x = tf.reshape(x, [2, 1])")
+    assert why.cause == "rebound" and "another name" in why.fix and "tf.reshape" not in why.fix
+
+
+def test_a_copy() -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = x * 2.0
+    first = x[0]
+    assert "first is an object of its own" in tape.explain(y, first).message
+
+
+def test_weights_of_keras_layers_have_their_names() -> None:
+    layer = tf.keras.layers.Dense(1, name="head")
+    with tf.GradientTape() as tape:
+        out = layer(tf.ones([1, 2]))
+    assert "head/kernel" in tape.explain(out, layer.kernel).message
+
+
+def test_every_sentence_can_be_said() -> None:
+    fields = {"x", "line", "what", "code", "instead", "used", "function"}
+    for key, sentences in TEXT.items():
+        for text in sentences:
+            assert {name for _, name, _, _ in Formatter().parse(text) if name is not None} <= fields, key
