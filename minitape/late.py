@@ -55,7 +55,7 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     if wide or type(home) is Wide:
         if not hot:
             return None
-        plain = bool(primitive.code) and all(s == shape or s == () for s in shapes)  # a row of four integers
+        plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
         return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
     row = _call(record, primitive, tuple(rows), attrs, hot, site)
     if not hot:

@@ -17,6 +17,7 @@ from . import dtypes
 from .evidence import born
 from .invalid import invalid
 from .lane import Wide
+from .late import put_off
 from .primitives import TABLE, Primitive
 from .primitives.blocks import LARGE as BLOCKS
 from .quiet import hush, restore
@@ -248,6 +249,19 @@ def _alike(a: Any, b: Any) -> bool:
     return x.shape[x.ndim - y.ndim :] == y.shape if x.ndim else True
 
 
+def _broadcast(primitive: Primitive, a: Any, b: Any) -> EagerTensor | None:
+    """The result of an operation on float arrays of unlike shapes that is put off; None where more is to be asked."""
+    record = state.record
+    if state.graph is not None or type(a) is not EagerTensor or type(b) is not EagerTensor or record.watchers:  # type: ignore[union-attr]
+        return None
+    x = a._value if a._lane is None else a._lane
+    y = b._value if b._lane is None else b._lane
+    if x.shape == y.shape or not x.shape or not y.shape or x.dtype is not y.dtype or x.dtype.type not in REALS:
+        return None
+    place = put_off(record, primitive, (a, b), {})  # type: ignore[arg-type]
+    return None if place is None else tensor_of_row(*place)
+
+
 def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTensor:
     """The result of an operation on plain floats outside any recording: what ``apply`` does, without its questions."""
     before = hush()
@@ -267,6 +281,9 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
     arithmetic = name in ARITHMETIC
 
     def run(a: Any, b: Any) -> Any:
+        made = _broadcast(primitive, a, b) if arithmetic and state.record is not None else None
+        if made is not None:
+            return made
         if arithmetic and _alike(a, b):
             outside = state.record is None and state.graph is None
             return _computed(primitive, a, b) if outside else apply(primitive, (a, b), {})

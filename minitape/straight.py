@@ -271,7 +271,7 @@ class _Writer:
             step.arrays = [label for n, label in names.items() if self._shape(rows[n])]
             parts = {n: f"b{label}" if self._shape(rows[n]) else label for n, label in names.items()}
             step.share = self._filled(text, row, inputs, **parts)
-        return [step]
+        return [*steps, step]
 
     def _same_shares(self, primitive: Any, row: int, to: int) -> bool:
         """Whether an operation on one small value, taken twice, hands the same on to it twice: ``x * x`` does."""
