@@ -104,6 +104,7 @@ class Graph(Record):
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
         self.collections: dict[str, list[Any]] = {}
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
+        self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
@@ -135,6 +136,7 @@ class Graph(Record):
             outer.open, outer.frame = False, None  # type: ignore[union-attr]
         state.record, state.graph, state.by, state.token = self, self, None, object()
         if state.graph is not saved[2]:
+            self.tapes_around = state.tapes
             state.tapes = []
         try:
             yield self
@@ -357,11 +359,11 @@ class Graph(Record):
 
     # -- variables ----------------------------------------------------------------------------------------------------
 
-    def read(self, variable: Any) -> Any:
-        """A variable's value at this point of the graph."""
+    def read(self, variable: Any, tapes: Any = None) -> Any:
+        """A variable's value at this point of the graph, watched by ``tapes``: those that are open, if None."""
         from .effects import read
 
-        return read(self, variable)
+        return read(self, variable, state.tapes if tapes is None else tapes)
 
     def assign(self, variable: Any, tensor: Any, how: str, delta: Any = None) -> Any:
         """An assignment at this point of the graph."""
