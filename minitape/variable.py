@@ -352,9 +352,8 @@ class ResourceVariable(Variable):
         return Reference(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._read()._text(repr)}>"
-        )
+        value = f", numpy={self._read()._text(repr)}" if state.graph is None else ""  # a graph knows no values
+        return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
     def __iter__(self) -> Any:
         return iter(self._read())
