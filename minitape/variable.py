@@ -240,7 +240,7 @@ class ResourceVariable(Variable):
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
                           f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
         if state.graph is not None:
-            return state.graph.assign(self, None, how, delta)
+            return state.graph.assign(self, delta, how, read_value)
         old, change = self._state.array, delta.array
         if change.shape != old.shape:
             show = [",".join(map(str, v.shape)) for v in (old, change)]
@@ -255,7 +255,7 @@ class ResourceVariable(Variable):
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         if state.graph is not None:
-            return state.graph.assign(self, tensor, how, delta)
+            return state.graph.assign(self, tensor, how, read_value)
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, None))

@@ -359,17 +359,23 @@ class Graph(Record):
 
     # -- variables ----------------------------------------------------------------------------------------------------
 
-    def read(self, variable: Any, tapes: Any = None) -> Any:
-        """A variable's value at this point of the graph, watched by ``tapes``: those that are open, if None."""
+    def read(self, variable: Any, tapes: Any = None, accessed: bool = True) -> Any:
+        """A variable's value at this point of the graph.
+
+        ``tapes`` (those that are open, if None) watch it when they watch the variable; when it is ``accessed`` they
+        begin to watch a trainable one.
+        """
         from .effects import read
 
-        return read(self, variable, state.tapes if tapes is None else tapes)
+        return read(self, variable, state.tapes if tapes is None else tapes, accessed)
 
-    def assign(self, variable: Any, tensor: Any, how: str, delta: Any = None) -> Any:
-        """An assignment at this point of the graph."""
+    def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
+        """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
         from .effects import assign
+        from .variables import AssignedVariable
 
-        return assign(self, variable, tensor if delta is None else delta, how)
+        made = assign(self, variable, tensor, how)
+        return AssignedVariable(variable, made) if read_value else made.op
 
     def forget_reads(self) -> None:
         """Something may have changed the variables: they are read again."""
@@ -410,6 +416,8 @@ class Graph(Record):
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The tensor or operation that ``obj`` (itself one, or a name) stands for."""
+        if hasattr(obj, "assigned"):
+            obj = obj.assigned
         if hasattr(obj, "_read"):
             with self.as_default():
                 return self.read(obj)

@@ -51,11 +51,11 @@ READ = GraphPrimitive(
 )
 
 
-def read(graph: Any, variable: Any, tapes: Sequence[Any]) -> Any:
+def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True) -> Any:
     """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
     tensor = graph.reads.get(id(variable))
     if tensor is None:
-        outer = () if graph.outer is None else (graph.outer.read(variable, graph.tapes_around),)
+        outer = () if graph.outer is None else (graph.outer.read(variable, graph.tapes_around, accessed),)
         with no_name_scope(graph):
             tensor = graph.call_row(
                 READ,
@@ -70,7 +70,7 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any]) -> Any:
     if tensor._row not in known[1]:
         known[1].append(tensor._row)
     for tape in tapes:
-        if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
+        if accessed and variable.trainable and tape._watch_accessed_variables and tape._record is graph:
             tape._watch_variable(variable)
         if id(variable) in tape.variables:
             tape._watch_row(tensor._row)
