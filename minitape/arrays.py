@@ -17,6 +17,7 @@ from .opdefs import accept
 from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .primitives.choice import warn_discarded
+from .record import state
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
 from .tensor import EagerTensor, apply, wrap
@@ -468,6 +469,11 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
             f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.",
             "EnsureShape",
         )
+    if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
+        from .graphs.effects import later
+
+        both = x.shape.merge_with(wanted)
+        return later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
     return apply(TABLE["identity"], (x,), {})
 
 

@@ -127,6 +127,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
            [0, 0]], dtype=int32)>
     """
     if isinstance(value, Tensor):
+        if not isinstance(value, EagerTensor):
+            raise TypeError("Expected any non-tensor type, but got a tensor instead.")
         if dtype is not None and value.dtype != dtype:
             shown = value._numpy() if isinstance(value, EagerTensor) else value
             raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")

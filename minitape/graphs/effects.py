@@ -235,11 +235,12 @@ LATER_STATEFUL = GraphPrimitive(
 
 
 def later(
-    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False
-) -> list[Any]:
+    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
+    name: str | None = None,
+) -> list[Any]:  # fmt: skip
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
-    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}))
+    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))
 
 
 def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> list[Any]:

@@ -123,7 +123,9 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
         assert error is not None
         if isinstance(error, OpError):
             raise error
-        raise ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})") from error
+        refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
+        refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
+        raise refusal from error
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         try:
             sizes = next(iter(_guesses(tensors))) if not known else None
@@ -137,8 +139,11 @@ def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
     unknown_rank = any(t.shape.rank is None for t in tensors)
-    tries = [7, 5, *sorted(sizes), 4, 1]
-    for rank in [*ranks, 2, 1, 3, 0, 4] if unknown_rank else ranks[:1]:
+    tries = list(dict.fromkeys([7, 5, *sorted(sizes), 4, 1, 2, 3, 6, 8]))
+    if unknown_rank:  # first ranks and sizes that all differ: a result that differs, too, has an unknown shape
+        ranks = list(dict.fromkeys([*ranks, 2, 1, 3, 0, 4]))
+        yield from zip(tries, ranks, strict=False)
+    for rank in ranks if unknown_rank else ranks[:1]:
         for size in tries:
             yield size, rank
 

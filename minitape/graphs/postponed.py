@@ -18,6 +18,26 @@ from .program import Program, needed
 from .symbolic import SymbolicTensor
 
 
+# what TensorFlow calls the result of a function that is put off here
+_NAMES = {
+    "sequence_mask": "SequenceMask/Less", "histogram_fixed_width": "histogram_fixed_width", "linspace": "linspace/Slice",
+    "meshgrid": "meshgrid/mul", "as_string": "AsString", "argsort": "argsort/TopKV2", "sort": "sort/TopKV2",
+    "tensordot": "Tensordot", "einsum": "einsum/Einsum", "confusion_matrix": "confusion_matrix/ScatterNd",
+    "foldl": "foldl/while", "foldr": "foldr/while", "scan": "scan/TensorArrayV2Stack/TensorListStack",
+    "map_fn": "map/TensorArrayV2Stack/TensorListStack", "bincount": "bincount/DenseBincount", "pad": "Pad",
+    "conv1d": "conv1d/Squeeze", "boolean_mask": "boolean_mask/GatherV2", "transpose": "transpose", "norm": "norm/Squeeze",
+    "tensor_scatter_nd_update": "TensorScatterUpdate", "tensor_scatter_nd_add": "TensorScatterAdd",
+    "tensor_scatter_nd_max": "TensorScatterMax", "scatter_nd": "ScatterNd", "unstack": "unstack", "concat": "concat",
+    "stack": "stack", "split": "split", "gather": "GatherV2", "gather_nd": "GatherNd", "expand_dims": "ExpandDims",
+    "squeeze": "Squeeze", "roll": "Roll", "repeat": "Repeat/Reshape_1", "reshape": "Reshape", "tile": "Tile",
+    "broadcast_to": "BroadcastTo", "reverse": "ReverseV2", "one_hot": "one_hot", "matmul": "MatMul", "fill": "Fill",
+    "format": "StringFormat", "where": "SelectV2", "zeros": "zeros", "ones": "ones", "range": "range", "slice": "Slice",
+    "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits/Reshape_2", "top_k": "TopKV2",
+    "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/Reshape_2",
+    "reduce_join": "ReduceJoin", "substr": "Substr", "join": "StringJoin", "length": "StringLength",
+}  # fmt: skip
+
+
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
 
@@ -34,11 +54,11 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
         return function(*new_args, **new_kwargs)
 
-    results = [
-        r
-        for r in (_trial(run, symbolic, guess, kind) for guess in list(_guesses(symbolic))[:3] for kind in (0, 1))
-        if r is not None
-    ]
+    results: list[Any] = []
+    for number, guess in enumerate(_guesses(symbolic)):
+        if number >= 3 and results:
+            break
+        results += [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
     if not results:
         return None
     certain = len(results) > 1
@@ -47,7 +67,8 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     if not all(isinstance(t, Tensor) for t in flat[0]):
         return None
     specs = [_common([f[i] for f in flat if len(f) == len(flat[0])], certain) for i in range(len(flat[0]))]
-    found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful)
+    name = _NAMES.get(getattr(function, "__name__", ""))
+    found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful, name)
     return [nest.pack_sequence_as(structure, found)]
 
 

@@ -67,7 +67,7 @@ class SymbolicTensor(Tensor):
     @property
     def name(self) -> str:
         """The operation's name and which output this is."""
-        return f"{self._op.name}:{self.value_index}"
+        return self._op.tensor_name(self.value_index)
 
     @property
     def ndim(self) -> int | None:
@@ -219,6 +219,12 @@ class Operation:
     def outputs(self) -> list[SymbolicTensor]:
         """The tensors that it makes."""
         return [self.graph.tensor_at(self.row + i) for i in range(self.count)]
+
+    def tensor_name(self, index: int) -> str:
+        """The name of an output: of a branch it is that of an identity behind it, a loop counts its steps first."""
+        if self.type in ("If", "StatelessIf", "Case", "StatelessCase"):
+            return f"{self.name}/Identity{f'_{index}' if index else ''}:0"
+        return f"{self.name}:{index + 2 if self.type in ('While', 'StatelessWhile') else index}"
 
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs as a tuple."""
