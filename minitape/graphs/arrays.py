@@ -148,6 +148,13 @@ class TensorArray(TensorArrayBase):
     array([1., 2.], dtype=float32)
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is TensorArray and state.graph is None:
+            from .lists import EagerTensorArray
+
+            cls = EagerTensorArray
+        return object.__new__(cls)
+
     def __init__(
         self,
         dtype: Any,
@@ -188,7 +195,7 @@ class TensorArray(TensorArrayBase):
         return wrap(array)
 
     def _with(self, buffer: Any) -> TensorArray:
-        made = TensorArray.__new__(TensorArray)
+        made = object.__new__(TensorArray)
         made.__dict__.update(self.__dict__)
         made._buffer, made._written, made._cleared = buffer, set(self._written), set(self._cleared)
         return made
