@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .shown import Shown
+
 import numpy as np
 
 
-class IndexedSlices:
+class IndexedSlices(metaclass=Shown):
     """A tensor that is zero except for the slices ``values[i]`` at ``indices[i]`` of its first axis.
 
     Slices with the same index add up. ``tf.convert_to_tensor`` makes it dense.
@@ -23,6 +25,7 @@ class IndexedSlices:
     """
 
     _composite = True
+    _shown = "tensorflow.python.framework.indexed_slices"
     __slots__ = ("_values", "_indices", "_dense_shape", "_home")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:

@@ -19,6 +19,7 @@ from .primitives import TABLE, Primitive
 from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
+from .shown import Shown
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
 from .updates import Updates, deprecated
 
@@ -26,7 +27,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates):
+class Variable(Updates, metaclass=Shown):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -43,12 +44,16 @@ class Variable(Updates):
     ('v:0', True)
     """
 
+    _shown = "tensorflow.python.ops.variables"
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
 class ResourceVariable(Variable):
     """The class of which every ``tf.Variable`` is an instance."""
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
 
     __array_priority__ = 100
 
@@ -400,6 +405,8 @@ class _UnreadVariable(ResourceVariable):
     >>> v.assign_add(2.0)
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
     """
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
 
     def __init__(self, variable: ResourceVariable) -> None:
         self._base = base = variable
