@@ -150,8 +150,8 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
     array = tensor.array
     if array.size == count:
         return wrap(np.reshape(array, sizes))
-    if array.size == 1 and not array.ndim:
-        return wrap(np.full(sizes, array[()], array.dtype))
+    if array.size == 1:
+        return wrap(np.full(sizes, array.reshape(())[()], array.dtype))
     raise TypeError(
         f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
         f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
