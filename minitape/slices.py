@@ -58,6 +58,8 @@ class IndexedSlices(metaclass=Shown):
         if self._dense_shape is None:
             return TensorShape(None)
         sizes = self._dense_shape
+        if not hasattr(sizes, "array") and hasattr(sizes, "graph"):  # only a run of the graph knows it
+            return TensorShape([None] * sizes.shape[0])
         return TensorShape([int(s) for s in (sizes.numpy() if hasattr(sizes, "numpy") else sizes)])
 
     def sizes(self) -> tuple[int, ...]:
@@ -69,6 +71,10 @@ class IndexedSlices(metaclass=Shown):
         """The dense tensor (an array when the values are one)."""
         from .primitives import TABLE
 
+        if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
+            from .graphs.sweep import DENSE
+
+            return self._dense_shape.graph.apply(DENSE, (self._values, self._indices, self._dense_shape), {})[0]
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
     def _to_tensor(self, dtype: Any = None) -> Any:
@@ -82,7 +88,7 @@ class IndexedSlices(metaclass=Shown):
         from .invalid import invalid
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
-        sizes = self.sizes()
+        sizes = self.shape
         known = np.ravel(indices.array) if hasattr(indices, "array") else ()  # not while a graph is being built
         for i, place in enumerate(known):
             if not 0 <= place < sizes[0]:
