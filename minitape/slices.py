@@ -106,7 +106,8 @@ class IndexedSlices(metaclass=Shown):
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
-    __repr__ = object.__repr__
+    def __repr__(self) -> str:
+        return f"<{self._shown}.IndexedSlices object at {id(self):#x}>"
 
 
 def join(parts: list[IndexedSlices]) -> IndexedSlices:
