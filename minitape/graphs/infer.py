@@ -16,6 +16,7 @@ from .. import dtypes
 from ..elements import dtype_of
 from ..errors import OpError
 from ..primitives import Primitive
+from ..opdefs import accept
 from ..quiet import hush, restore
 from ..shape import TensorShape
 from ..tensor import CHECKS
@@ -75,7 +76,7 @@ def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
                         f"{x.dtype.name} of argument '{first}'.")  # fmt: skip
 
 
-_TWINS = {"MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
+_TWINS = {"Add", "MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
 
 
 def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> tuple[list[Spec], bool]:
@@ -83,6 +84,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     special = getattr(primitive, "infer", None)
     if special is not None:
         return special(tensors, attrs), True
+    accept(primitive.op, *[t.dtype for t in tensors])
     if primitive.code or primitive.op in _ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
