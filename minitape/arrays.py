@@ -297,7 +297,16 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
            [3, 6]], dtype=int32)
     """
     a = tensor_of(a)
-    order = tuple(range(a.ndim))[::-1] if perm is None else _order(integers(perm, "Transpose", "Tperm"), a.ndim)
+    if perm is None:
+        order = tuple(range(a.ndim))[::-1]
+    else:
+        places = integers(perm, "Transpose", "Tperm")
+        if state.graph is not None and places.ndim == 1 and a.ndim != places.size:
+            from .graphs.refusals import enum, wrong_size
+
+            raise wrong_size("Transpose", [a], a.ndim, places.size, f"T={enum(a.dtype)}, Tperm=DT_INT32",
+                             ("transpose/perm", f"[{places.size}]"))  # fmt: skip
+        order = _order(places, a.ndim)
     out = apply(TABLE["transpose"], (a,), {"perm": order})
     return apply(TABLE["conj"], (out,), {}) if conjugate and a.dtype.is_complex else out
 
@@ -360,12 +369,21 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     x = tensor_of(input)
     axes = axes_of(axis)
     for a in axes or ():
+        if state.graph is not None and not (-x.ndim <= a < x.ndim and x.shape[a] in (1, None)):
+            from .graphs.refusals import wrong_squeeze
+
+            raise wrong_squeeze(x, a, list(axes or ()))
         if not -x.ndim <= a < x.ndim:
             raise invalid(f"Tried to squeeze dim index {a} for tensor with {x.ndim} dimensions.", "Squeeze")
         if x.shape[a] not in (1, None):
             raise invalid(f"Can not squeeze dim[{a % x.ndim}], expected a dimension of 1, got {x.shape[a]}", "Squeeze")
     if not axes and not x.shape.is_fully_defined():
         return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
+    if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
+        from .graphs.effects import later
+
+        left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
+        return later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
