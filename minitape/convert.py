@@ -294,6 +294,8 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
             return tuple(shape)
         value = value[0]
     if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+        if value is None and state.graph is not None:
+            raise ValueError("None values not supported.")
         raise ValueError(
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
         )

@@ -106,14 +106,19 @@ def _slice(name: str, tensors: list[Any], spec: Any) -> str | None:
             masks[0], masks[1] = masks[0] | 1 << at, masks[1] | 1 << at
         else:
             return None
-    bad = [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
-    if not bad:
+    many = len(begin) > len(x.shape)
+    bad = [] if many else [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
+    if not bad and not many:
         return None
     kinds = (f"Index=DT_INT32, T={enum(x.dtype)}, begin_mask={masks[0]}, ellipsis_mask=0, end_mask={masks[1]}, "
              f"new_axis_mask=0, shrink_axis_mask={masks[2]}")  # fmt: skip
     names, shapes = _inputs(tensors)
     places = [f"{name}/stack", f"{name}/stack_1", f"{name}/stack_2"]
     where = _node(name, "StridedSlice", kinds, [*names, *places], [*shapes, *[f"[{len(begin)}]"] * 3])
+    if many:
+        rank = len(x.shape)
+        return (f"Index out of range using input dim {rank}; input has only {rank} dims {where} and with computed input "
+                f"tensors: input[3] = <{' '.join('1' * len(begin))}>.")  # fmt: skip
     values = ", ".join(f"input[{i}] = <{' '.join(map(str, v))}>"
                        for i, v in enumerate((begin, end, [1] * len(begin)), 1))  # fmt: skip
     at, index = bad[0]
