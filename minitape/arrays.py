@@ -512,7 +512,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     array([3, 2, 1], dtype=int32)
     """
     x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
-    if not x.ndim or x.shape.num_elements() == 0:
+    if x.ndim == 0 or x.shape.num_elements() == 0:
         return identity(x)
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
@@ -567,7 +567,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     array([4, 1, 2, 3], dtype=int32)
     """
     x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
-    if not x.ndim:
+    if x.ndim == 0:
         raise invalid("input must be 1-D or higher", "Roll")
     if shifts.shape != axes.shape and shifts.size != axes.size:
         raise invalid("shift and axis must have the same size", "Roll")

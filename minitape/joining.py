@@ -279,7 +279,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
     axis = int(static(axis))
-    if not x.ndim:
+    if x.ndim == 0:
         x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")

@@ -128,8 +128,10 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def _unsettled(error: ValueError) -> bool:
+def _unsettled(error: ValueError | TypeError) -> bool:
     """True for what is refused because sizes are not known while a graph is being built."""
+    if isinstance(error, TypeError):
+        return "NoneType" in str(error)
     return getattr(error, "unsettled", False) or "unknown rank" in str(error)
 
 
@@ -142,7 +144,7 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except AttributeError as error:
             return put_off(function, args, kwargs, error)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             if state.graph is None or not _unsettled(error):
                 raise
             return put_off(function, args, kwargs, error)

@@ -97,9 +97,9 @@ def gather_nd(
     accept_attr("GatherNd", "Tindices", places.dtype)
     batch_dims = int(static(batch_dims))
     shape = tuple(x.shape)[batch_dims:]
-    if not places.ndim:
+    if places.ndim == 0:
         raise invalid("indices must be at least a vector", "GatherNd")
-    if not x.ndim:
+    if x.ndim == 0:
         raise invalid("params must be at least a vector", "GatherNd")
     depth = places.shape[-1]
     if depth > len(shape):
@@ -156,7 +156,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         return tensor._mask(mask)
     x, mask = tensor_of(tensor), tensor_of(mask)
     axis = 0 if axis is None else int(static(axis))
-    if not mask.ndim:
+    if mask.ndim == 0:
         raise ValueError("mask cannot be scalar.")
     covered = TensorShape(tuple(x.shape)[axis : axis + mask.ndim])
     if not covered.is_compatible_with(mask.shape):

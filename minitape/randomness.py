@@ -571,7 +571,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
     """
     _check_alg(alg)
     x = tensor_of(value)
-    if not x.ndim:
+    if x.ndim == 0:
         return x
     return decided(wrap(x.array[philox.permutation(*_start(seed), x.array.shape[0])]), (x,), "RandomIndexShuffle")
 

@@ -145,9 +145,10 @@ def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
     if unknown_rank:  # first ranks and sizes that all differ: a result that differs, too, has an unknown shape
         ranks = list(dict.fromkeys([*ranks, 2, 1, 3, 0, 4]))
         yield from zip(tries, ranks, strict=False)
-    for rank in ranks if unknown_rank else ranks[:1]:
+    for number, rank in enumerate(ranks if unknown_rank else ranks[:1]):
         for size in tries:
-            yield size, rank
+            if not unknown_rank or size != tries[number]:
+                yield size, rank
 
 
 def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: bool = True) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,17 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         return function(*new_args, **new_kwargs)
 
     results: list[Any] = []
-    for number, guess in enumerate(_guesses(symbolic)):
-        if number >= 3 and results:
+    fitting = 0
+    known = all(t.shape.is_fully_defined() for t in symbolic)
+    for guess in itertools.islice(_guesses(symbolic), 3 if known else None):
+        found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
+        results += found
+        fitting += bool(found)
+        if fitting == 3:
             break
-        results += [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
     if not results:
         return None
-    certain = len(results) > 1
+    certain = fitting > 1 or (known and len(results) > 1)
     structure = results[0]
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
