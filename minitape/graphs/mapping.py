@@ -150,6 +150,9 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     if not nest.flatten(elems):
         raise ValueError("max() arg is an empty sequence")
     elems, count = _over(elems, IndexError("list index out of range"))
+    if count is None:
+        first = nest.map_structure(convert_to_tensor, fn(elements(elems, wrap(np.int32(0)))))  # its row is not run
+        return _map_dynamic(fn, elems, nest.map_structure(lambda t: t.dtype, first))
     return _stacked([fn(elements(elems, i)) for i in range(count)])
 
 
@@ -173,6 +176,8 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
     array([1., 3., 6.], dtype=float32)
     """
+    if _open(elems):
+        return passing(_loop(fn, elems, initializer, reverse)[1], back_prop)
     results, start = _accumulate(fn, elems, initializer, reverse)
     if not results:
         return nest.map_structure(_empty_like, start)
@@ -194,7 +199,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
-    return passing(_accumulate(fn, elems, initializer, False, True)[0][-1], back_prop)
+    return passing(_folded(fn, elems, initializer, False), back_prop)
 
 
 def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
@@ -208,8 +213,49 @@ def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     321
     """
-    return passing(_accumulate(fn, elems, initializer, True, True)[0][-1], back_prop)
+    return passing(_folded(fn, elems, initializer, True), back_prop)
 
+
+def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool) -> Any:
+    if _open(elems):
+        return _loop(fn, elems, initializer, reverse)[0]
+    return _accumulate(fn, elems, initializer, reverse, True)[0][-1]
+
+
+def _open(elems: Any) -> bool:
+    """True for tensors of a graph of which only a run knows how many elements they have."""
+    if state.graph is None:
+        return False
+    return any(convert_to_tensor(t).shape.rank and convert_to_tensor(t).shape[0] is None for t in nest.flatten(elems))
+
+
+def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, Any]:
+    """The last of the accumulated values and all of them stacked: a loop of the graph."""
+    from .arrays import TensorArray
+    from .later import size_of
+
+    elems = nest.map_structure(convert_to_tensor, elems)
+    count, one = size_of(nest.flatten(elems)[0]), wrap(np.int32(1))
+
+    def place(i: Any) -> Any:
+        return count - one - i if reverse else i
+
+    if initializer is None:
+        begin, value = one, elements(elems, place(wrap(np.int32(0))))
+    else:
+        begin, value = wrap(np.int32(0)), nest.map_structure(convert_to_tensor, initializer)
+    arrays = [TensorArray(t.dtype, size=count, element_shape=t.shape) for t in nest.flatten(value)]
+    if initializer is None:
+        arrays = [a.write(place(begin - one), t) for a, t in zip(arrays, nest.flatten(value), strict=True)]
+
+    def step(i: Any, value: Any, arrays: Any) -> Any:
+        new = fn(value, elements(elems, place(i)))
+        nest.assert_same_structure(value, new)
+        new = nest.map_structure(convert_to_tensor, new)
+        return i + 1, new, [a.write(place(i), t) for a, t in zip(arrays, nest.flatten(new), strict=True)]
+
+    _, value, arrays = while_loop(lambda i, *_: i < count, step, (begin, value, arrays))
+    return value, nest.pack_sequence_as(value, [a.stack() for a in arrays])
 
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: bool = False) -> tuple[list[Any], Any]:
     """The accumulated values and the first of them; when ``folding`` they begin with it."""
@@ -218,8 +264,6 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: b
     if not nest.flatten(elems):
         raise IndexError("list index out of range")
     elems, count = _over(elems, IndexError("tuple index out of range"))
-    if count is None:
-        raise ValueError("The number of elements along the first axis must be known.")
     order = list(range(count))[:: -1 if reverse else 1]
     results: list[Any] = []
     if initializer is None:
