@@ -261,9 +261,11 @@ def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _has_open_shapes(args: Any, kwargs: Any) -> bool:
-    return any(
-        type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in nest.flatten([list(args), kwargs])
-    )  # fmt: skip
+    """True for arguments of unknown shapes; not beside a function, whose own mistakes are not to be put off."""
+    leaves = nest.flatten([list(args), kwargs])
+    if any(isinstance(leaf, types.FunctionType) for leaf in leaves):
+        return False
+    return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
 
 
 def _rewritten(function: Any) -> Any:
