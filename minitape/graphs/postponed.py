@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import nest
-from ..custom import no_tapes
+from ..custom import no_tapes, variables_read
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
@@ -42,7 +44,8 @@ _NAMES = {
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
 
-    Variables are read here, so that gradients find their way back to them.
+    Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
+    them.
     """
     leaves = [leaf._read() if isinstance(leaf, Variable) else leaf for leaf in nest.flatten([list(args), kwargs])]
     at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
@@ -56,10 +59,13 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         return function(*new_args, **new_kwargs)
 
     results: list[Any] = []
+    variables: dict[int, Variable] = {}
     fitting = 0
     known = all(t.shape.is_fully_defined() for t in symbolic)
     for guess in itertools.islice(_guesses(symbolic), 3 if known else None):
-        found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
+        with variables_read() as read:
+            found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
+        variables |= read
         results += found
         fitting += bool(found)
         if fitting == 3:
@@ -73,8 +79,28 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         return None
     specs = [_common([f[i] for f in flat if len(f) == len(flat[0])], certain) for i in range(len(flat[0]))]
     name = _NAMES.get(getattr(function, "__name__", ""))
-    found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful, name)
+    count, held = len(symbolic), list(variables.values())
+
+    def call(*tensors: Any) -> list[Any]:
+        with standing_in(held, tensors[count:]):
+            return nest.flatten(run(tensors[:count]))
+
+    found = later(call, [*symbolic, *(v._read() for v in held)], specs, stateful, name)
     return [nest.pack_sequence_as(structure, found)]
+
+
+@contextlib.contextmanager
+def standing_in(variables: Sequence[Variable], tensors: Sequence[Any]) -> Iterator[None]:
+    """While the block runs the variables hold these tensors, so that what is computed of them is computed of those."""
+    before = [v._state for v in variables]
+    for v, t in zip(variables, tensors, strict=True):
+        v._state, v._seen = t, None
+    try:
+        yield
+    finally:
+        for v, t, old in zip(variables, tensors, before, strict=True):
+            if v._state is t:  # else the block has assigned another value
+                v._state, v._seen = old, None
 
 
 def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:
