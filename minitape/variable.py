@@ -261,6 +261,8 @@ class ResourceVariable(Variable):
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         if state.graph is not None:
             return state.graph.assign(self, tensor, how, read_value)
+        if state.trying:
+            raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, None))

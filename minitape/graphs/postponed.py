@@ -107,11 +107,14 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
     tensors = _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
+    before, state.trying = state.trying, True
     try:
         with no_tapes():
             return run(tensors)
     except Exception:
         return None
+    finally:
+        state.trying = before
 
 
 def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any] | None:
