@@ -294,7 +294,9 @@ def _called(x: _Any, eager: str) -> str:
 def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
     if not holds:
         name = _called(x, "")
-        raise ValueError(f"{_lead(message)}Tensor {name} must have rank {words}.  Received rank {x.ndim}, shape {x.shape}")
+        raise ValueError(
+            f"{_lead(message)}Tensor {name} must have rank {words}.  Received rank {x.ndim}, shape {x.shape}"
+        )
 
 
 def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:

@@ -70,7 +70,8 @@ _KINDS = {  # kind -> (canonical code, when it is raised)
 def _class(kind: str, code: int, meaning: str) -> type[OpError]:
     name = f"{kind}Error"
     text = _EXAMPLE.format(code=code, meaning=meaning, name=kind)
-    return _Shown(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__, "_shown": OpError._shown})
+    body = {"error_code": code, "__doc__": text, "__module__": __name__, "_shown": OpError._shown}
+    return _Shown(name, (OpError,), body)  # type: ignore[return-value]
 
 
 OK = 0

@@ -168,7 +168,9 @@ def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
     from .graphs.effects import later
 
-    shape = TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
+    shape = (
+        TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
+    )
     return later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 

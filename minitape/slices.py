@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .shown import Shown
-
 import numpy as np
+
+from .shown import Shown
 
 
 class IndexedSlices(metaclass=Shown):

@@ -15,8 +15,8 @@ import numpy as np
 from .. import dtypes
 from ..elements import dtype_of
 from ..errors import OpError
-from ..primitives import Primitive
 from ..opdefs import accept
+from ..primitives import Primitive
 from ..quiet import hush, restore
 from ..shape import TensorShape
 from ..tensor import CHECKS

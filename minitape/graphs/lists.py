@@ -81,7 +81,9 @@ class EagerTensorArray(TensorArray):
             self._elements += [None] * (index + 1 - size)
         value = value if isinstance(value, EagerTensor) else convert_to_tensor(value, dtype_hint=self._dtype)
         if value.dtype != self._dtype:
-            raise invalid(f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} ")
+            raise invalid(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} "
+            )
         if not self._shape.is_compatible_with(value.shape):
             raise ValueError(f"Incompatible shape for value ({value.shape}), expected ({self._shape})")
         if self._infer:
@@ -158,7 +160,9 @@ class EagerTensorArray(TensorArray):
         """Takes pieces of ``value``, of these lengths, as its elements."""
         value, lengths = convert_to_tensor(value, dtype_hint=self._dtype), convert_to_tensor(lengths)
         if value.dtype != self._dtype:
-            raise invalid(f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} ")
+            raise invalid(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {value.dtype.name} "
+            )
         total, size = int(np.sum(lengths.array)), len(self._elements)
         if lengths.ndim != 1:
             raise invalid(f"Expected lengths to be a vector, received shape: {lengths.shape.as_list()} ")

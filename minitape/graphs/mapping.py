@@ -257,6 +257,7 @@ def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, An
     _, value, arrays = while_loop(lambda i, *_: i < count, step, (begin, value, arrays))
     return value, nest.pack_sequence_as(value, [a.stack() for a in arrays])
 
+
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: bool = False) -> tuple[list[Any], Any]:
     """The accumulated values and the first of them; when ``folding`` they begin with it."""
     if not callable(fn):

@@ -20,7 +20,6 @@ from .infer import _filled, _guesses
 from .program import Program, needed
 from .symbolic import SymbolicTensor
 
-
 # what TensorFlow calls the result of a function that is put off here
 _NAMES = {
     "sequence_mask": "SequenceMask/Less", "histogram_fixed_width": "histogram_fixed_width", "linspace": "linspace/Slice",

@@ -107,7 +107,11 @@ def _slice(name: str, tensors: list[Any], spec: Any) -> str | None:
         else:
             return None
     many = len(begin) > len(x.shape)
-    bad = [] if many else [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
+    bad = (
+        []
+        if many
+        else [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
+    )
     if not bad and not many:
         return None
     kinds = (f"Index=DT_INT32, T={enum(x.dtype)}, begin_mask={masks[0]}, ellipsis_mask=0, end_mask={masks[1]}, "
@@ -135,7 +139,9 @@ def wrong_rank(
     names, shapes = _inputs(tensors)
     names = [n if hasattr(t, "value_index") else f"{op}/{p}" for n, t, p in zip(names, tensors, places, strict=True)]
     least_words = "at least " if least else ""
-    return ValueError(f"Shape must be {least_words}rank {wanted} but is rank {got} {_node(op, op, attrs, names, shapes)}.")
+    return ValueError(
+        f"Shape must be {least_words}rank {wanted} but is rank {got} {_node(op, op, attrs, names, shapes)}."
+    )
 
 
 def wrong_size(op: str, tensors: list[Any], wanted: int, got: int, attrs: str, *rest: tuple[str, str]) -> ValueError:

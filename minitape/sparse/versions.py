@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
-from ..tensor import wrap
 from ..filling import range as numbers
 from ..picking import gather
+from ..tensor import wrap
 from .tensor import SparseTensor, SparseTensorSpec
 
 UNARY = "abs asin asinh atan atanh bessel_i0e bessel_i1e erf negative sign sin sqrt square tan tanh".split()
