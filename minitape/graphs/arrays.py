@@ -135,12 +135,12 @@ PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
 
 
 class TensorArray(TensorArrayBase):
-    """A list of tensors of one dtype and shape; ``write`` returns the array to go on with.
+    """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
     Reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of another
-    shape (NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second read of a
-    cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and ``colocate_with_first_write_call``
-    have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+    shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second
+    read of a cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and
+    ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
     >>> array = tf.TensorArray(tf.float32, size=2)

@@ -252,7 +252,8 @@ def case(
     """Calls the function of the first true predicate, else ``default``.
 
     ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. Eagerly a list
-    of one result is unpacked unless ``strict``; in a graph it stays a list. See
+    of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays a list.
+    ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors. See
     https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf

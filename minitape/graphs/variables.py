@@ -46,6 +46,15 @@ class GraphVariable(ResourceVariable):
         self._set(np.asarray(value, self.dtype.as_numpy_dtype))
         self._uninitialized = False
 
+    def __hash__(self) -> int:  # variables of TensorFlow 1 are keys of feed_dict, and == is identity
+        return id(self)
+
+    def __eq__(self, other: Any) -> Any:
+        return self is other
+
+    def __ne__(self, other: Any) -> Any:
+        return self is not other
+
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
 
@@ -72,6 +81,9 @@ class AssignedVariable(UnreadVariable):
     def eval(self, session: Any = None) -> Any:
         """Runs the assignment in the default session (or the given one); returns the value."""
         return self.assigned.eval(session=session)
+
+
+AssignedVariable.__name__ = "_UnreadVariable"  # as it prints
 
 
 def create(
