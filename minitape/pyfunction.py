@@ -48,10 +48,11 @@ def only_looking() -> Iterator[None]:
 class PythonCall:
     """One run of a py_function: the tape that watched its inputs, for one gradient."""
 
-    __slots__ = ("tape", "inputs", "outputs", "number")
+    __slots__ = ("tape", "inputs", "outputs", "number", "used")
 
     def __init__(self, tape: GradientTape | None, inputs: list[Any], outputs: list[Any], number: int) -> None:
         self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
+        self.used = tape is None  # its gradient was taken; pictures may still repeat it
 
     def seeds(self, gs: Sequence[Any]) -> list[Any]:
         """Those of the adjoints of the outputs that belong to outputs with a gradient."""
@@ -62,14 +63,12 @@ class PythonCall:
 
         TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
         """
-        if self.tape is None:
+        if self.tape is None or (self.used and not _looking.on):
             raise KeyError(f"pyfunc_{self.number}".encode())
-        tape = self.tape
-        if not _looking.on:
-            self.tape = None
+        self.used = self.used or not _looking.on
         targets = [o for o in self.outputs if o.dtype.differentiable]
         sources = [i for i in self.inputs if i.dtype.differentiable]
-        found = tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
+        found = self.tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
         other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
         if other is not None:
             raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")

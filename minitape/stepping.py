@@ -11,6 +11,7 @@ import numpy as np
 from . import nest
 from .columns import CALL, operation_of
 from .ends import seed_of
+from .errors import OpError
 from .plan import reach
 from .primitives.elementwise import FIRST_CODE, scalar_table
 from .pyfunction import only_looking
@@ -119,7 +120,7 @@ class Stepper:
                         steps.append(step)
                     if most is not None and len(steps) >= most and self.rest:
                         return steps
-            except LookupError:  # an operation without a registered gradient
+            except (LookupError, OpError):  # an operation without a gradient, or one that refuses to give it
                 self.rest = 0
                 return None
         self.rest = 0
