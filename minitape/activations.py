@@ -97,8 +97,9 @@ def silu(features: Any, beta: Any = 1.0) -> Any:
     [0.        0.7310586]
     """
     x = tensor_of(features)
-    beta = tensor_of(beta, x.dtype if x.dtype.is_floating else dtypes.float32)
-    if not x.dtype.is_floating:
+    fits = x.dtype.is_floating or x.dtype.kind == "c"
+    beta = tensor_of(beta, x.dtype if fits else dtypes.float32)
+    if not fits:
         return apply(TABLE["sigmoid"], (x,), {})  # refuses
     return x * apply(TABLE["sigmoid"], (beta * x,), {})
 

@@ -17,6 +17,7 @@ from .opdefs import accept
 from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .primitives.choice import warn_discarded
+from .record import state
 from .shape import TensorShape, as_shape
 from .slices import IndexedSlices
 from .tensor import EagerTensor, apply, wrap
@@ -296,7 +297,16 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
            [3, 6]], dtype=int32)
     """
     a = tensor_of(a)
-    order = tuple(range(a.ndim))[::-1] if perm is None else _order(integers(perm, "Transpose", "Tperm"), a.ndim)
+    if perm is None:
+        order = tuple(range(a.ndim))[::-1]
+    else:
+        places = integers(perm, "Transpose", "Tperm")
+        if state.graph is not None and places.ndim == 1 and a.ndim != places.size:
+            from .graphs.refusals import enum, wrong_size
+
+            raise wrong_size("Transpose", [a], a.ndim, places.size, f"T={enum(a.dtype)}, Tperm=DT_INT32",
+                             ("transpose/perm", f"[{places.size}]"))  # fmt: skip
+        order = _order(places, a.ndim)
     out = apply(TABLE["transpose"], (a,), {"perm": order})
     return apply(TABLE["conj"], (out,), {}) if conjugate and a.dtype.is_complex else out
 
@@ -359,12 +369,21 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     x = tensor_of(input)
     axes = axes_of(axis)
     for a in axes or ():
+        if state.graph is not None and not (-x.ndim <= a < x.ndim and x.shape[a] in (1, None)):
+            from .graphs.refusals import wrong_squeeze
+
+            raise wrong_squeeze(x, a, list(axes or ()))
         if not -x.ndim <= a < x.ndim:
             raise invalid(f"Tried to squeeze dim index {a} for tensor with {x.ndim} dimensions.", "Squeeze")
         if x.shape[a] not in (1, None):
             raise invalid(f"Can not squeeze dim[{a % x.ndim}], expected a dimension of 1, got {x.shape[a]}", "Squeeze")
     if not axes and not x.shape.is_fully_defined():
         return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
+    if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
+        from .graphs.effects import later
+
+        left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
+        return later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
     drop = {a % x.ndim for a in axes} if axes else {i for i, n in enumerate(x.shape) if n == 1}
     if list(x.shape).count(None) > 1:
         return apply(TABLE["slice"], (x,), {"spec": tuple(0 if i in drop else slice(None) for i in range(x.ndim))})
@@ -468,6 +487,11 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
             f"Shape of tensor input {shown(x.shape)} is not compatible with expected shape {shown(wanted)}.",
             "EnsureShape",
         )
+    if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
+        from .graphs.effects import later
+
+        both = x.shape.merge_with(wanted)
+        return later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]
     return apply(TABLE["identity"], (x,), {})
 
 
@@ -488,7 +512,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     array([3, 2, 1], dtype=int32)
     """
     x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
-    if not x.ndim or x.shape.num_elements() == 0:
+    if x.ndim == 0 or x.shape.num_elements() == 0:
         return identity(x)
     if axes.ndim != 1:
         raise invalid(f"'dims' must be 1-dimension, not {axes.ndim}", "ReverseV2")
@@ -543,7 +567,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     array([4, 1, 2, 3], dtype=int32)
     """
     x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
-    if not x.ndim:
+    if x.ndim == 0:
         raise invalid("input must be 1-D or higher", "Roll")
     if shifts.shape != axes.shape and shifts.size != axes.size:
         raise invalid("shift and axis must have the same size", "Roll")

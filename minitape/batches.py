@@ -160,8 +160,11 @@ def padded(group: list[Any], shapes: Any, values: Any) -> Any:
     wanted = (
         None if shapes is None else leaves(shapes if is_structure(shapes) and is_structure(group[0]) else (shapes,))
     )
-    fill = None if values is None else leaves(values if is_structure(group[0]) else (values,))
     columns = list(zip(*[leaves(e) for e in group], strict=True))
+    if values is None or (is_structure(group[0]) and is_structure(values)):
+        fill = None if values is None else leaves(values)
+    else:
+        fill = [values] * len(columns)  # one for all
     made = []
     for c, items in enumerate(columns):
         sizes = np.max([t.shape.as_list() for t in items], axis=0).astype(int).tolist() if items[0].ndim else []

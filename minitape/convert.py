@@ -127,6 +127,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
            [0, 0]], dtype=int32)>
     """
     if isinstance(value, Tensor):
+        if not isinstance(value, EagerTensor):
+            raise TypeError("Expected any non-tensor type, but got a tensor instead.")
         if dtype is not None and value.dtype != dtype:
             shown = value._numpy() if isinstance(value, EagerTensor) else value
             raise TypeError(f"Expected tensor {shown} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
@@ -148,8 +150,8 @@ def _in_shape(tensor: Any, value: Any, shape: TensorShape) -> Any:
     array = tensor.array
     if array.size == count:
         return wrap(np.reshape(array, sizes))
-    if array.size == 1 and not array.ndim:
-        return wrap(np.full(sizes, array[()], array.dtype))
+    if array.size == 1:
+        return wrap(np.full(sizes, array.reshape(())[()], array.dtype))
     raise TypeError(
         f"Eager execution of tf.constant with unsupported shape. Tensor {tensor._numpy()} (converted from {value!r}) "
         f"has {array.size:d} elements, but got `shape` {shape} with {count:d} elements)."
@@ -292,6 +294,8 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
             return tuple(shape)
         value = value[0]
     if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
+        if value is None and state.graph is not None:
+            raise ValueError("None values not supported.")
         raise ValueError(
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
         )

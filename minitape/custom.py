@@ -148,6 +148,8 @@ CUSTOM = Primitive(
 
 def check_gradient_arguments(grad_fn: Any, variables: list[Any]) -> None:
     """Raises TypeError when a function that reads variables has a gradient that does not ask for them."""
+    if not callable(grad_fn):
+        raise TypeError("unsupported callable")
     if not variables:
         return
     spec = inspect.getfullargspec(grad_fn)
@@ -271,7 +273,7 @@ def _recomputed(f: Any, arguments: Any, kwargs: dict[str, Any], seeds: Sequence[
     with GradientTape() as tape:
         copies = [wrap_again(convert_to_tensor(a) if not hasattr(a, "_read") else a.value())
                   for a in nest.flatten(arguments)]  # fmt: skip
-        tape.watch([c for c in copies if c.dtype.differentiable])
+        tape.watch(copies)  # which warns of those that have no gradient, as TensorFlow does
         result = f(*nest.pack_sequence_as(arguments, copies), **kwargs)
     return tape.gradient(result, [*copies, *(variables or [])], output_gradients=list(seeds),
                          unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip

@@ -286,9 +286,17 @@ def _rank_number(rank: _Any) -> int:
     return int(given.array)
 
 
+def _called(x: _Any, eager: str) -> str:
+    """How messages call a tensor: by its name in a graph; ``eager`` is what they say elsewhere."""
+    return eager if isinstance(x, _EagerTensor) else x.name
+
+
 def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
     if not holds:
-        raise ValueError(f"{_lead(message)}Tensor  must have rank {words}.  Received rank {x.ndim}, shape {x.shape}")
+        name = _called(x, "")
+        raise ValueError(
+            f"{_lead(message)}Tensor {name} must have rank {words}.  Received rank {x.ndim}, shape {x.shape}"
+        )
 
 
 def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
@@ -340,7 +348,8 @@ def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: s
     """
     x, wanted = _tensor_of(tensor), _dtypes.as_dtype(tf_type)
     if x.dtype != wanted:
-        raise TypeError(f"{_lead(message)}tensor must be of type {wanted!r}; got {x.dtype!r}")
+        name = _called(x, "tensor")
+        raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")
 
 
 def assert_integer(x: _Any, message: str | None = None, name: str | None = None) -> None:
@@ -421,16 +430,16 @@ def _paired(x: _Any, spec: _Any, message: str | None) -> list[tuple[_Any, int]]:
 def _check_size(x: _Any, axis: int, symbol: _Any, place: int, known: dict[_Any, _Any], message: str | None) -> None:
     if symbol is None or symbol == ".":
         return
-    label = f"Tensor shape={x.shape} dtype={x.dtype.name}"
+    label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
     if isinstance(symbol, int):
         wanted, source = symbol, "Specified explicitly"
     elif symbol in known:
         wanted, source = known[symbol]
     else:
-        known[symbol] = x.shape[axis], f"Specified by tensor shape={x.shape} dtype={x.dtype.name} dimension {axis}"
+        known[symbol] = x.shape[axis], f"Specified by tensor {label} dimension {axis}"
         return
     if x.shape[axis] != wanted:
-        raise ValueError(f"{_lead(message)}{source}.  {label} dimension {axis} must have size {wanted}.  Received size "
+        raise ValueError(f"{_lead(message)}{source}.  Tensor {label} dimension {axis} must have size {wanted}.  Received size "
                          f"{x.shape[axis]}, shape {x.shape}")  # fmt: skip
 
 

@@ -411,7 +411,7 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     """
     x = tensor_of(input)
     sizes, half = list(x.shape), x.ndim // 2
-    if x.ndim % 2 or not x.ndim:
+    if x.ndim % 2 or x.ndim == 0:
         raise invalid("The rank of the tensor should be                                          even and positive, "
                       f"got shape [{','.join(map(str, sizes))}]", "DiagPart")  # fmt: skip
     for i in range(half):

@@ -75,7 +75,7 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     from .convert import convert_to_tensor
 
     if state.graph is None:
-        return [None if t is None else identity(t) for t in tensors]
+        return list(tensors)
     from .graphs.symbolic import Operation
     from .graphs.variables import group
 

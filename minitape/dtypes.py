@@ -7,9 +7,10 @@ from typing import Any as _Any
 import numpy as _np
 
 from .namespace import lazy as _lazy
+from .shown import Shown as _Shown
 
 
-class DType:
+class DType(metaclass=_Shown):
     """The type of a tensor's elements.
 
     ``name`` is TensorFlow's, ``as_numpy_dtype`` the NumPy type that holds it. Two DTypes are equal when their names
@@ -21,6 +22,7 @@ class DType:
     """
 
     __slots__ = ("name", "_numpy", "kind", "size", "number", "kernel_name", "differentiable")
+    _shown = "tensorflow.python.framework.dtypes"
 
     def __new__(cls, name: _Any, *details: _Any) -> DType:
         return object.__new__(cls) if details else _of_number(name)

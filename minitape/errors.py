@@ -9,9 +9,10 @@ from __future__ import annotations
 import re as _re
 
 from .namespace import lazy as _lazy
+from .shown import Shown as _Shown
 
 
-class OpError(Exception):
+class OpError(Exception, metaclass=_Shown):
     """An operation failed while it ran; ``message`` says why, ``node_def`` and ``op`` are None in eager mode.
 
     >>> import minitape as tf
@@ -23,6 +24,7 @@ class OpError(Exception):
     """
 
     error_code: int | None = None
+    _shown = "tensorflow.python.framework.errors_impl"
 
     def __init__(self, node_def: object, op: object, message: str, error_code: int | None = None) -> None:
         super().__init__()
@@ -68,7 +70,8 @@ _KINDS = {  # kind -> (canonical code, when it is raised)
 def _class(kind: str, code: int, meaning: str) -> type[OpError]:
     name = f"{kind}Error"
     text = _EXAMPLE.format(code=code, meaning=meaning, name=kind)
-    return type(name, (OpError,), {"error_code": code, "__doc__": text, "__module__": __name__})
+    body = {"error_code": code, "__doc__": text, "__module__": __name__, "_shown": OpError._shown}
+    return _Shown(name, (OpError,), body)  # type: ignore[return-value]
 
 
 OK = 0

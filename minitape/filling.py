@@ -163,7 +163,9 @@ def eye(
                         f"num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
     sizes = fill_sizes([rows, columns])
     matrix = np.eye(*sizes, dtype=dtypes.as_dtype(dtype).as_numpy_dtype)
-    return wrap(matrix if batch_shape is None else np.tile(matrix, (*fill_sizes(batch_shape), 1, 1)))
+    if batch_shape is not None:
+        matrix = np.tile(matrix, (*fill_sizes(batch_shape), 1, 1))
+    return _made(matrix, f"{name or 'eye'}/diag")
 
 
 _LADDER = ["int32", "int64", "float16", "bfloat16", "float32", "float64"]
@@ -184,7 +186,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         start, limit = 0, start
     plain = dtype is None and type(start) is type(limit) is type(delta) is int
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
-        return wrap(_range(start, limit, delta, dtypes.int32))
+        return _made(_range(start, limit, delta, dtypes.int32), name or "range")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
@@ -196,8 +198,8 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
-    made = wrap(_range(start, limit, delta, wanted))
-    return decided(made, ends, "Range")
+    made = _made(_range(start, limit, delta, wanted), name or "range")
+    return made if state.graph is not None else decided(made, ends, "Range")
 
 
 def _unordered(dtype: Any) -> int:

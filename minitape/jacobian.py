@@ -79,7 +79,7 @@ def batch_jacobian(
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
     _answered(tape, target, [source], [found])
     if found is None:
-        return _zeros((size, *inner, *rest), source)
+        return _zeros((size, *inner, *rest), target)
     order = (1, 0, *range(2, 2 + len(rest)))
     return TABLE["reshape"](TABLE["transpose"](found, perm=order), shape=(size, *inner, *rest))
 
@@ -92,6 +92,8 @@ def _answered(tape: Any, target: Any, sources: list[Any], found: list[Any]) -> N
 
 def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarray) -> list[Any]:
     """One gradient for each seed, stacked: in one sweep, or one by one where an outer tape has to record them."""
+    if not target.dtype.differentiable:
+        return [None] * len(sources)
     if not state.tapes and state.graph is None and len(seeds):
         return tape._gradients([target], sources, [Batch(seeds)])
     each = [tape._gradients([target], sources, [wrap(seed)]) for seed in seeds]

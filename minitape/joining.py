@@ -12,6 +12,7 @@ from .invalid import invalid
 from .operands import deferred, integers, static, strict, tensor_of
 from .primitives import TABLE
 from .record import state
+from .shape import TensorShape
 from .tensor import Tensor, apply
 
 
@@ -143,16 +144,34 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     """
     x = tensor_of(value)
     rank = x.ndim
+    if rank is None:
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+        return _unstack_later(x, num, axis)
     if not -rank <= axis < rank:
         if num is not None:
             raise invalid(f"axis = {axis} not in [{-rank}, {rank})", "Unpack")
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
+    if num is None and x.shape[axis] is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {x.shape}")
+    if num is not None and x.shape[axis] is None:
+        return _unstack_later(x, num, axis)
     if num is not None and num != x.shape[axis]:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {shown(x.shape)}", "Unpack")
     if x.shape[axis] == 0:
         return []
     out = apply(TABLE["unstack"], (x,), {"axis": axis % rank})
     return list(out) if isinstance(out, tuple) else [out]
+
+
+def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
+    """The slices of a graph's tensor whose size along the axis only a run knows."""
+    from .graphs.effects import later
+
+    shape = (
+        TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
+    )
+    return later(lambda t: unstack(t, num, axis), [x], [(shape, x.dtype)] * num, name="unstack")
 
 
 @strict
@@ -173,6 +192,8 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
             raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
                              f"provided: {num_or_size_splits!s}")  # fmt: skip
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
+    if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
+        return _split_later(x, sizes, axis, num)
     if not -rank <= axis < rank:
         raise invalid(f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}", "Split")
     total = x.shape[axis]
@@ -192,6 +213,17 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         parts = (total // sizes,) * sizes
     out = apply(TABLE["split"], (x,), {"sizes": parts, "axis": axis % rank})
     return list(out) if isinstance(out, tuple) else [out]
+
+
+def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
+    """The parts of a graph's tensor whose size along the axis only a run knows."""
+    from .graphs.effects import later
+
+    lengths = [None] * int(sizes) if not isinstance(sizes, list) else [n if n >= 0 else None for n in sizes]
+    shapes = [TensorShape(None) if x.ndim is None
+              else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
+              for n in lengths]  # fmt: skip
+    return later(lambda t: split(t, sizes, axis, num), [x], [(s, x.dtype) for s in shapes], name="split")
 
 
 def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tuple[int, ...]:
@@ -249,7 +281,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if axis is None:
         x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
     axis = int(static(axis))
-    if not x.ndim:
+    if x.ndim == 0:
         x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
@@ -261,7 +293,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     size = x.shape[axis]
     if counts.ndim > 1:
         raise ValueError(f"Shape {counts.shape} must have rank at most 1")
-    if counts.size not in (1, size):
+    if counts.size not in (1, size) and size is not None:
         raise ValueError(f"Dimensions {size} and {counts.size} are not compatible")
     if np.any(counts < 0):
         raise invalid(f"Expected multiples[1] >= 0, but got {int(np.min(counts))}", "Tile")

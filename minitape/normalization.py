@@ -37,7 +37,8 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
     y = TABLE["cast"](x, dtype=dtypes.float32) if half else x
     mean = reduce_mean(y, axes, True)
     fixed = apply(TABLE["stop_gradient"], (mean,), {})
-    variance = reduce_mean(apply(TABLE["squared_difference"], (y, fixed), {}), axes, True)
+    squares = TABLE["squared_distance" if y.dtype.kind == "c" else "squared_difference"]
+    variance = reduce_mean(apply(squares, (y, fixed), {}), axes, True)
     out = [_dropped(v, axes, keepdims) for v in (mean, variance)]
     return tuple(TABLE["cast"](v, dtype=x.dtype) if half else v for v in out)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,13 +91,13 @@ def accept(op: str, *dtypes: Any) -> None:
         if attr not in bound:
             bound[attr] = dtype
             if attr in _LITERAL and attr != dtype.kernel_name:
-                raise _unlike(op, position, attr, dtype)
+                raise _unlike(op, position, attr, dtypes)
             if attr in found.allowed and _name(dtype) not in found.allowed[attr]:
                 if state.graph is not None:
                     raise _not_passed(found, position, attr, dtype)
                 raise _not_allowed(op, found, attr, dtype)
         elif bound[attr] is not dtype:
-            raise _unlike(op, position, bound[attr].kernel_name, dtype)
+            raise _unlike(op, position, bound[attr].kernel_name, dtypes)
     for attr, names in found.lacking.items():
         if attr in bound and _name(bound[attr]) in names:
             raise _no_kernel(op, found, bound)
@@ -107,6 +108,9 @@ def accept_attr(op: str, attr: str, dtype: Any) -> None:
     """The same for one type attribute that no input carries, such as an index type."""
     found = definition(op)
     if found is not None and attr in found.allowed and _name(dtype) not in found.allowed[attr]:
+        position = next((i for i, (kind, _) in enumerate(found.inputs) if kind == attr), None)
+        if state.graph is not None and position is not None:
+            raise _not_passed(found, position, attr, dtype)
         raise _not_allowed(op, found, attr, dtype)
 
 
@@ -154,13 +158,30 @@ def _not_allowed(op: str, found: OpDef, attr: str, dtype: Any) -> InvalidArgumen
 def _not_passed(found: OpDef, position: int, attr: str, dtype: Any) -> TypeError:
     """The same while a graph is being built, which is refused in Python."""
     names = ", ".join(_PYTHON.get(n, n.lower()) for n in found.allowed[attr])
-    parameter = found.text.split(", ")[min(position, len(found.inputs) - 1)].split(":")[0]
     return TypeError(
-        f"Value passed to parameter '{parameter}' has DataType {dtype.name} not in list of allowed values: {names}"
+        f"Value passed to parameter '{_parameter(found, position)}' has DataType {dtype.name} not in list of allowed values: {names}"
     )
 
 
-def _unlike(op: str, position: int, wanted: str, dtype: Any) -> InvalidArgumentError:
+def _parameter(found: OpDef, position: int) -> str:
+    """The name of an input."""
+    return found.text.split(", ")[min(position, len(found.inputs) - 1)].split(":")[0]
+
+
+def _unlike(op: str, position: int, wanted: str, dtypes: Sequence[Any]) -> Exception:
+    """The error for an input whose dtype is not that of another one, or not the only one that there is."""
+    found, dtype = definition(op), dtypes[position]
+    if state.graph is not None and found is not None:  # refused in Python
+        name, kind = _parameter(found, position), _PYTHON.get(wanted.upper(), wanted)
+        if found.inputs[min(position, len(found.inputs) - 1)][1]:
+            types = ", ".join(d.name for d in dtypes)
+            return TypeError(f"Tensors in list passed to '{name}' of '{op}' Op have types [{types}] that do not match "
+                             f"expected type {kind}.")  # fmt: skip
+        if wanted in _LITERAL and found.inputs[position][0] in _LITERAL:
+            return TypeError(f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match expected type of "
+                             f"{kind}.")  # fmt: skip
+        return TypeError(f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match type {kind} of "
+                         f"argument '{_parameter(found, 0)}'.")  # fmt: skip
     return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted} "
                    f"tensor but is a {dtype.kernel_name} tensor", op)  # fmt: skip
 

@@ -112,6 +112,10 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except AttributeError as error:
             return put_off(function, args, kwargs, error)
+        except ValueError as error:
+            if state.graph is None or not _unsettled(error):
+                raise
+            return put_off(function, args, kwargs, error)
         except TypeError as error:
             if state.graph is not None and any(word in str(error) for word in ("SymbolicTensor", "NoneType")):
                 return put_off(function, args, kwargs, error)
@@ -124,6 +128,13 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _unsettled(error: ValueError | TypeError) -> bool:
+    """True for what is refused because sizes are not known while a graph is being built."""
+    if isinstance(error, TypeError):
+        return "NoneType" in str(error)
+    return getattr(error, "unsettled", False) or "unknown rank" in str(error)
+
+
 def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same without the words: wrong calls are worded by Python, as those of TensorFlow's generated functions."""
 
@@ -132,6 +143,10 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
+            return put_off(function, args, kwargs, error)
+        except (ValueError, TypeError) as error:
+            if state.graph is None or not _unsettled(error):
+                raise
             return put_off(function, args, kwargs, error)
 
     return checked

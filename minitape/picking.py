@@ -50,6 +50,11 @@ def gather(
         raise invalid("params must be at least 1 dimensional", "GatherV2")
     if not -rank <= axis < rank:
         raise invalid(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}", "GatherV2")
+    if (
+        axis == -1 and rank == 1 and not batch_dims and state.graph is None
+    ):  # its gradient is dense, unlike that of axis 0
+        row = apply(TABLE["reshape"], (x,), {"shape": (1, *x.shape)})
+        return apply(TABLE["slice"], (gather(row, places, axis=1),), {"spec": (0,)})
     axis %= rank
     batch_dims = batch_dims + places.ndim if batch_dims < 0 else batch_dims
     if batch_dims > axis:
@@ -94,9 +99,9 @@ def gather_nd(
     accept_attr("GatherNd", "Tindices", places.dtype)
     batch_dims = int(static(batch_dims))
     shape = tuple(x.shape)[batch_dims:]
-    if not places.ndim:
+    if places.ndim == 0:
         raise invalid("indices must be at least a vector", "GatherNd")
-    if not x.ndim:
+    if x.ndim == 0:
         raise invalid("params must be at least a vector", "GatherNd")
     depth = places.shape[-1]
     if depth > len(shape):
@@ -153,7 +158,7 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         return tensor._mask(mask)
     x, mask = tensor_of(tensor), tensor_of(mask)
     axis = 0 if axis is None else int(static(axis))
-    if not mask.ndim:
+    if mask.ndim == 0:
         raise ValueError("mask cannot be scalar.")
     covered = TensorShape(tuple(x.shape)[axis : axis + mask.ndim])
     if not covered.is_compatible_with(mask.shape):

@@ -90,6 +90,8 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
 def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     """Raises what TensorFlow's kernel raises for shapes that can not be multiplied."""
     x, y = a.shape.as_list(), b.shape.as_list()
+    if state.graph is not None:
+        _check_ranks(op, [a, b], turn_a, turn_b)
     if op == "MatMul" and len(x) != len(y):
         raise invalid(f"In[0] and In[1] has different ndims: {_sizes(x)} vs. {_sizes(y)}", op)
     if op == "MatMul" and len(x) != 2:
@@ -103,6 +105,20 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):
             raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {_sizes(x)} vs. {_sizes(y)}", op)
+
+
+def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
+    """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
+    from .graphs.refusals import enum, wrong_rank
+
+    flags = [str(turn).lower() for turn in (turn_a, turn_b)]
+    if op == "MatMul":
+        more = f"grad_a=false, grad_b=false, transpose_a={flags[0]}, transpose_b={flags[1]}"
+    else:
+        more = f"adj_x={flags[0]}, adj_y={flags[1]}"
+    for t in tensors:
+        if t.ndim < 2:
+            raise wrong_rank(op, tensors, "ab", 2, t.ndim, f"T={enum(t.dtype)}, {more}", op != "MatMul")
 
 
 def _sizes(shape: Any) -> str:

@@ -5,9 +5,11 @@ In a graph they run when the graph does (:mod:`minitape.graphs.custom`).
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from . import errors, nest
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
-from .dtypes import as_dtype
+from .dtypes import DType, as_dtype, int64
 from .ends import UnconnectedGradients
 from .invalid import invalid
 from .primitives import Primitive
@@ -24,32 +26,70 @@ from .tape import GradientTape
 from .tensor import EagerTensor, Tensor, finish, wrap
 
 
+class _Looking(threading.local):
+    """True while a picture repeats a sweep in this thread."""
+
+    on = False
+
+
+_looking = _Looking()
+
+
+@contextlib.contextmanager
+def only_looking() -> Iterator[None]:
+    """Gradients of the block are for a picture: they use nothing up."""
+    before, _looking.on = _looking.on, True
+    try:
+        yield
+    finally:
+        _looking.on = before
+
+
 class PythonCall:
-    """One run of a py_function: the tape that watched its inputs, for the gradient."""
+    """One run of a py_function: the tape that watched its inputs, for one gradient."""
 
-    __slots__ = ("tape", "inputs", "outputs")
+    __slots__ = ("tape", "inputs", "outputs", "number", "used")
 
-    def __init__(self, tape: GradientTape, inputs: list[Any], outputs: list[Any]) -> None:
-        self.tape, self.inputs, self.outputs = tape, inputs, outputs
+    def __init__(self, tape: GradientTape | None, inputs: list[Any], outputs: list[Any], number: int) -> None:
+        self.tape, self.inputs, self.outputs, self.number = tape, inputs, outputs, number
+        self.used = tape is None  # its gradient was taken; pictures may still repeat it
+
+    def seeds(self, gs: Sequence[Any]) -> list[Any]:
+        """Those of the adjoints of the outputs that belong to outputs with a gradient."""
+        return [g for o, g in zip(self.outputs, gs, strict=True) if o.dtype.differentiable]
+
+    def gradient(self, *seeds: Any) -> list[Any]:
+        """The gradients of the inputs, once: KeyError when it is asked for again, as in TensorFlow.
+
+        TypeError when an input has a type that has no gradient: TensorFlow promises a zero of that type.
+        """
+        if self.tape is None or (self.used and not _looking.on):
+            raise KeyError(f"pyfunc_{self.number}".encode())
+        self.used = self.used or not _looking.on
+        targets = [o for o in self.outputs if o.dtype.differentiable]
+        sources = [i for i in self.inputs if i.dtype.differentiable]
+        found = self.tape.gradient(targets, sources, seeds, unconnected_gradients=UnconnectedGradients.ZERO)
+        other = next((i.dtype.name for i in self.inputs if not i.dtype.differentiable), None)
+        if other is not None:
+            raise TypeError(f"Cannot convert 0.0 to EagerTensor of dtype {other}")
+        return [convert_to_tensor(g) for g in found]
+
+    def run_gradient(self, gs: Sequence[Any]) -> list[Any]:
+        """The gradients for these eager adjoints, out of sight of every tape; errors are those of tf."""
+        with no_tapes():
+            try:
+                return self.gradient(*self.seeds(gs))
+            except errors.OpError:
+                raise
+            except Exception as error:
+                raise python_error(error) from error
 
 
 @for_batches
 def _python_rule(gs: Any, z: Any, *inputs: Any, call: PythonCall) -> list[Any]:
-    floats = [t for t in call.inputs if t.dtype.differentiable]
-    targets = [o for o in call.outputs if o.dtype.differentiable]
-    seeds = [one for o, one in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
-
-    def gradient(*seeds: Any) -> Any:
-        found = call.tape.gradient(targets, floats, output_gradients=seeds,
-                                   unconnected_gradients=UnconnectedGradients.ZERO)  # fmt: skip
-        return [convert_to_tensor(g) for g in found]
-
     if any(isinstance(one, Tensor) for one in gs):  # recorded: a py_function, too
-        shares = iter(py_function(gradient, seeds, [t.dtype for t in floats]))
-        return [next(shares) if t.dtype.differentiable else None for t in call.inputs]
-    with no_tapes():
-        shares = iter(gradient(*[wrap(one) for one in seeds]))
-    return [plain(next(shares)) if t.dtype.differentiable else None for t in call.inputs]
+        return py_function(call.gradient, call.seeds(gs), [t.dtype for t in call.inputs])
+    return [plain(share) for share in call.run_gradient([wrap(one) for one in gs])]
 
 
 PYTHON = Primitive("py_function", lambda *arrays, call: arrays, _python_rule, op="EagerPyFunc", label="py", keep="")
@@ -64,24 +104,36 @@ _CODES = (
 _numbers = iter(range(1 << 62))
 
 
+def next_number() -> int:
+    """A number for the next run of a Python function: error messages call it pyfunc_<number>."""
+    return next(_numbers)
+
+
 def run_python(
     func: Callable[..., Any], inputs: Sequence[Any], dtypes: list[Any], differentiate: bool = False
 ) -> PythonCall:
     """Calls ``func`` with eager tensors and converts what it returns; exceptions become errors of tf."""
-    number = next(_numbers)
+    number = next_number()
     args = [wrap(t.array) for t in inputs]
+    tape: GradientTape | None = None
     with no_tapes():
         try:
             if not differentiate:
-                return PythonCall(None, args, _results(func(*args), dtypes, number))  # type: ignore[arg-type]
-            with GradientTape(persistent=True) as tape:
-                tape.watch([a for a in args if a.dtype.differentiable])
-                outputs = _results(func(*args), dtypes, number)
-            return PythonCall(tape, args, outputs)
-        except errors.OpError:
-            raise
+                outputs = _results(func(*args), dtypes)
+            else:
+                with GradientTape(persistent=True) as tape:
+                    tape.watch([a for a in args if a.dtype.differentiable])
+                    outputs = _results(func(*args), dtypes)
         except Exception as error:
             raise python_error(error) from error
+    check_count(len(outputs), len(dtypes), number, "EagerPyFunc")
+    return PythonCall(tape, args, outputs, number)
+
+
+def check_count(got: int, expected: int, number: int, op: str) -> None:
+    """InvalidArgumentError when a Python function returned another number of values than ``Tout`` says."""
+    if got != expected:
+        raise invalid(f"pyfunc_{number} returns {got} values, but expects to see {expected} values.", op)
 
 
 def python_error(error: Exception) -> errors.OpError:
@@ -96,27 +148,46 @@ def python_error(error: Exception) -> errors.OpError:
     return getattr(errors, name + "Error")(None, None, message)
 
 
-def _results(value: Any, dtypes: list[Any], number: int) -> list[EagerTensor]:
-    """The returned values as tensors of the promised dtypes."""
-    values = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-    if len(dtypes) == 1 and isinstance(value, (list, tuple)) and len(values) != 1:
-        values = values[:1] if values and isinstance(values[0], (Tensor, np.ndarray, np.generic)) else [value]
-    if len(values) != len(dtypes):
-        raise invalid(f"pyfunc_{number} returns {len(values)} values, but expects to see {len(dtypes)} values.",
-                             "EagerPyFunc")  # fmt: skip
-    return [_result(v, dtype) for v, dtype in zip(values, dtypes, strict=True)]
+def _results(value: Any, dtypes: list[Any]) -> list[EagerTensor]:
+    """The returned values as tensors of the promised dtypes; of a list that is too long, the first ones."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        return [_result(v, dtype) for v, dtype in zip(value, dtypes, strict=False)]
+    return [_result(value, dtypes[0])]
 
 
 def _result(value: Any, dtype: Any) -> EagerTensor:
+    if hasattr(value, "_read"):
+        raise RuntimeError(
+            "Attempting to return a variable from an eagerly executed py_func. Only numeric data structures like "
+            "Tensors or NumPy arrays should be returned; to return the value of a variable, make sure to obtain the "
+            f"Tensor backing it by calling `.read_value()` on the variable in question: {value}"
+        )
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fiub" and dtype.kind in "fiub":
         return wrap(np.asarray(value).astype(dtype.as_numpy_dtype))
     return convert_to_tensor(value, dtype)
 
 
-def _dtypes_of(Tout: Any) -> tuple[list[Any], bool]:
+def _promised(Tout: Any) -> tuple[list[Any], bool]:
+    """The dtypes (or types of ragged and sparse tensors) of ``Tout``, and whether it is a list of them."""
     if isinstance(Tout, (list, tuple)):
-        return [as_dtype(t) for t in Tout], True
-    return [as_dtype(Tout)], False
+        return [_promise(t) for t in Tout], True
+    return [_promise(Tout)], False
+
+
+def _promise(kind: Any) -> Any:
+    if _parts_of(kind):
+        return kind
+    return kind.dtype if type(kind).__name__ == "TensorSpec" else as_dtype(kind)
+
+
+def _parts_of(spec: Any) -> list[Any]:
+    """The dtypes of the tensors that a ragged or sparse tensor of this type is made of; empty for other types."""
+    name = type(spec).__name__
+    if name == "RaggedTensorSpec":
+        return [spec.dtype] + [spec.row_splits_dtype] * spec.ragged_rank
+    return [int64, spec.dtype, int64] if name == "SparseTensorSpec" else []
 
 
 _MISSING = (
@@ -131,8 +202,10 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 
     ``func`` gets the tensors of ``inp`` and returns one value for each dtype in ``Tout`` (a single one, or a list; an
     empty list for none). Gradients flow through its tf operations; an input that it does not use, or an array that it
-    makes with NumPy, has gradient zero. Exceptions become errors of tf (ValueError and TypeError: InvalidArgumentError,
-    others: UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
+    makes with NumPy, has gradient zero. As in TensorFlow the gradient of one run can be taken once: UnknownError the
+    second time; and InvalidArgumentError where an input has no gradient, such as an integer. Ragged and sparse tensors
+    are taken, and returned where ``Tout`` says so by their type. Exceptions become errors of tf (ValueError and
+    TypeError: InvalidArgumentError, others: UnknownError). See https://www.tensorflow.org/api_docs/python/tf/py_function.
 
     >>> import minitape as tf
     >>> def log_huber(x, m):
@@ -150,20 +223,51 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
         return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
-    dtypes, several = _dtypes_of(Tout)
-    inputs = [convert_to_tensor(i) for i in inp]
-    if state.graph is not None:
-        from .graphs.custom import python_row
-
-        outputs = python_row(func, inputs, dtypes)
+    kinds, several = _promised(Tout)
+    whole = hasattr(inp, "_components")  # a ragged or sparse tensor by itself: func gets its parts
+    inputs = inp._components() if whole else list(inp)
+    if any(hasattr(i, "_components") for i in inputs) or any(not isinstance(k, DType) for k in kinds):
+        outputs = _with_parts(func, inputs, kinds)
     else:
-        call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
-        outputs = [wrap(o.array) for o in call.outputs]
-        if outputs and call.tape is not None:
-            finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
+        outputs = _run(func, [convert_to_tensor(i) for i in inputs], kinds)
     if not outputs:
         return []
     return outputs if several else outputs[0]
+
+
+def _run(func: Callable[..., Any], inputs: list[Any], dtypes: list[Any]) -> list[Any]:
+    """A py_function of tensors: at once, or as a row of the graph that is being built."""
+    if state.graph is not None:
+        from .graphs.custom import python_row
+
+        return python_row(func, inputs, dtypes)
+    call = run_python(func, inputs, dtypes, differentiate=state.record is not None)
+    outputs = [wrap(o.array) for o in call.outputs]
+    if outputs and call.tape is not None:
+        finish(PYTHON, tuple(inputs), {"call": call}, tuple(outputs))
+    return outputs
+
+
+def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -> list[Any]:
+    """A py_function with ragged or sparse tensors among its arguments or results, which travel as their parts."""
+    made: list[Any] = []
+
+    def inner(*tensors: Any) -> Any:
+        result = func(*nest.pack_sequence_as(inputs, tensors, expand_composites=True))
+        made[:] = list(result) if isinstance(result, (list, tuple)) else [result]
+        for value, kind in zip(made, kinds, strict=False):
+            if _parts_of(kind) and not (hasattr(value, "_components") and kind.is_compatible_with(value)):
+                raise ValueError(f"py_function: func={func} returned {made}, which did not match Tout={kinds}.\nIn "
+                                 f"particular, {value!r} is not compatible with {kind}.")  # fmt: skip
+        return nest.flatten(made, expand_composites=True)
+
+    dtypes = [d for kind in kinds for d in _parts_of(kind) or [kind]]
+    if state.graph is not None and len(dtypes) != len(kinds):
+        raise NotImplementedError("In a graph minitape's tf.py_function returns tensors, not ragged or sparse ones: "
+                                  "return their values and put them together outside of it.")  # fmt: skip
+    tensors = [convert_to_tensor(i) for i in nest.flatten(inputs, expand_composites=True)]
+    found = _run(inner, tensors, dtypes)
+    return found if state.graph is not None else nest.pack_sequence_as(made, found, expand_composites=True)
 
 
 def numpy_function(
@@ -190,7 +294,7 @@ def call_numpy(func: Any, inp: Any, Tout: Any, stateful: bool = True) -> Any:
     if state.graph is not None:
         from .graphs.custom import numpy_row
 
-        dtypes, several = _dtypes_of(Tout)
+        dtypes, several = _promised(Tout)
         outputs = numpy_row(func, [convert_to_tensor(i) for i in inp], dtypes, stateful)
         return outputs if several else outputs[0]
     result = func(*[np.array(i) for i in inp])

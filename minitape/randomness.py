@@ -165,12 +165,21 @@ def _shape(shape: Any, op: str) -> Any:
     return tuple(sizes.tolist())
 
 
+# what TensorFlow's graphs call the numbers of a kernel
+_NAMES = {
+    "RandomStandardNormal": "random_normal", "RandomUniform": "random_uniform/RandomUniform",
+    "RandomUniformInt": "random_uniform", "TruncatedNormal": "truncated_normal", "RandomShuffle": "RandomShuffle",
+    "Multinomial": "categorical/Multinomial",
+}  # fmt: skip
+
+
 def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
         from .graphs.effects import later
 
-        return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True)[0]
+        name = _NAMES.get(getattr(run, "op", ""))
+        return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True, name=name)[0]
     return decided(run(*tensors)[0], tensors, "random sampling")
 
 
@@ -562,7 +571,7 @@ def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str
     """
     _check_alg(alg)
     x = tensor_of(value)
-    if not x.ndim:
+    if x.ndim == 0:
         return x
     return decided(wrap(x.array[philox.permutation(*_start(seed), x.array.shape[0])]), (x,), "RandomIndexShuffle")
 

@@ -54,6 +54,7 @@ class State(threading.local):
     _scope: tuple[str, ...] = ()
     graves: Any = None  # skeletons of released recordings, see minitape.evidence
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
+    trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
-    if not values.ndim:
+    if values.ndim == 0:
         raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", "ScatterNd")
     op, outer, depth = "ScatterNd", tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
     if tuple(values.shape)[: len(outer)] != outer:
@@ -66,7 +66,7 @@ def _tensor_scatter(primitive: str, tensor: Any, indices: Any, updates: Any) -> 
     places, op = tensor_of(indices), TABLE[primitive].op
     accept_attr(op, "Tindices", places.dtype)
     outer, depth = tuple(places.shape)[:-1], places.shape[-1] if places.ndim else 0
-    if not values.ndim:
+    if values.ndim == 0:
         raise invalid(f"Updates shape must have rank at least one. Found:{shown(values.shape)}", op)
     if tuple(values.shape)[: len(outer)] != outer:
         raise invalid("Outer dimensions of indices and update must match. Indices shape: "

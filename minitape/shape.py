@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .shown import Shown
+
 
 def _size(value: Any) -> int | None:
     if value is None:
@@ -86,7 +88,7 @@ def _sizes_of(numbers: Any) -> tuple[int | None, ...]:
         ) from None
 
 
-class TensorShape:
+class TensorShape(metaclass=Shown):
     """The shape of a tensor: sizes that are ints or None (unknown); of ``TensorShape(None)`` the rank is unknown too.
 
     >>> import minitape as tf
@@ -96,6 +98,7 @@ class TensorShape:
     """
 
     __slots__ = ("_dims",)
+    _shown = "tensorflow.python.framework.tensor_shape"
 
     def __init__(self, dims: Any) -> None:
         if dims is None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .shown import Shown
 
-class IndexedSlices:
+
+class IndexedSlices(metaclass=Shown):
     """A tensor that is zero except for the slices ``values[i]`` at ``indices[i]`` of its first axis.
 
     Slices with the same index add up. ``tf.convert_to_tensor`` makes it dense.
@@ -23,6 +25,7 @@ class IndexedSlices:
     """
 
     _composite = True
+    _shown = "tensorflow.python.framework.indexed_slices"
     __slots__ = ("_values", "_indices", "_dense_shape", "_home")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
@@ -55,6 +58,8 @@ class IndexedSlices:
         if self._dense_shape is None:
             return TensorShape(None)
         sizes = self._dense_shape
+        if not hasattr(sizes, "array") and hasattr(sizes, "graph"):  # only a run of the graph knows it
+            return TensorShape([None] * sizes.shape[0])
         return TensorShape([int(s) for s in (sizes.numpy() if hasattr(sizes, "numpy") else sizes)])
 
     def sizes(self) -> tuple[int, ...]:
@@ -66,6 +71,10 @@ class IndexedSlices:
         """The dense tensor (an array when the values are one)."""
         from .primitives import TABLE
 
+        if not hasattr(self._dense_shape, "array") and hasattr(self._dense_shape, "graph"):  # only a run knows it
+            from .graphs.sweep import DENSE
+
+            return self._dense_shape.graph.apply(DENSE, (self._values, self._indices, self._dense_shape), {})[0]
         return TABLE["scatter_slices"](self._values, self._indices, shape=self.sizes())
 
     def _to_tensor(self, dtype: Any = None) -> Any:
@@ -79,7 +88,7 @@ class IndexedSlices:
         from .invalid import invalid
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
-        sizes = self.sizes()
+        sizes = self.shape
         known = np.ravel(indices.array) if hasattr(indices, "array") else ()  # not while a graph is being built
         for i, place in enumerate(known):
             if not 0 <= place < sizes[0]:
@@ -97,7 +106,8 @@ class IndexedSlices:
         shape = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
-    __repr__ = object.__repr__
+    def __repr__(self) -> str:
+        return f"<{self._shown}.IndexedSlices object at {id(self):#x}>"
 
 
 def join(parts: list[IndexedSlices]) -> IndexedSlices:

@@ -156,7 +156,7 @@ def searchsorted(
     op, dtype = ("LowerBound" if side == "left" else "UpperBound"), dtypes.as_dtype(out_type)
     rows, wanted = tensor_of(sorted_sequence), tensor_of(values)
     for x in (rows, wanted):
-        if not x.ndim:
+        if x.ndim == 0:
             raise invalid("slice index -1 of dimension 0 out of bounds.", "StridedSlice")
     accept(op, rows.dtype, wanted.dtype)
     accept_attr(op, "out_type", dtype)

@@ -11,8 +11,10 @@ import numpy as np
 from . import nest
 from .columns import CALL, operation_of
 from .ends import seed_of
+from .errors import OpError
 from .plan import reach
 from .primitives.elementwise import FIRST_CODE, scalar_table
+from .pyfunction import only_looking
 from .record import Record
 from .sweep import Sweep
 from .values import show_value
@@ -106,7 +108,7 @@ class Stepper:
         steps: list[dict[str, Any]] = []
         if not self.rest:
             return steps
-        with self._lent(), np.errstate(all="ignore"):
+        with self._lent(), only_looking(), np.errstate(all="ignore"):
             if self._sweep is None:
                 self._sweep = Sweep(self.record, self._starts, self._wanted, self.marks, stepwise=True)
                 self._rows = self._sweep.steps()
@@ -118,7 +120,7 @@ class Stepper:
                         steps.append(step)
                     if most is not None and len(steps) >= most and self.rest:
                         return steps
-            except LookupError:  # an operation without a registered gradient
+            except (LookupError, OpError):  # an operation without a gradient, or one that refuses to give it
                 self.rest = 0
                 return None
         self.rest = 0

@@ -145,6 +145,11 @@ class Updates:
             return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
         _check_prefix(rows, values)
+        wanted = (*rows.shape, *self._state.shape[1:])  # type: ignore[attr-defined]
+        if values.ndim and tuple(values.shape) != wanted:
+            raise invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+                          f"updates.shape {shown(values.shape)}, indices.shape {shown(rows.shape)}, params.shape "
+                          f"{shown(self._state.shape)}", "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]  # fmt: skip
         check_places(rows.array, (*self._state.shape, 1)[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
         return self._changed(how, np.asarray(rows.array), values)
 
@@ -160,6 +165,12 @@ class Updates:
         bad = outside(where.array, sizes[:depth])
         if bad is not None:
             raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
+        for axis, n in enumerate(where.shape[:-1]):
+            if axis >= values.ndim or n != values.shape[axis]:
+                outer = where.ndim - 1
+                have = values.shape[axis] if axis < values.ndim else 0
+                raise invalid(f"Dimensions [0,{outer}) of indices[shape={shown(where.shape)}] = {n} must match dimensions "
+                              f"[0,{outer}) of updates[shape={shown(values.shape)}] = {have}", op)  # fmt: skip
         if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
             raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the "
                           f"variable: got indices {shown(where.shape)}, updates {shown(values.shape)}, variable "

@@ -19,6 +19,7 @@ from .primitives import TABLE, Primitive
 from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
+from .shown import Shown
 from .tensor import EagerTensor, Reference, Tensor, apply, bare
 from .updates import Updates, deprecated
 
@@ -26,7 +27,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates):
+class Variable(Updates, metaclass=Shown):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -43,12 +44,16 @@ class Variable(Updates):
     ('v:0', True)
     """
 
+    _shown = "tensorflow.python.ops.variables"
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
 class ResourceVariable(Variable):
     """The class of which every ``tf.Variable`` is an instance."""
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
 
     __array_priority__ = 100
 
@@ -240,7 +245,7 @@ class ResourceVariable(Variable):
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
                           f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
         if state.graph is not None:
-            return state.graph.assign(self, None, how, delta)
+            return state.graph.assign(self, delta, how, read_value)
         old, change = self._state.array, delta.array
         if change.shape != old.shape:
             show = [",".join(map(str, v.shape)) for v in (old, change)]
@@ -255,7 +260,9 @@ class ResourceVariable(Variable):
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         if state.graph is not None:
-            return state.graph.assign(self, tensor, how, delta)
+            return state.graph.assign(self, tensor, how, read_value)
+        if state.trying:
+            raise RuntimeError("A variable is assigned while a function is tried on stand-ins of its arguments.")
         record = state.record
         if record is not None:
             record.note(how, (self, self._version, None))
@@ -352,9 +359,8 @@ class ResourceVariable(Variable):
         return Reference(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}, numpy={self._read()._text(repr)}>"
-        )
+        value = f", numpy={self._read()._text(repr)}" if state.graph is None else ""  # a graph knows no values
+        return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}{value}>"
 
     def __iter__(self) -> Any:
         return iter(self._read())
@@ -401,6 +407,8 @@ class _UnreadVariable(ResourceVariable):
     >>> v.assign_add(2.0)
     <tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>
     """
+
+    _shown = "tensorflow.python.ops.resource_variable_ops"
 
     def __init__(self, variable: ResourceVariable) -> None:
         self._base = base = variable

@@ -135,18 +135,25 @@ PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
 
 
 class TensorArray(TensorArrayBase):
-    """A list of tensors of one dtype and shape; ``write`` returns the array to go on with.
+    """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
     Reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of another
-    shape (NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second read of a
-    cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and ``colocate_with_first_write_call``
-    have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+    shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second
+    read of a cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and
+    ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
     >>> array = tf.TensorArray(tf.float32, size=2)
     >>> array.write(0, 1.0).write(1, 2.0).stack().numpy()
     array([1., 2.], dtype=float32)
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is TensorArray and state.graph is None:
+            from .lists import EagerTensorArray
+
+            cls = EagerTensorArray
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -188,7 +195,7 @@ class TensorArray(TensorArrayBase):
         return wrap(array)
 
     def _with(self, buffer: Any) -> TensorArray:
-        made = TensorArray.__new__(TensorArray)
+        made = object.__new__(TensorArray)
         made.__dict__.update(self.__dict__)
         made._buffer, made._written, made._cleared = buffer, set(self._written), set(self._cleared)
         return made

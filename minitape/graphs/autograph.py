@@ -230,7 +230,7 @@ _NOT_CONVERTED = (
 def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call inside a rewritten function: the user's own functions are rewritten as well."""
     replaced = _BUILTINS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
-    if replaced is not None and args and any(isinstance(a, Tensor) for a in args):
+    if replaced is not None and any(isinstance(a, Tensor) or hasattr(a, "_read") for a in args):
         return replaced(*args, **kwargs)
     if state.graph is None:
         return function(*args, **kwargs)
@@ -261,9 +261,11 @@ def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _has_open_shapes(args: Any, kwargs: Any) -> bool:
-    return any(
-        type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in nest.flatten([list(args), kwargs])
-    )  # fmt: skip
+    """True for arguments of unknown shapes; not beside a function, whose own mistakes are not to be put off."""
+    leaves = nest.flatten([list(args), kwargs])
+    if any(isinstance(leaf, types.FunctionType) for leaf in leaves):
+        return False
+    return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
 
 
 def _rewritten(function: Any) -> Any:
@@ -300,13 +302,13 @@ def _library(function: types.FunctionType) -> bool:
 def _as_int(x: Any, *args: Any) -> Any:
     from .. import dtypes
 
-    return TABLE["cast"](x, dtype=dtypes.int32)
+    return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
 
 
 def _as_float(x: Any) -> Any:
     from .. import dtypes
 
-    return TABLE["cast"](x, dtype=dtypes.float32)
+    return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
 
 
 def _length(x: Any) -> Any:
@@ -321,10 +323,21 @@ def _range(*args: Any) -> Any:
     return call(tf.range, *args)
 
 
+def _sorted(x: Any, **kwargs: Any) -> Any:
+    from ..sorting import sort
+
+    if kwargs:
+        raise ValueError("The `key` argument is not supported for `sorted`." if "key" in kwargs
+                         else "The `reverse` argument is not supported for `sorted`.")  # fmt: skip
+    return sort(x)
+
+
 def _on_symbolic(name: type | Any, function: Any) -> Any:
     def replaced(*args: Any, **kwargs: Any) -> Any:
         if any(is_symbolic(a) for a in args):
             return function(*args, **kwargs)
+        if state.graph is not None and any(hasattr(a, "_read") for a in args):
+            return function(*[a._read() if hasattr(a, "_read") else a for a in args], **kwargs)
         return name(*args, **kwargs)
 
     return replaced
@@ -332,7 +345,7 @@ def _on_symbolic(name: type | Any, function: Any) -> Any:
 
 _BUILTINS: dict[Any, Any] = {
     int: _on_symbolic(int, _as_int), float: _on_symbolic(float, _as_float), len: _on_symbolic(len, _length),
-    range: _on_symbolic(range, _range),
+    range: _on_symbolic(range, _range), sorted: _on_symbolic(sorted, _sorted),
 }  # fmt: skip
 
 

@@ -34,10 +34,41 @@ _OPERATOR_NAMES = {
     "FloorDiv": "floordiv", "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or",
     "StridedSlice": "strided_slice", "Greater": "Greater", "Less": "Less",
 }  # fmt: skip
+_CONTROL = {
+    "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while",
+    "Case": "switch_case/indexed_case", "StatelessCase": "switch_case/indexed_case",
+}  # fmt: skip
 _FUNCTION_NAMES = {
+    **_CONTROL,
     "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
     "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
     "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
+}  # fmt: skip
+# the last operation of a function that is made of several, by the function and the kernel
+_NAMES_WITHIN = {
+    ("clip_by_value", "Maximum"): "clip_by_value", ("norm", "Reshape"): "norm/Squeeze", ("einsum", "Einsum"): "einsum/Einsum",
+    ("repeat", "Repeat"): "Repeat/Reshape_1", ("expand_dims", "Reshape"): "ExpandDims", ("squeeze", "Reshape"): "Squeeze",
+    ("clip_by_norm", "Identity"): "clip_by_norm", ("embedding_lookup", "GatherV2"): "embedding_lookup/Identity",
+    ("saturate_cast", "Cast"): "saturate_cast", ("l2_normalize", "Mul"): "l2_normalize",
+    ("multiply_no_nan", "MulNoNan"): "multiply_no_nan", ("divide_no_nan", "DivNoNan"): "div_no_nan",
+    ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",
+    ("softmax_cross_entropy_with_logits", "SoftmaxCrossEntropyWithLogits"): "softmax_cross_entropy_with_logits/Reshape_2",
+    ("check_numerics", "Identity"): "CheckNumerics", ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
+    ("scalar_mul", "Mul"): "scalar_mul", ("polyval", "Add"): "polyval/add", ("global_norm", "Sqrt"): "global_norm/global_norm",
+    ("batch_normalization", "Add"): "batchnorm/add", ("ensure_shape", "Identity"): "EnsureShape",
+    ("pad", "PadV2"): "Pad", ("sort", "TopKV2"): "sort/TopKV2", ("argsort", "TopKV2"): "argsort/TopKV2",
+    ("trace", "Sum"): "Trace", ("diag", "MatrixDiagV3"): "diag", ("diag_part", "MatrixDiagPartV3"): "diag_part",
+    ("set_diag", "MatrixSetDiagV3"): "set_diag", ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
+    ("erfinv", "Erfinv"): "erfinv/Erfinv", ("ndtri", "Ndtri"): "ndtri/Ndtri", ("xdivy", "Xdivy"): "xdivy/Xdivy",
+    ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py", ("identity_n", "Identity"): "IdentityN",
+    ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan", ("abs", "ComplexAbs"): "Abs",
+    ("normalize", "RealDiv"): "normalize/truediv", ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
+    ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",
+    ("reduce_logsumexp", "Add"): "ReduceLogSumExp", ("fill", "BroadcastTo"): "Fill", ("matvec", "Reshape"): "MatVec/Squeeze",
+    ("case", "StatelessIf"): "case/cond", ("case", "If"): "case/cond", ("tuple", "Identity"): "tuple/control_dependency",
+    ("tensordot", "MatMul"): "Tensordot/MatMul", ("bessel_i0", "BesselI0"): "bessel_i0/BesselI0",
+    ("sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits"):
+        "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
 }  # fmt: skip
 _OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lambda>", "__getitem__", "__matmul__",
               "__rmatmul__"}  # fmt: skip
@@ -46,29 +77,40 @@ _OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lam
 _MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
 
 
-def _caller() -> tuple[str, str | None]:
-    """The function of minitape that the user called, and its ``name`` argument."""
+def _public(frames: list[Any]) -> str:
+    """The name of the outermost function of these frames, past those of AutoGraph and of decorators."""
+    for frame in frames:
+        if frame.f_code.co_name == "checked":  # the wrapper of operands.strict and its kin
+            return frame.f_locals["function"].__name__
+        if not frame.f_code.co_filename.endswith("autograph.py"):
+            return frame.f_code.co_name
+    return ""
+
+
+def _caller() -> tuple[str, str, str | None]:
+    """The code of minitape that the user ran, the public function that it is part of, and its ``name`` argument."""
     frame, last = sys._getframe(1), None
     while frame is not None and not traced_file(frame.f_code.co_filename):
         frame, last = frame.f_back, frame
     if last is None:
-        return "", None
+        return "", "", None
     called, inner = last.f_code.co_name, sys._getframe(1)
     chain = []
     while inner is not None and inner is not last:
         chain.append(inner)
         inner = inner.f_back  # type: ignore[assignment]
+    public = _public([last, *chain[::-1]])
     for frame in (last, *chain[:-6:-1]):
         code, values = frame.f_code, frame.f_locals
         if code.co_name in _MAKERS:  # their name is that of the variable
-            return called, None
+            return called, public, None
         if "name" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
             name = values.get("name")
-            return called, name if isinstance(name, str) and name != code.co_name else None
+            return called, public, name if isinstance(name, str) and name != code.co_name else None
         given = values.get("kwargs")
         if isinstance(given, dict) and isinstance(given.get("name"), str):
-            return called, given["name"]
-    return called, None
+            return called, public, given["name"]
+    return called, public, None
 
 
 class Graph(Record):
@@ -104,6 +146,7 @@ class Graph(Record):
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
         self.collections: dict[str, list[Any]] = {}
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
+        self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
@@ -135,6 +178,7 @@ class Graph(Record):
             outer.open, outer.frame = False, None  # type: ignore[union-attr]
         state.record, state.graph, state.by, state.token = self, self, None, object()
         if state.graph is not saved[2]:
+            self.tapes_around = state.tapes
             state.tapes = []
         try:
             yield self
@@ -322,14 +366,19 @@ class Graph(Record):
 
     # -- operations ---------------------------------------------------------------------------------------------------
 
-    def apply(self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-        """Adds an operation; returns its symbolic output, or a tuple of them where there are several."""
+    def apply(
+        self, primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], usual: str | None = None
+    ) -> Any:
+        """Adds an operation; returns its symbolic output, or a tuple of them where there are several.
+
+        ``usual`` is its name where the user gives none.
+        """
         if primitive.op == "AddV2" and inputs[0].dtype.kind == "s":
             primitive = TABLE["string_add"]
-        called, name = _caller()
+        called, public, name = _caller()
         if name is None:
             table = _OPERATOR_NAMES if called in _OPERATORS else _FUNCTION_NAMES
-            name = table.get(primitive.op, primitive.op)
+            name = usual or _NAMES_WITHIN.get((public, primitive.op)) or table.get(primitive.op, primitive.op)
         infer.check_dtypes(primitive, inputs)
         rows = tuple(self._operand(t, name, i) for i, t in enumerate(inputs))
         tensors = [self.tensors[r] for r in rows]
@@ -357,17 +406,23 @@ class Graph(Record):
 
     # -- variables ----------------------------------------------------------------------------------------------------
 
-    def read(self, variable: Any) -> Any:
-        """A variable's value at this point of the graph."""
+    def read(self, variable: Any, tapes: Any = None, accessed: bool = True) -> Any:
+        """A variable's value at this point of the graph.
+
+        ``tapes`` (those that are open, if None) watch it when they watch the variable; when it is ``accessed`` they
+        begin to watch a trainable one.
+        """
         from .effects import read
 
-        return read(self, variable)
+        return read(self, variable, state.tapes if tapes is None else tapes, accessed)
 
-    def assign(self, variable: Any, tensor: Any, how: str, delta: Any = None) -> Any:
-        """An assignment at this point of the graph."""
+    def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
+        """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
         from .effects import assign
+        from .variables import AssignedVariable
 
-        return assign(self, variable, tensor if delta is None else delta, how)
+        made = assign(self, variable, tensor, how)
+        return AssignedVariable(variable, made) if read_value else made.op
 
     def forget_reads(self) -> None:
         """Something may have changed the variables: they are read again."""
@@ -391,6 +446,11 @@ class Graph(Record):
         """The tensor of that name, such as "add:0"; KeyError when there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        for op in self.by_name.values():  # those whose outputs have names of their own
+            if op.type in _CONTROL:
+                for index in range(op.count):
+                    if op.tensor_name(index) == name:
+                        return op.outputs[index]
         op_name, colon, index = name.partition(":")
         if not colon or not index.isdigit():
             raise ValueError(f"The name '{name}' looks like an (invalid) Operation name, not a Tensor. "
@@ -408,6 +468,8 @@ class Graph(Record):
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The tensor or operation that ``obj`` (itself one, or a name) stands for."""
+        if hasattr(obj, "assigned"):
+            obj = obj.assigned
         if hasattr(obj, "_read"):
             with self.as_default():
                 return self.read(obj)

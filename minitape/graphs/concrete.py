@@ -332,10 +332,12 @@ class Taped:
 
 
 def _rows_of(g: Any) -> list[int]:
-    """The rows of a gradient: one, or two for slices, or none."""
+    """The rows of a gradient: one, or two for slices (three where only a run knows the dense shape), or none."""
     if g is None:
         return []
-    return [g._values._row, g._indices._row] if isinstance(g, IndexedSlices) else [g._row]
+    if not isinstance(g, IndexedSlices):
+        return [g._row]
+    return [g._values._row, g._indices._row] + ([] if hasattr(g._dense_shape, "array") else [g._dense_shape._row])
 
 
 def _symbolic(graph: Any, g: Any) -> Any:
@@ -348,11 +350,10 @@ def _symbolic(graph: Any, g: Any) -> Any:
 def _share(g: Any, arrays: Any) -> Any:
     if g is None:
         return None
-    return (
-        IndexedSlices(next(arrays), next(arrays), np.asarray(g._dense_shape.array))
-        if isinstance(g, IndexedSlices)
-        else next(arrays)
-    )
+    if not isinstance(g, IndexedSlices):
+        return next(arrays)
+    known = getattr(g._dense_shape, "array", None)
+    return IndexedSlices(next(arrays), next(arrays), next(arrays) if known is None else np.asarray(known))
 
 
 def _floats(graph: Any, rows: list[int]) -> bool:

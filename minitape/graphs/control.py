@@ -6,6 +6,7 @@ bodies; its derivative runs the taken way again under a tape (:mod:`minitape.gra
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,30 +113,48 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """``cond`` on a symbolic tensor."""
     then, orelse = trace_body(true_fn, ()), trace_body(false_fn, ())
+    counts = [len(then.flat), len(orelse.flat)]
+    if counts[0] != counts[1]:
+        raise AssertionError(counts)
+    first, second = _as_outputs(then), _as_outputs(orelse)
     try:
-        nest.assert_same_structure(then.result, orelse.result)
+        nest.assert_same_structure(first, second)
     except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure "
-            f"of return values.\n\ntrue_fn output:  {then.result}\nfalse_fn output: {orelse.result}\n\n"
-            f"Error details:\n{error}"
-        ) from None
-    _same_dtypes([then, orelse])
+        raise _unlike_branches(first, second, error) from None
+    for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
+        if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
+            raise _unlike_branches(a, b, f"{a} and {b} have different types")
     index = _not(pred)
     found = build_case(index, [then, orelse], "cond")
     return _packed(then, found)
 
 
-def _same_dtypes(bodies: list[Body]) -> None:
-    first = bodies[0]
-    for other in bodies[1:]:
-        for a, b in zip(first.flat, other.flat, strict=True):
-            if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
-                raise TypeError(
-                    f"true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
-                    f"structure of return values.\n\ntrue_fn output: {a}\nfalse_fn output: {b}\n\n"
-                    f"Error details:\n{a} and {b} have different types"
-                )
+class _Output:
+    """A result of a branch as error messages show it: the identity behind it."""
+
+    def __init__(self, tensor: Any, number: int) -> None:
+        self.name = f"cond/Identity{f'_{number}' if number else ''}:0"
+        self.shape, self.dtype = tensor.shape, tensor.dtype
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+
+def _as_outputs(body: Body) -> Any:
+    numbers = itertools.count()
+    return nest.pack_sequence_as(
+        body.result, [None if t is None else _Output(t, next(numbers)) for t in body.flat]
+    )
+
+
+def _unlike_branches(first: Any, second: Any, details: Any) -> TypeError:
+    return TypeError(
+        "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+        f"values.\n\ntrue_fn output: {first}\nfalse_fn output: {second}\n\nError details:\n{details}"
+    )
 
 
 def _not(pred: Any) -> Any:
@@ -162,24 +181,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     >>> tf.switch_case(tf.constant(1), [lambda: "a", lambda: "b"])
     'b'
     """
-    if isinstance(branch_index, (int, float)):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
-    pairs = sorted(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
-    if pairs and isinstance(pairs[0], tuple):
-        pairs = sorted(pairs)
-    else:
-        pairs = list(enumerate(pairs))
-    if not pairs:
-        raise ValueError("Must provide at least one item in branch_fns")
-    for _, function in pairs:
-        if not callable(function):
-            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {function}.")
-    functions = dict(pairs)
-    if sorted(functions) != list(range(len(pairs))):
-        keys = ",".join(map(str, functions))
-        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{keys}}}")
-    default = default or pairs[-1][1]
+    functions = _functions_by_number(branch_index, branch_fns)
+    default = default or functions[max(functions)]
     index = convert_to_tensor(branch_index)
+    if index.shape.rank:
+        raise invalid("'then' must be at least a vector, but saw shape: []", "Select")
     if not is_symbolic_value(index):
         planned(index)
         return functions.get(int(index.array), default)()
@@ -188,13 +194,66 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     return _packed(bodies[0], build_case(index, bodies, "switch_case"))
 
 
+def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
+    """The functions of ``switch_case`` after the checks that TensorFlow makes."""
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got <dtype: '{branch_index.dtype.name}'>")
+    if not isinstance(branch_fns, (list, tuple, dict)):
+        raise TypeError("'branch_fns' must be a list, tuple, or dict")
+    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    if not pairs:
+        raise ValueError("Must provide at least one item in branch_fns")
+    if all(callable(p) for p in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
+        if not isinstance(pair[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise TypeError(f"fn for key {pair[0]} must be callable.")
+    keys = sorted(p[0] for p in pairs)
+    if keys != list(range(len(pairs))):
+        shown = ",".join(map(str, keys))
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{shown}}}")
+    return dict(pairs)
+
+
+def _checked_pairs(pred_fn_pairs: Any, exclusive: bool) -> list[Any]:
+    """The pairs of ``case`` after the checks that TensorFlow makes."""
+    if not isinstance(pred_fn_pairs, (list, tuple, dict)):
+        raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
+    if isinstance(pred_fn_pairs, dict) and state.graph is None and not exclusive:
+        raise ValueError("Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
+                         "`exclusive=False` and eager mode is enabled.")  # fmt: skip
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    if state.graph is not None:
+        pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
+        pred, function = pair
+        if not isinstance(pred, Tensor):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if pred.dtype.kind != "b":
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    if not pairs:
+        raise ValueError("not enough values to unpack (expected 2, got 0)")
+    return pairs
+
+
 def case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
 ) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
     ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. Eagerly a list
-    of one result is unpacked unless ``strict``; in a graph it stays a list. See
+    of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays a list.
+    ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors. See
     https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf
@@ -202,20 +261,19 @@ def case(
     >>> tf.case([(x < 0, lambda: -1), (x > 0, lambda: 1)], default=lambda: 0)
     1
     """
-    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    pairs = [(p.deref() if hasattr(p, "deref") else p, f) for p, f in pairs]
-    for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Each entry in `pred_fn_pairs` must be a 2-tuple. Received {pair}.")
+    pairs = _checked_pairs(pred_fn_pairs, exclusive)
+    if default is not None and not callable(default):
+        raise TypeError("'false_fn' must be callable.")
     if not any(is_symbolic_value(p) for p, _ in pairs):
+        chained = len(pairs) > (default is None)  # the last one without a default is called by itself
         true = [f for p, f in pairs if bool(p)]
         if true:
-            return _unpacked(true[0](), strict)
+            return _unpacked(true[0](), strict or not chained)
         if default is None:
-            shown = pairs[-1][0] if pairs else None
+            values = ", ".join(str(bool(p)) for p, _ in (pairs if exclusive else pairs[-1:]))
             raise invalid(
-                f"Expected '{shown!s}' to be true. Summarized data: b'Input error: None of conditions evaluated as "
-                f"True:'\n{bool(shown)}"
+                f"Expected '{pairs[-1][0]!s}' to be true. Summarized data: b'Input error: None of conditions evaluated "
+                f"as True:'\n{values}"
             )
         return _unpacked(default(), strict)
     if exclusive:
@@ -228,7 +286,7 @@ def case(
 
 
 def _unpacked(result: Any, strict: bool) -> Any:
-    single = not strict and state.graph is None and isinstance(result, (list, tuple)) and len(result) == 1
+    single = not strict and isinstance(result, (list, tuple)) and len(result) == 1
     return result[0] if single else result
 
 
@@ -342,13 +400,18 @@ def passing(found: Any, back_prop: bool) -> Any:
 
 
 def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:
-    structure, turns = nest.map_structure(_spec, list(values)), 0
+    if limit is not None:  # counted by a loop around: its body returns the variables in their structure
+        found = _eager_loop(
+            lambda i, inner: i < limit and convert_to_tensor(test(*inner), dtypes.bool),
+            lambda i, inner: (i + 1, body(*inner)),
+            (0, values),
+            None,
+        )
+        return found[1]
+    structure = nest.map_structure(_spec, list(values))
     while bool(test(*values)):
         values = body(*values)
         nest.assert_same_structure(structure, list(values))
-        turns += 1
-        if limit is not None and turns >= limit:
-            break
     return nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), values)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from .. import errors
 from ..columns import Leaf
+from ..convert import convert_to_tensor
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
-from ..ends import UnconnectedGradients
 from ..invalid import invalid
 from ..primitives import TABLE, Primitive
-from ..pyfunction import PythonCall, run_python
+from ..pyfunction import PythonCall, check_count, next_number, python_error, run_python
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
@@ -51,11 +51,11 @@ READ = GraphPrimitive(
 )
 
 
-def read(graph: Any, variable: Any) -> Any:
-    """The value of a variable at this point of the graph, watched by the tapes that watch what is read."""
+def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True) -> Any:
+    """The value of a variable at this point of the graph, watched by those of the tapes that watch what is read."""
     tensor = graph.reads.get(id(variable))
     if tensor is None:
-        outer = () if graph.outer is None else (graph.outer.read(variable),)
+        outer = () if graph.outer is None else (graph.outer.read(variable, graph.tapes_around, accessed),)
         with no_name_scope(graph):
             tensor = graph.call_row(
                 READ,
@@ -69,8 +69,8 @@ def read(graph: Any, variable: Any) -> Any:
     known = graph.variables.setdefault(id(variable), (variable, []))
     if tensor._row not in known[1]:
         known[1].append(tensor._row)
-    for tape in state.tapes:
-        if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
+    for tape in tapes:
+        if accessed and variable.trainable and tape._watch_accessed_variables and tape._record is graph:
             tape._watch_variable(variable)
         if id(variable) in tape.variables:
             tape._watch_row(tensor._row)
@@ -175,14 +175,7 @@ def _python_rule(gs: Any, z: Any, *inputs: Any, func: Any, dtypes: Any) -> list[
 
 def _python_gradient(*arrays: Any, count: int) -> tuple[Any, ...]:
     call: PythonCall = np.asarray(arrays[count], object).item()
-    gs = [wrap(g) for g in arrays[:count]]
-    with no_tapes():
-        sources = [t for t in call.inputs if t.dtype.differentiable]
-        pairs = [(o, g) for o, g in zip(call.outputs, gs, strict=True) if o.dtype.differentiable]
-        targets, seeds = [o for o, _ in pairs], [g for _, g in pairs]
-        zero = UnconnectedGradients.ZERO
-        found = call.tape.gradient(targets, sources, seeds, unconnected_gradients=zero)
-        return tuple((g if isinstance(g, Tensor) else g.dense()).array for g in found)
+    return tuple(share.array for share in call.run_gradient([wrap(g) for g in arrays[:count]]))
 
 
 def _python_gradient_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
@@ -200,26 +193,23 @@ PYTHON_GRADIENT = GraphPrimitive(
 
 def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     from .. import nest
-    from ..pyfunction import python_error
 
+    number = next_number()
     with no_tapes():
         try:
             result = func(*[np.asarray(a) for a in arrays])
         except Exception as error:
             raise python_error(error) from error
         values = [] if result is None else nest.flatten(result) if isinstance(result, (list, tuple)) else [result]
-        return tuple(_as_promised(v, d) for v, d in zip(values, dtypes, strict=True))
+        check_count(len(values), len(dtypes), number, "PyFunc")
+        return tuple(_as_promised(i, v, d, number) for i, (v, d) in enumerate(zip(values, dtypes, strict=True)))
 
 
-def _as_promised(value: Any, dtype: Any) -> Any:
-    from ..convert import convert_to_tensor
-
-    tensor = convert_to_tensor(value)
-    if isinstance(value, (float, int, bool)) and tensor.dtype != dtype:
-        tensor = convert_to_tensor(value, dtype)
+def _as_promised(at: int, value: Any, dtype: Any, number: int) -> Any:
+    tensor = convert_to_tensor(np.asarray(value) if isinstance(value, (int, float)) else value)
     if tensor.dtype != dtype:
-        raise invalid(f"0-th value returned by pyfunc_0 is {tensor.dtype.kernel_name}, but expects "
-                             f"{dtype.kernel_name}", "PyFunc")  # fmt: skip
+        raise invalid(f"{at}-th value returned by pyfunc_{number} is {tensor.dtype.kernel_name}, but expects "
+                      f"{dtype.kernel_name}", "PyFunc")  # fmt: skip
     return tensor.array
 
 
@@ -245,11 +235,12 @@ LATER_STATEFUL = GraphPrimitive(
 
 
 def later(
-    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False
-) -> list[Any]:
+    function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
+    name: str | None = None,
+) -> list[Any]:  # fmt: skip
     """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
     primitive = LATER_STATEFUL if stateful else LATER
-    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}))
+    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))
 
 
 def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> list[Any]:

@@ -75,7 +75,7 @@ class Function:
                  reduce_retracing: bool = False, owner: Any = None, name: str | None = None) -> None:  # fmt: skip
         self._python_function, self._owner = python_function, owner
         self._autograph, self._reduce = autograph, reduce_retracing
-        functools.update_wrapper(self, python_function)
+        functools.update_wrapper(self, python_function, updated=())
         self._name = name or getattr(python_function, "__name__", "function")
         signature = inspect.signature(python_function)
         parameters = dict(signature.parameters)

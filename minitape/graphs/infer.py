@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..elements import dtype_of
 from ..errors import OpError
+from ..opdefs import accept
 from ..primitives import Primitive
 from ..quiet import hush, restore
 from ..shape import TensorShape
@@ -75,7 +76,7 @@ def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
                         f"{x.dtype.name} of argument '{first}'.")  # fmt: skip
 
 
-_TWINS = {"MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
+_TWINS = {"Add", "MatMul", "BatchMatMulV2", "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual"}
 
 
 def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> tuple[list[Spec], bool]:
@@ -83,6 +84,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     special = getattr(primitive, "infer", None)
     if special is not None:
         return special(tensors, attrs), True
+    accept(primitive.op, *[t.dtype for t in tensors])
     if primitive.code or primitive.op in _ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
@@ -123,7 +125,9 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
         assert error is not None
         if isinstance(error, OpError):
             raise error
-        raise ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})") from error
+        refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
+        refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
+        raise refusal from error
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         try:
             sizes = next(iter(_guesses(tensors))) if not known else None
@@ -137,10 +141,14 @@ def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
     unknown_rank = any(t.shape.rank is None for t in tensors)
-    tries = [7, 5, *sorted(sizes), 4, 1]
-    for rank in [*ranks, 2, 1, 3, 0, 4] if unknown_rank else ranks[:1]:
+    tries = list(dict.fromkeys([7, 5, *sorted(sizes), 4, 1, 2, 3, 6, 8]))
+    if unknown_rank:  # first ranks and sizes that all differ: a result that differs, too, has an unknown shape
+        ranks = list(dict.fromkeys([*ranks, 2, 1, 3, 0, 4]))
+        yield from zip(tries, ranks, strict=False)
+    for number, rank in enumerate(ranks if unknown_rank else ranks[:1]):
         for size in tries:
-            yield size, rank
+            if not unknown_rank or size != tries[number]:
+                yield size, rank
 
 
 def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: bool = True) -> Any:

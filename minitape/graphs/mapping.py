@@ -13,7 +13,7 @@ from ..invalid import invalid
 from ..primitives import TABLE
 from ..record import state
 from ..tensor import Tensor, wrap
-from .control import passing, while_loop
+from .control import _spec, passing, while_loop
 
 
 def elements(value: Any, index: Any) -> Any:
@@ -29,18 +29,48 @@ def _count(elems: Any) -> Any:
 
 def _over(elems: Any, scalar: Exception | None = None) -> tuple[Any, int]:
     elems = nest.map_structure(convert_to_tensor, elems)
+    if not nest.flatten(elems):
+        raise ValueError("elems must be a Tensor or (possibly nested) sequence of Tensors. Got "
+                         f"{elems}, which does not contain any Tensors.")  # fmt: skip
     if any(t.shape.rank == 0 for t in nest.flatten(elems)):
         raise scalar or ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
     count = _count(elems)
+    for other in nest.flatten(elems):
+        if other.shape[0] != count and None not in (count, other.shape[0]):
+            raise ValueError(f"Dimensions {count} and {other.shape[0]} are not compatible")
     return elems, count
 
 
-def _stacked(results: list[Any], infer_shape: bool = True) -> Any:
+def _stacked(results: list[Any], infer_shape: bool = True, like: Any = None) -> Any:
+    """The results along a new first axis; ``like`` has a tensor, dtype or type for each of their parts."""
     if not results:
         raise ValueError("The first axis is empty: nothing to apply the function to.")
-    for parts in zip(*map(nest.flatten, results), strict=True):
-        _check_shapes([convert_to_tensor(p).shape for p in parts], infer_shape)
-    return nest.map_structure(lambda *parts: TABLE["stack"](*[convert_to_tensor(p) for p in parts], axis=0), *results)
+    columns = list(zip(*map(nest.flatten, results), strict=True))
+    kinds = [None] * len(columns) if like is None else nest.flatten(like)
+    stacked = [_column(list(parts), infer_shape, kind) for parts, kind in zip(columns, kinds, strict=True)]
+    return nest.pack_sequence_as(results[0], stacked)
+
+
+def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
+    name = type(kind).__name__
+    if name == "RaggedTensorSpec":
+        from ..ragged.functions import stack
+
+        return stack(parts)
+    if name == "SparseTensorSpec":
+        from ..sparse.functions import concat, expand_dims
+
+        return concat(0, [expand_dims(p, 0) for p in parts])
+    if kind is None or state.graph is not None:
+        tensors = [convert_to_tensor(p) for p in parts]
+        _check_shapes([t.shape for t in tensors], infer_shape)
+        return TABLE["stack"](*tensors, axis=0)
+    from .arrays import TensorArray
+
+    array = TensorArray(kind.dtype if hasattr(kind, "dtype") else kind, size=len(parts), infer_shape=infer_shape)
+    for i, part in enumerate(parts):
+        array = array.write(i, part)
+    return array.stack()
 
 
 def _check_shapes(shapes: list[Any], infer_shape: bool) -> None:
@@ -80,17 +110,9 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
         specs = elems if signature is None else signature
         return nest.map_structure(lambda s: _empty(s), specs)
     results = [fn(elements(elems, i)) for i in range(count)]
-    if signature is None:
-        _check_signature(elems, results[0])
-    return passing(_stacked(results, infer_shape), back_prop)
-
-
-def _check_signature(elems: Any, result: Any) -> None:
-    nest.assert_same_structure(elems, result, check_types=False)
-    for want, got in zip(nest.flatten(elems), nest.flatten(result), strict=True):
-        got = convert_to_tensor(got)
-        if got.dtype != want.dtype:
-            raise invalid(f"TensorArray dtype is {want.dtype.name} but Op is trying to write dtype {got.dtype.name} ")
+    like = elems if signature is None else signature
+    nest.assert_same_structure(like, results[0], check_types=False)
+    return passing(_stacked(results, infer_shape, like), back_prop)
 
 
 def _empty(spec: Any) -> Any:
@@ -125,7 +147,12 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     >>> tf.vectorized_map(lambda t: tf.reduce_sum(t), tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy()
     array([3., 7.], dtype=float32)
     """
-    elems, count = _over(elems)
+    if not nest.flatten(elems):
+        raise ValueError("max() arg is an empty sequence")
+    elems, count = _over(elems, IndexError("list index out of range"))
+    if count is None:
+        first = nest.map_structure(convert_to_tensor, fn(elements(elems, wrap(np.int32(0)))))  # its row is not run
+        return _map_dynamic(fn, elems, nest.map_structure(lambda t: t.dtype, first))
     return _stacked([fn(elements(elems, i)) for i in range(count)])
 
 
@@ -149,8 +176,16 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
     array([1., 3., 6.], dtype=float32)
     """
-    results = _accumulate(fn, elems, initializer, reverse)
-    return passing(_stacked(results[::-1] if reverse else results, infer_shape), back_prop)
+    if _open(elems):
+        return passing(_loop(fn, elems, initializer, reverse)[1], back_prop)
+    results, start = _accumulate(fn, elems, initializer, reverse)
+    if not results:
+        return nest.map_structure(_empty_like, start)
+    return passing(_stacked(results[::-1] if reverse else results, infer_shape, start), back_prop)
+
+
+def _empty_like(tensor: Any) -> Any:
+    return wrap(np.zeros((0, *tensor.shape), tensor.dtype.as_numpy_dtype))
 
 
 def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
@@ -164,7 +199,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
-    return passing(_accumulate(fn, elems, initializer, False, True)[-1], back_prop)
+    return passing(_folded(fn, elems, initializer, False), back_prop)
 
 
 def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
@@ -178,15 +213,58 @@ def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     321
     """
-    return passing(_accumulate(fn, elems, initializer, True, True)[-1], back_prop)
+    return passing(_folded(fn, elems, initializer, True), back_prop)
 
 
-def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start: bool = False) -> list[Any]:
+def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool) -> Any:
+    if _open(elems):
+        return _loop(fn, elems, initializer, reverse)[0]
+    return _accumulate(fn, elems, initializer, reverse, True)[0][-1]
+
+
+def _open(elems: Any) -> bool:
+    """True for tensors of a graph of which only a run knows how many elements they have."""
+    if state.graph is None:
+        return False
+    return any(convert_to_tensor(t).shape.rank and convert_to_tensor(t).shape[0] is None for t in nest.flatten(elems))
+
+
+def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, Any]:
+    """The last of the accumulated values and all of them stacked: a loop of the graph."""
+    from .arrays import TensorArray
+    from .later import size_of
+
+    elems = nest.map_structure(convert_to_tensor, elems)
+    count, one = size_of(nest.flatten(elems)[0]), wrap(np.int32(1))
+
+    def place(i: Any) -> Any:
+        return count - one - i if reverse else i
+
+    if initializer is None:
+        begin, value = one, elements(elems, place(wrap(np.int32(0))))
+    else:
+        begin, value = wrap(np.int32(0)), nest.map_structure(convert_to_tensor, initializer)
+    arrays = [TensorArray(t.dtype, size=count, element_shape=t.shape) for t in nest.flatten(value)]
+    if initializer is None:
+        arrays = [a.write(place(begin - one), t) for a, t in zip(arrays, nest.flatten(value), strict=True)]
+
+    def step(i: Any, value: Any, arrays: Any) -> Any:
+        new = fn(value, elements(elems, place(i)))
+        nest.assert_same_structure(value, new)
+        new = nest.map_structure(convert_to_tensor, new)
+        return i + 1, new, [a.write(place(i), t) for a, t in zip(arrays, nest.flatten(new), strict=True)]
+
+    _, value, arrays = while_loop(lambda i, *_: i < count, step, (begin, value, arrays))
+    return value, nest.pack_sequence_as(value, [a.stack() for a in arrays])
+
+
+def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: bool = False) -> tuple[list[Any], Any]:
+    """The accumulated values and the first of them; when ``folding`` they begin with it."""
     if not callable(fn):
-        raise TypeError(f"{getattr(fn, '__name__', fn)} is not callable. Please provide a callable function.")
+        raise TypeError(f"{fn.__name__} is not callable. Please provide a callable function.")
+    if not nest.flatten(elems):
+        raise IndexError("list index out of range")
     elems, count = _over(elems, IndexError("tuple index out of range"))
-    if count is None:
-        raise ValueError("The number of elements along the first axis must be known.")
     order = list(range(count))[:: -1 if reverse else 1]
     results: list[Any] = []
     if initializer is None:
@@ -197,9 +275,15 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, with_start
         order = order[1:]
     else:
         value = nest.map_structure(convert_to_tensor, initializer)
-        if with_start:
+        if folding:
             results.append(value)
+    start, counter = value, wrap(np.int32(1))
+    loop = nest.map_structure(_spec, [counter, [counter, value]])  # a fold is a loop over these
     for i in order:
         value = fn(value, elements(elems, i))
+        if folding:
+            nest.assert_same_structure(loop, [1, [counter + 1, value]])
+        else:
+            nest.assert_same_structure(elems if initializer is None else initializer, value)
         results.append(value)
-    return results
+    return results, start

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import nest
-from ..custom import no_tapes
+from ..custom import no_tapes, variables_read
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
@@ -17,11 +20,31 @@ from .infer import _filled, _guesses
 from .program import Program, needed
 from .symbolic import SymbolicTensor
 
+# what TensorFlow calls the result of a function that is put off here
+_NAMES = {
+    "sequence_mask": "SequenceMask/Less", "histogram_fixed_width": "histogram_fixed_width", "linspace": "linspace/Slice",
+    "meshgrid": "meshgrid/mul", "as_string": "AsString", "argsort": "argsort/TopKV2", "sort": "sort/TopKV2",
+    "tensordot": "Tensordot", "einsum": "einsum/Einsum", "confusion_matrix": "confusion_matrix/ScatterNd",
+    "foldl": "foldl/while", "foldr": "foldr/while", "scan": "scan/TensorArrayV2Stack/TensorListStack",
+    "map_fn": "map/TensorArrayV2Stack/TensorListStack", "bincount": "bincount/DenseBincount", "pad": "Pad",
+    "conv1d": "conv1d/Squeeze", "boolean_mask": "boolean_mask/GatherV2", "transpose": "transpose", "norm": "norm/Squeeze",
+    "tensor_scatter_nd_update": "TensorScatterUpdate", "tensor_scatter_nd_add": "TensorScatterAdd",
+    "tensor_scatter_nd_max": "TensorScatterMax", "scatter_nd": "ScatterNd", "unstack": "unstack", "concat": "concat",
+    "stack": "stack", "split": "split", "gather": "GatherV2", "gather_nd": "GatherNd", "expand_dims": "ExpandDims",
+    "squeeze": "Squeeze", "roll": "Roll", "repeat": "Repeat/Reshape_1", "reshape": "Reshape", "tile": "Tile",
+    "broadcast_to": "BroadcastTo", "reverse": "ReverseV2", "one_hot": "one_hot", "matmul": "MatMul", "fill": "Fill",
+    "format": "StringFormat", "where": "SelectV2", "zeros": "zeros", "ones": "ones", "range": "range", "slice": "Slice",
+    "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits/Reshape_2", "top_k": "TopKV2",
+    "sparse_softmax_cross_entropy_with_logits": "SparseSoftmaxCrossEntropyWithLogits/Reshape_2",
+    "reduce_join": "ReduceJoin", "substr": "Substr", "join": "StringJoin", "length": "StringLength",
+}  # fmt: skip
+
 
 def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], stateful: bool = False) -> list[Any] | None:
     """Adds a row that calls ``function`` with eager tensors; [result], or None when even trial calls fail.
 
-    Variables are read here, so that gradients find their way back to them.
+    Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
+    them.
     """
     leaves = [leaf._read() if isinstance(leaf, Variable) else leaf for leaf in nest.flatten([list(args), kwargs])]
     at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
@@ -34,32 +57,63 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
         return function(*new_args, **new_kwargs)
 
-    results = [
-        r
-        for r in (_trial(run, symbolic, guess, kind) for guess in list(_guesses(symbolic))[:3] for kind in (0, 1))
-        if r is not None
-    ]
+    results: list[Any] = []
+    variables: dict[int, Variable] = {}
+    fitting = 0
+    known = all(t.shape.is_fully_defined() for t in symbolic)
+    for guess in itertools.islice(_guesses(symbolic), 3 if known else None):
+        with variables_read() as read:
+            found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
+        variables |= read
+        results += found
+        fitting += bool(found)
+        if fitting == 3:
+            break
     if not results:
         return None
-    certain = len(results) > 1
+    certain = fitting > 1 or (known and len(results) > 1)
     structure = results[0]
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
         return None
     specs = [_common([f[i] for f in flat if len(f) == len(flat[0])], certain) for i in range(len(flat[0]))]
-    found = later(lambda *tensors: nest.flatten(run(tensors)), symbolic, specs, stateful)
+    name = _NAMES.get(getattr(function, "__name__", ""))
+    count, held = len(symbolic), list(variables.values())
+
+    def call(*tensors: Any) -> list[Any]:
+        with standing_in(held, tensors[count:]):
+            return nest.flatten(run(tensors[:count]))
+
+    found = later(call, [*symbolic, *(v._read() for v in held)], specs, stateful, name)
     return [nest.pack_sequence_as(structure, found)]
+
+
+@contextlib.contextmanager
+def standing_in(variables: Sequence[Variable], tensors: Sequence[Any]) -> Iterator[None]:
+    """While the block runs the variables hold these tensors, so that what is computed of them is computed of those."""
+    before = [v._state for v in variables]
+    for v, t in zip(variables, tensors, strict=True):
+        v._state, v._seen = t, None
+    try:
+        yield
+    finally:
+        for v, t, old in zip(variables, tensors, before, strict=True):
+            if v._state is t:  # else the block has assigned another value
+                v._state, v._seen = old, None
 
 
 def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:
     tensors = _together(symbolic, guess, kind)
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
+    before, state.trying = state.trying, True
     try:
         with no_tapes():
             return run(tensors)
     except Exception:
         return None
+    finally:
+        state.trying = before
 
 
 def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any] | None:

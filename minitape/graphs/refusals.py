@@ -25,7 +25,7 @@ def brackets(shape: TensorShape) -> str:
 
 def refused(error: ValueError, op: str, tensors: list[Any], **attrs: Any) -> ValueError:
     """The error with the words that a graph has for it: the operation, its inputs and their shapes."""
-    known = all(t.shape.is_fully_defined() for t in tensors)
+    known = all(t.shape.is_fully_defined() for t in tensors) or op == "ConcatV2"
     text = _WORDS[op](state.graph.unique_name(_NAMES[op], False), tensors, **attrs) if known else None
     return error if text is None else ValueError(text)
 
@@ -37,6 +37,15 @@ def _node(name: str, op: str, attrs: str, inputs: list[str], shapes: list[str]) 
 def _inputs(tensors: list[Any]) -> tuple[list[str], list[str]]:
     names = [_input_name(t) for t in tensors]
     return names, [brackets(t.shape) for t in tensors]
+
+
+def _inputs_of(name: str, tensors: list[Any]) -> list[str]:
+    """The names of the tensors of a list; values that are not of the graph are called after the operation."""
+    return [
+        _input_name(t) if hasattr(t, "value_index") and t.op.type != "Const" else f"{name}/values_{i}"
+        if not hasattr(t, "value_index") else t.op.name
+        for i, t in enumerate(tensors)
+    ]  # fmt: skip
 
 
 def _input_name(tensor: Any) -> str:
@@ -60,18 +69,24 @@ def _reshape(name: str, tensors: list[Any], shape: Any) -> str | None:
 
 def _concat(name: str, tensors: list[Any], axis: int) -> str | None:
     rests = []
+    rank = len(tensors[0].shape)
+    attrs = f"N={len(tensors)}, T={enum(tensors[0].dtype)}, Tidx=DT_INT32"
+    names, shapes = [*_inputs_of(name, tensors), f"{name}/axis"], [*_inputs(tensors)[1], "[]"]
+    other = next((len(t.shape) for t in tensors if len(t.shape) != rank), None)
+    if other is not None:
+        return f"Shape must be rank {rank} but is rank {other} {_node(name, 'ConcatV2', attrs, names, shapes)}."
+    if not -rank <= axis < rank:
+        where = _node(name, "ConcatV2", attrs, names, shapes)
+        return (f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank} {where} and with "
+                f"computed input tensors: input[{len(tensors)}] = <{axis}>.")  # fmt: skip
     for t in tensors:
         sizes = t.shape.as_list()
-        if len(sizes) != len(tensors[0].shape) or not -len(sizes) <= axis < len(sizes):
-            return None
         del sizes[axis]
         rests.append(sizes)
     for rest in rests[1:]:
         for i, (m, n) in enumerate(zip(rests[0], rest, strict=True)):
             if m != n:
-                names, shapes = _inputs(tensors)
-                attrs = f"N={len(tensors)}, T={enum(tensors[0].dtype)}, Tidx=DT_INT32"
-                where = _node(name, "ConcatV2", attrs, [*names, f"{name}/axis"], [*shapes, "[]"])
+                where = _node(name, "ConcatV2", attrs, names, shapes)
                 first, second = (brackets(TensorShape(r)) for r in (rests[0], rest))
                 return (f"Dimension {i} in both shapes must be equal, but are {m} and {n}. Shapes are {first} and "
                         f"{second}. {where} and with computed input tensors: input[{len(tensors)}] = <{axis}>.")  # fmt: skip
@@ -91,18 +106,60 @@ def _slice(name: str, tensors: list[Any], spec: Any) -> str | None:
             masks[0], masks[1] = masks[0] | 1 << at, masks[1] | 1 << at
         else:
             return None
-    bad = [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
-    if not bad:
+    many = len(begin) > len(x.shape)
+    bad = (
+        []
+        if many
+        else [(at, i) for at, i in enumerate(begin) if masks[2] >> at & 1 and not -x.shape[at] <= i < x.shape[at]]
+    )
+    if not bad and not many:
         return None
     kinds = (f"Index=DT_INT32, T={enum(x.dtype)}, begin_mask={masks[0]}, ellipsis_mask=0, end_mask={masks[1]}, "
              f"new_axis_mask=0, shrink_axis_mask={masks[2]}")  # fmt: skip
     names, shapes = _inputs(tensors)
     places = [f"{name}/stack", f"{name}/stack_1", f"{name}/stack_2"]
     where = _node(name, "StridedSlice", kinds, [*names, *places], [*shapes, *[f"[{len(begin)}]"] * 3])
+    if many:
+        rank = len(x.shape)
+        return (f"Index out of range using input dim {rank}; input has only {rank} dims {where} and with computed input "
+                f"tensors: input[3] = <{' '.join('1' * len(begin))}>.")  # fmt: skip
     values = ", ".join(f"input[{i}] = <{' '.join(map(str, v))}>"
                        for i, v in enumerate((begin, end, [1] * len(begin)), 1))  # fmt: skip
     at, index = bad[0]
     return f"slice index {index} of dimension {at} out of bounds. {where} and with computed input tensors: {values}."
+
+
+def wrong_rank(
+    op: str, tensors: list[Any], places: str, wanted: int, got: int, attrs: str, least: bool = False
+) -> ValueError:
+    """The error for an input that has not so many axes (at least as many, with ``least``).
+
+    ``places`` are the letters by which values that are not of the graph are called.
+    """
+    names, shapes = _inputs(tensors)
+    names = [n if hasattr(t, "value_index") else f"{op}/{p}" for n, t, p in zip(names, tensors, places, strict=True)]
+    least_words = "at least " if least else ""
+    return ValueError(
+        f"Shape must be {least_words}rank {wanted} but is rank {got} {_node(op, op, attrs, names, shapes)}."
+    )
+
+
+def wrong_size(op: str, tensors: list[Any], wanted: int, got: int, attrs: str, *rest: tuple[str, str]) -> ValueError:
+    """The error for an axis that is not so long; ``rest`` are (name, shape) of further inputs."""
+    names, shapes = _inputs(tensors)
+    node = _node(op, op, attrs, [*names, *(n for n, _ in rest)], [*shapes, *(s for _, s in rest)])
+    return ValueError(f"Dimension must be {wanted} but is {got} {node}.")
+
+
+def wrong_squeeze(tensor: Any, axis: int, axes: list[int]) -> ValueError:
+    """The error for an axis that can not be squeezed: it is longer than 1, or not there."""
+    rank, shown = tensor.shape.rank, ",".join(map(str, axes))
+    node = _node("Squeeze", "Squeeze", f"T={enum(tensor.dtype)}, squeeze_dims=[{shown}]", *_inputs([tensor]))
+    if -rank <= axis < rank:
+        why = f"Can not squeeze dim[{axis % rank}], expected a dimension of 1, got {tensor.shape[axis]}"
+    else:
+        why = f"squeeze_dims[{axes.index(axis)}] not in [-{rank},{rank})."
+    return ValueError(f"{why} {node}.")
 
 
 _WORDS: dict[str, Any] = {"Reshape": _reshape, "ConcatV2": _concat, "StridedSlice": _slice}

@@ -405,8 +405,13 @@ def gradients(
         raise ValueError(f"Must pass one grad_y for each y in ys. Received {len(seeds)} grad_ys for {len(targets)} ys.")
     stops = {r for s in _as_list(stop_gradients or []) for r in _rows(graph, s)}
     rows = [_rows(graph, s) if s.dtype.differentiable else [] for s in sources]
-    found = sweep_rows(graph, targets, rows, seeds, stops, name)
-    zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    with graph.name_scope(name) as scope:
+        pass  # taken: the operations of the gradients have it before their names
+    found = sweep_rows(graph, targets, rows, seeds, stops, scope[:-1])
+    try:
+        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
     return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
 
 
@@ -443,6 +448,8 @@ def hessians(
         count = int(np.prod(sizes))
         flat = TABLE["reshape"](_dense(gradient), shape=(count,))
         parts = [gradients(TABLE["slice"](flat, spec=(i,)), [source])[0] for i in range(count)]
+        if parts and all(p is None for p in parts):
+            raise ValueError("None values not supported.")
         parts = [_zeros(source) if p is None else _dense(p) for p in parts]
         found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
     return found

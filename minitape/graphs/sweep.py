@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import int32
 from ..plan import Visit
 from ..primitives import TABLE
+from ..record import state
 from ..registry import GRADIENTS
+from ..shape import TensorShape
 from ..slices import IndexedSlices, join
 from ..sweep import Sweep, unbroadcast
 from ..tensor import EagerTensor, Tensor, wrap
@@ -30,6 +33,24 @@ FIT = GraphPrimitive("fit_like", "SumLike", lambda tensors, attrs: [(tensors[1].
                      rules=[lambda g, z, share, like: fitted(g, share), None])  # fmt: skip
 
 
+def _summed(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
+    out = np.zeros(tuple(int(n) for n in shape), values.dtype)
+    np.add.at(out, indices, values)
+    return (out,)
+
+
+# slices as the dense tensor that they stand for, where only a run knows its shape
+DENSE = GraphPrimitive("dense_slices", "UnsortedSegmentSum",
+                       lambda tensors, attrs: [(_dense_shape(tensors), tensors[0].dtype)], forward=_summed,
+                       eager=lambda t, attrs: [IndexedSlices(*t).dense()],
+                       rules=[lambda g, z, values, indices, shape: TABLE["gather"](g, indices, axis=0), None, None])  # fmt: skip
+
+
+def _dense_shape(tensors: Any) -> TensorShape:
+    values = tensors[0].shape
+    return TensorShape(None) if values.rank is None else TensorShape([None, *values.as_list()[1:]])
+
+
 class GraphSweep(Sweep):
     """A reverse sweep over a graph's rows; ``stops`` are rows that hand nothing on."""
 
@@ -44,21 +65,23 @@ class GraphSweep(Sweep):
     def _dense(self, g: Any, row: int) -> Any:
         if g is None:
             return TABLE["zeros_like"](self.tensor(row))
-        return g.dense() if type(g) is IndexedSlices else g
+        return g.dense() if type(g) is IndexedSlices else g  # of a graph, too: see DENSE
 
     def _add(self, row: int, share: Any, as_given: bool = False) -> None:
         if isinstance(share, (np.ndarray, np.generic)):
             share = wrap(share)
         if type(share) is not IndexedSlices and not as_given:
             share = fitted(share, self.tensor(row))
-        before = self.adjoints.get(row)
+        before, graph = self.adjoints.get(row), self.record
         if before is None:
             total = share
         elif type(before) is IndexedSlices or type(share) is IndexedSlices:
             both = type(before) is type(share)
             total = join([before, share]) if both else self._dense(before, row) + self._dense(share, row)
         else:
-            total = before + share
+            scope = f"{self.prefix}/" if self.prefix else None
+            with graph.name_scope(scope):
+                total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
         self.adjoints[row] = total
 
     def _call(self, call: Any, wanted: Sequence[int]) -> bool:
@@ -85,6 +108,8 @@ class GraphSweep(Sweep):
                 raise LookupError(_NO_GRADIENT.format(op.name, op.type))
         elif self._shapes_known(call):
             super()._call(call, wanted)
+        elif call.primitive.name == "gather" and self._slices(call):
+            pass
         else:
             self._when_run(call)
 
@@ -94,10 +119,25 @@ class GraphSweep(Sweep):
         rows = [*call.inputs, *range(call.row, call.row + call.outputs)]
         return all(self.tensor(r).shape.is_fully_defined() for r in rows if r in self.record.tensors)
 
+    def _slices(self, call: Any) -> bool:
+        """The adjoint of a gather along the first axis as slices; False where their shape is not known."""
+        x, indices = (self.tensor(r) for r in call.inputs)
+        inner = [] if x.shape.rank is None else x.shape.as_list()[1:]
+        if call.attrs.get("axis", 0) or call.attrs.get("batch_dims") or x.shape.rank is None:
+            return False
+        values = self._dense(self.adjoints.get(call.row), call.row)
+        if indices.shape.rank != 1:
+            if inner.count(None):
+                return False
+            values = TABLE["reshape"](values, shape=(-1, *inner))
+            indices = TABLE["reshape"](indices, shape=(-1,))
+        self._add(call.inputs[0], IndexedSlices(values, indices, TABLE["shape"](x, dtype=int32)))
+        return True
+
     def _registered(self, call: Any, op: Any, name: str) -> None:
         """The gradient function that was registered under a name takes the place of the rules."""
         if name not in GRADIENTS:
-            raise LookupError(f"gradient registry has no entry for: {name}")
+            raise LookupError(_NO_GRADIENT.format(op.name, op.type))
         function = GRADIENTS[name]
         if function is None:
             return
@@ -110,7 +150,10 @@ class GraphSweep(Sweep):
             )
         for row, share in zip(call.inputs, shares, strict=True):
             if share is not None and (self.marks is None or self.marks[row]):
-                self._add(row, share if isinstance(share, (Tensor, IndexedSlices)) else _tensor(share))
+                share = share if isinstance(share, (Tensor, IndexedSlices)) else _tensor(share)
+                if isinstance(share, SymbolicTensor) and share.shape.is_compatible_with(self.tensor(row).shape):
+                    share.set_shape(self.tensor(row).shape)  # TensorFlow believes the function, too
+                self._add(row, share)
 
     def _when_run(self, call: Any) -> None:
         """Adds the row that applies the rule on arrays, when the shapes are known."""
@@ -140,8 +183,6 @@ def fitted(share: Any, like: SymbolicTensor) -> Any:
         return share if have == want else unbroadcast(share, tuple(want))
     if isinstance(share, SymbolicTensor) and share.op.type in ("OnesLike", "ZerosLike") and share.op.inputs[0] is like:
         return share
-    from ..record import state
-
     return state.graph.apply(FIT, (share, like), {})[0]
 
 

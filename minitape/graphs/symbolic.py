@@ -26,6 +26,9 @@ _RESOLVE = (
 )
 
 
+_OF_NUMPY = {"T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"}
+
+
 class OperatorNotAllowedInGraphError(TypeError):
     """Python asked a symbolic tensor for its value."""
 
@@ -67,7 +70,7 @@ class SymbolicTensor(Tensor):
     @property
     def name(self) -> str:
         """The operation's name and which output this is."""
-        return f"{self._op.name}:{self.value_index}"
+        return self._op.tensor_name(self.value_index)
 
     @property
     def ndim(self) -> int | None:
@@ -80,7 +83,10 @@ class SymbolicTensor(Tensor):
 
     def set_shape(self, shape: Any) -> None:
         """Adds to what is known about the static shape; ValueError when it contradicts."""
-        self._shape = self._shape.merge_with(TensorShape(shape))
+        known, wanted = self._shape, TensorShape(shape)
+        if not known.is_compatible_with(wanted):
+            raise ValueError(_unmergeable(known, wanted))
+        self._shape = known.merge_with(wanted)
         self.graph.meta[self._row] = (plain_shape(self._shape), self.graph.meta[self._row][1])
 
     def ref(self) -> Reference:
@@ -108,6 +114,12 @@ class SymbolicTensor(Tensor):
             found = sliced(self)
             if found is not None:
                 return found
+        if name in _OF_NUMPY:
+            raise AttributeError(
+                f"SymbolicTensor object has no attribute '{name}'. \n        If you are looking for numpy-related "
+                "methods, please run the following:\n        tf.experimental.numpy."
+                "experimental_enable_numpy_behavior()\n      "
+            )
         raise AttributeError(f"'SymbolicTensor' object has no attribute '{name}'")
 
     def __getitem__(self, key: Any) -> Any:
@@ -186,7 +198,9 @@ class SymbolicTensor(Tensor):
         return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
 
     def __format__(self, spec: str) -> str:
-        return str(self).__format__(spec)
+        if spec:
+            raise TypeError("unsupported format string passed to SymbolicTensor.__format__")
+        return str(self)
 
 
 class Operation:
@@ -220,6 +234,12 @@ class Operation:
         """The tensors that it makes."""
         return [self.graph.tensor_at(self.row + i) for i in range(self.count)]
 
+    def tensor_name(self, index: int) -> str:
+        """The name of an output: of a branch it is that of an identity behind it, a loop counts its steps first."""
+        if self.type in ("If", "StatelessIf", "Case", "StatelessCase"):
+            return f"{self.name}/Identity{f'_{index}' if index else ''}:0"
+        return f"{self.name}:{index + 2 if self.type in ('While', 'StatelessWhile') else index}"
+
     def values(self) -> tuple[SymbolicTensor, ...]:
         """The outputs as a tuple."""
         return tuple(self.outputs)
@@ -248,6 +268,17 @@ class Operation:
     def __str__(self) -> str:
         inputs = "".join(f'input: "{t.op.name}"\n' for t in self.inputs)
         return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
+
+
+def _unmergeable(first: TensorShape, second: TensorShape) -> str:
+    """Why what is known about a shape contradicts what is said, in the words of TensorFlow's graphs."""
+    if first.rank != second.rank:
+        return f"Shapes must be equal rank, but are {first.rank} and {second.rank}"
+    pairs = list(zip(first.as_list(), second.as_list(), strict=True))
+    at = next(i for i, (m, n) in enumerate(pairs) if m != n and None not in (m, n))
+    shown = ["[" + ",".join("?" if n is None else str(n) for n in s.as_list()) + "]" for s in (first, second)]
+    return (f"Dimension {at} in both shapes must be equal, but are {pairs[at][0]} and {pairs[at][1]}. Shapes are "
+            f"{shown[0]} and {shown[1]}.")  # fmt: skip
 
 
 def plain_shape(shape: TensorShape) -> Any:

@@ -12,7 +12,7 @@ from ..custom import no_tapes
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
-from ..variable import ResourceVariable, _numbers
+from ..variable import ResourceVariable, UnreadVariable, _numbers
 from .program import needed, replay
 from .symbolic import SymbolicTensor
 
@@ -46,8 +46,44 @@ class GraphVariable(ResourceVariable):
         self._set(np.asarray(value, self.dtype.as_numpy_dtype))
         self._uninitialized = False
 
+    def __hash__(self) -> int:  # variables of TensorFlow 1 are keys of feed_dict, and == is identity
+        return id(self)
+
+    def __eq__(self, other: Any) -> Any:
+        return self is other
+
+    def __ne__(self, other: Any) -> Any:
+        return self is not other
+
     def __repr__(self) -> str:
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self.dtype.name}>"
+
+
+class AssignedVariable(UnreadVariable):
+    """What ``assign`` and its kin return in a graph: the variable, to be read after the assignment."""
+
+    __module__ = "tensorflow.python.ops.resource_variable_ops"
+
+    def __init__(self, variable: Any, tensor: Any) -> None:
+        super().__init__(variable)
+        self.assigned = tensor  # the value that was assigned; whoever needs it makes the assignment run
+
+    graph = property(lambda self: self.assigned.graph, doc="The graph in which the assignment is.")
+    op = property(lambda self: self.assigned.op, doc="The operation that assigns.")  # type: ignore[assignment]
+
+    def _read(self) -> Any:
+        """In a function the value at this point of it; in other graphs, whose rows have no order, the assigned one."""
+        graph = state.graph
+        if graph is None or not graph.is_function():
+            return self.assigned
+        return graph.read(self._base, accessed=False)
+
+    def eval(self, session: Any = None) -> Any:
+        """Runs the assignment in the default session (or the given one); returns the value."""
+        return self.assigned.eval(session=session)
+
+
+AssignedVariable.__name__ = "_UnreadVariable"  # as it prints
 
 
 def create(

@@ -90,7 +90,7 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5, from
 
     y_pred = convert(y_pred)
     y_true = convert(y_true, y_pred.dtype.name if from_sorted_ids else "int32")
-    shape = y_true.shape
+    shape = y_true.shape if y_true.shape.is_fully_defined() else tf.shape(y_true)
     y_pred, y_true = tf.reshape(y_pred, (-1, y_pred.shape[-1])), tf.reshape(y_true, (-1,))
     if from_sorted_ids:
         found = tf.reduce_any(y_pred[:, :k] == y_true[:, None], axis=-1)

@@ -179,7 +179,8 @@ class Mean(Metric):
         if weight is not None:
             self.count.assign_add(tf.reduce_sum(weight))
         else:
-            self.count.assign_add(float(values.shape[0] if len(values.shape) else 1))
+            size = values.shape[0] if len(values.shape) else 1
+            self.count.assign_add(tf.cast(tf.shape(values)[0], self.dtype) if size is None else float(size))
 
     def result(self) -> Any:
         """The mean so far, 0 before anything came."""

@@ -65,7 +65,7 @@ def _bound(x: Any, sign: int) -> Any:
     return info.max if sign > 0 else info.min
 
 
-_UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.fmax, "min": np.fmin}  # a NaN wins no comparison
 
 
 def _sorted(name: str, op: str) -> Any:

@@ -94,8 +94,9 @@ def bincount(
     """How often each number occurs (or the sum of its weights), as a sparse tensor.
 
     ``values`` are whole numbers from 0; those from ``maxlength`` on do not count. All are counted together, or with
-    ``axis=-1`` each row of a matrix for itself. The result has at least ``minlength`` places along its last axis and is
-    int32, or has the dtype of ``weights``; with ``binary_output`` it says 1 for each number that occurs.
+    ``axis=-1`` each row of a matrix (also of a sparse one) for itself. The result has at least ``minlength`` places
+    along its last axis and the dtype of ``values``, or of ``weights``; with ``binary_output`` it says 1 for each number
+    that occurs.
     InvalidArgumentError for negative numbers, ValueError for another ``axis``.
 
     >>> import minitape as tf
@@ -104,21 +105,29 @@ def bincount(
     """
     if axis not in (0, -1, None):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
-    array = np.asarray(convert_to_tensor(values).array)
+    scattered = isinstance(values, SparseTensor)
+    array = np.asarray(convert_to_tensor(values.values if scattered else values).array)
     if (array < 0).any():
         raise invalid("Input values must all be non-negative", "DenseCountSparseOutput")
-    matrix = array.reshape(array.shape if axis == -1 and array.ndim == 2 else (1, -1))
-    counted = np.ones(matrix.shape, bool) if maxlength is None else matrix < maxlength
-    rows, chosen = np.nonzero(counted)[0], matrix[counted]
+    by_row = axis == -1 and (len(values.sizes()) if scattered else array.ndim) == 2
+    if not by_row:
+        number, count = np.zeros(array.size, np.int64), 1
+    elif scattered:
+        number, count = values.indices.array[:, 0], values.sizes()[0]
+    else:
+        number, count = np.repeat(np.arange(len(array)), array.shape[1]), len(array)
+    flat_values = array.reshape(-1)
+    counted = np.ones(flat_values.shape, bool) if maxlength is None else flat_values < maxlength
+    rows, chosen = number[counted], flat_values[counted]
     there, ways = np.unique(np.stack([rows, chosen], 1), axis=0, return_inverse=True)
     size = max(int(chosen.max(initial=-1)) + 1, int(minlength or 0))
     if binary_output:
-        counts: Any = wrap(np.ones(len(there), np.int32))
+        counts: Any = wrap(np.ones(len(there), array.dtype))
     elif weights is None:
-        counts = wrap(np.bincount(ways.reshape(-1), minlength=len(there)).astype(np.int32))
+        counts = wrap(np.bincount(ways.reshape(-1), minlength=len(there)).astype(array.dtype))
     else:
         flat = TABLE["reshape"](convert_to_tensor(weights), shape=(-1,))
-        counts = put(pick(flat, np.flatnonzero(counted.reshape(-1))), ways.reshape(-1), len(there))
-    if array.ndim == 2 and axis == -1:
-        return sparse(there, counts, (len(matrix), size))
+        counts = put(pick(flat, np.flatnonzero(counted)), ways.reshape(-1), len(there))
+    if by_row:
+        return sparse(there, counts, (count, size))
     return sparse(there[:, 1:], counts, (size,))

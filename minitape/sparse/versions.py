@@ -7,10 +7,30 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
+from ..filling import range as numbers
+from ..picking import gather
 from ..tensor import wrap
-from .tensor import SparseTensor
+from .tensor import SparseTensor, SparseTensorSpec
 
 UNARY = "abs asin asinh atan atanh bessel_i0e bessel_i1e erf negative sign sin sqrt square tan tanh".split()
+
+
+def _map_rows(plain: Any, fn: Any, elems: Any, *args: Any, **kwargs: Any) -> Any:
+    """``tf.map_fn`` over the slices along the first axis."""
+    places, values, shape = elems.indices, elems.values, elems.dense_shape
+
+    def row(number: Any) -> SparseTensor:
+        at = wrap(np.flatnonzero(places.array[:, 0] == number.array))
+        return SparseTensor(gather(places, at)[:, 1:], gather(values, at), shape[1:])
+
+    like = kwargs.get("fn_output_signature", kwargs.get("dtype", args[0] if args else None))
+    if like is None:
+        kwargs["fn_output_signature"] = SparseTensorSpec(elems.shape[1:], elems.dtype)
+    return plain(lambda number: fn(row(number)), numbers(elems.sizes()[0]), *args, **kwargs)
+
+
+def _assert_type(plain: Any, tensor: Any, tf_type: Any, message: Any = None, name: Any = None) -> Any:
+    return plain(tensor.values, tf_type, message, name)
 
 
 def install() -> None:
@@ -31,6 +51,8 @@ def install() -> None:
         "shape": whole(lambda st: np.array(st.sizes())),
         "rank": lambda plain, input, name=None: wrap(np.int32(len(input.sizes()))),
         "is_tensor": lambda plain, x: True,
+        "map_fn": _map_rows,
+        "debugging.assert_type": _assert_type,
         "add": lambda plain, x, y, name=None: (x if isinstance(x, SparseTensor) else y)._to_tensor(),
     }
     dispatch.install(SparseTensor, versions)

@@ -34,7 +34,9 @@ def in_graph(function):
             "get_variable does not support `use_resource=False`",
         ),
         (
-            lambda: tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0, 2.0]).write(1, [1.0]),
+            lambda: in_graph(
+                lambda: tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0, 2.0]).write(1, [1.0])
+            ),
             "holds elements of one shape",
         ),
     ],
@@ -208,14 +210,18 @@ def test_no_gradient_passes_a_loop_of_a_graph_without_back_prop(loop, eager):
 
 def test_case_unpacks_a_list_of_one_unless_strict():
     pairs = [(tf.constant(True), lambda: [tf.constant(1)])]
-    assert tf.case(pairs, strict=False).numpy() == 1
-    assert [t.numpy() for t in tf.case(pairs, strict=True)] == [1]
+    other = lambda: [tf.constant(3)]  # noqa: E731
+    assert tf.case(pairs, default=other, strict=False).numpy() == 1
+    assert [t.numpy() for t in tf.case(pairs, default=other, strict=True)] == [1]
+    assert [t.numpy() for t in tf.case(pairs)] == [1]  # the last one without a default is called by itself
 
 
 def test_a_tuple_of_a_graph_runs_its_control_inputs():
     with tf.Graph().as_default(), v1.Session() as session:
         v = v1.get_variable("v", initializer=1.0)
-        (x,) = tf.tuple([tf.constant(5.0)], control_inputs=[v.assign_add(1.0)])
+        with pytest.raises(TypeError, match="must only contain Operation or Tensor"):
+            tf.tuple([tf.constant(5.0)], control_inputs=[v.assign_add(1.0)])
+        (x,) = tf.tuple([tf.constant(5.0)], control_inputs=[v.assign_add(1.0).op])
         session.run(v.initializer)
         assert (session.run(x), session.run(v)) == (5.0, 2.0)
 

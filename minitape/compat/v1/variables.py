@@ -190,7 +190,9 @@ def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
 
     if initializer is not None and not callable(initializer):
         return initializer
-    if shape is None or not TensorShape(shape).is_fully_defined():
+    if shape is None:
+        raise ValueError(f"Variable {name} did not get an initializer, so its `shape` argument must be specified.")
+    if not TensorShape(shape).is_fully_defined():
         raise ValueError(
             f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}."
         )
