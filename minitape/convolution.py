@@ -17,7 +17,7 @@ def _unimplemented(message: str, op: str) -> InvalidArgumentError:
     return UnimplementedError(None, None, f"{message} [Op:{op}] name: ")
 
 
-def _spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
+def spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
     """A strides, dilations or window argument as one number for each axis of the tensor."""
     numbers = static(value)
     numbers = [1 if value is None else numbers] if not isinstance(numbers, (list, tuple)) else list(numbers)
@@ -31,7 +31,7 @@ def _spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
     return [1, *numbers, 1] if channel == n + 1 else [1, 1, *numbers]
 
 
-def _pads(
+def pads_of(
     padding: Any, size: Any, window: Any, strides: Any, dilations: Any
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Zeros before and after height and width."""
@@ -50,7 +50,7 @@ def _shown(x: Any) -> str:
     return f"[{','.join(map(str, x.shape))}]"
 
 
-def _check_texts(op: str, padding: Any, data_format: str) -> None:
+def check_texts(op: str, padding: Any, data_format: str) -> None:
     if isinstance(padding, str):
         accept_text(op, "padding", padding)
     accept_text(op, "data_format", data_format)
@@ -59,6 +59,8 @@ def _check_texts(op: str, padding: Any, data_format: str) -> None:
             raise invalid("Default AvgPoolingOp only supports NHWC on device type CPU", op)
         if op == "MaxPool":
             raise invalid("Default MaxPoolingOp only supports NHWC on device type CPU", op)
+        if op == "Conv2DBackpropInput":
+            raise invalid("Conv2DCustomBackpropInputOp only supports NHWC.", op)
         raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
                              f"the format: {data_format}", op)  # fmt: skip
 
@@ -75,7 +77,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
         raise _unimplemented(
             "Current implementation does not yet support dilations in the batch and depth dimensions.", op
         )
-    pads = _pads(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
+    pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
@@ -112,8 +114,8 @@ def conv2d(
     """
     x, k = together(input, filters)
     channel = 3 if data_format == "NHWC" else 1
-    steps, holes = _spatial(strides, 2, "strides", channel), _spatial(dilations, 2, "dilations", channel)
-    _check_texts("Conv2D", padding, data_format)
+    steps, holes = spatial(strides, 2, "strides", channel), spatial(dilations, 2, "dilations", channel)
+    check_texts("Conv2D", padding, data_format)
     _same_dtype(x, k, "Conv2D")
     x, batch = _batched(x, 4)
     if x.ndim != 4:
@@ -170,7 +172,7 @@ def conv1d(
         raise ValueError("`data_format` must be 'NWC': the other formats have no kernel on the CPU. "
                          f"Received: data_format={data_format}")  # fmt: skip
     x, k = together(input, filters)
-    steps, holes = _spatial(stride, 1, "stride", 2), _spatial(dilations, 1, "dilations", 2)
+    steps, holes = spatial(stride, 1, "stride", 2), spatial(dilations, 1, "dilations", 2)
     out = conv2d(
         _with_height(x, x.ndim - 2), _with_height(k, 0), [1, 1, *steps[1:]], padding, "NHWC", [1, 1, *holes[1:]]
     )
@@ -212,35 +214,6 @@ def atrous_conv2d(value: Any, filters: Any, rate: int, padding: str, name: str |
 
 
 @strict
-def conv2d_transpose(
-    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NHWC",
-    dilations: Any = None, name: str | None = None,
-) -> Any:  # fmt: skip
-    """The adjoint of ``conv2d``: ``filters`` are height x width x channels out x channels in. Differentiable in both.
-
-    ``output_shape`` says which of the possible sizes the result has. InvalidArgumentError when that can not be.
-
-    >>> import minitape as tf
-    >>> tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
-    TensorShape([1, 4, 4, 1])
-    """
-    g, k = together(input, filters)
-    steps, holes = _spatial(strides, 2, "strides", 3), _spatial(dilations, 2, "dilations", 3)
-    _check_texts("Conv2D", padding, data_format)
-    shape = tuple(int(n) for n in static(output_shape))
-    pads = _pads(padding, shape[1:3], k.shape[:2], steps[1:3], holes[1:3])
-    for i in (1, 2):
-        reach = (k.shape[i - 1] - 1) * holes[i] + 1
-        computed = (shape[i] + sum(pads[i - 1]) - reach) // steps[i] + 1
-        if computed != g.shape[i]:
-            raise invalid("Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = "
-                          f"{g.shape[i]}, computed = {computed} spatial_dim: {i} input: {shape[i]} filter: "
-                          f"{k.shape[i - 1]} output: {g.shape[i]} stride: {steps[i]} dilation: "
-                          f"{holes[i]}", "Conv2DBackpropInput")  # fmt: skip
-    return call("conv2d_input", g, k, shape=shape, strides=tuple(steps[1:3]), pads=pads, dilations=tuple(holes[1:3]))
-
-
-@strict
 def depthwise_conv2d(
     input: Any, filter: Any, strides: Any, padding: Any, data_format: str | None = None, dilations: Any = None,
     name: str | None = None,
@@ -256,9 +229,9 @@ def depthwise_conv2d(
     if not isinstance(static(strides), (list, tuple)):
         raise TypeError(f"Expected list for 'strides' argument to 'depthwise_conv2d_native' Op, not {strides!r}.")
     x, k = together(input, filter)
-    steps, holes = _spatial(strides, 2, "strides", 3), _spatial(dilations, 2, "dilations", 3)
+    steps, holes = spatial(strides, 2, "strides", 3), spatial(dilations, 2, "dilations", 3)
     op = "DepthwiseConv2dNative"
-    _check_texts(op, padding, data_format or "NHWC")
+    check_texts(op, padding, data_format or "NHWC")
     _same_dtype(x, k, op)
     if x.ndim != 4 or k.ndim != 4:
         name, wrong = ("input", x) if x.ndim != 4 else ("filter", k)
@@ -297,8 +270,8 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
     op = "MaxPool" if kind == "max_pool" else "AvgPool"
     x = tensor_of(input)
     channel = 3 if data_format == "NHWC" else 1
-    window, steps = _spatial(ksize, 2, "ksize", channel), _spatial(strides, 2, "strides", channel)
-    _check_texts(op, padding, data_format)
+    window, steps = spatial(ksize, 2, "ksize", channel), spatial(strides, 2, "strides", channel)
+    check_texts(op, padding, data_format)
     if x.ndim != 4:
         raise invalid(f"tensor_in_shape must have 2 spatial dimensions. {x.ndim} {0 if x.ndim < 4 else x.ndim - 2}", op)
     if min(window) <= 0:
@@ -308,7 +281,7 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
         )
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
         raise _unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
-    pads = _pads(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
+    pads = pads_of(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
     return call(kind, x, size=tuple(window[1:3]), strides=tuple(steps[1:3]), pads=pads)
 
 
@@ -345,7 +318,7 @@ def avg_pool2d(
 
 def _pool1d(kind: str, input: Any, ksize: Any, strides: Any, padding: Any) -> Any:
     x = tensor_of(input)
-    window, steps = _spatial(ksize, 1, "ksize", 2), _spatial(strides, 1, "strides", 2)
+    window, steps = spatial(ksize, 1, "ksize", 2), spatial(strides, 1, "strides", 2)
     pads = padding if isinstance(padding, str) else [[0, 0], *padding]
     out = _pool(kind, _with_height(x, x.ndim - 2), [1, 1, window[1], 1], [1, 1, steps[1], 1], pads, "NHWC")
     return _without_height(out)

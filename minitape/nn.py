@@ -9,9 +9,10 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                     "weighted_cross_entropy_with_logits",
     "normalization": "batch_normalization bias_add dropout embedding_lookup moments normalize_moments "
                      "sufficient_statistics weighted_moments",
-    "convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d conv2d_transpose convolution "
-                   "depth_to_space depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d "
+    "convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depth_to_space "
+                   "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d "
                    "space_to_depth",
+    "transposed": "conv2d_transpose",
     "elementwise": "sigmoid softplus softsign tanh",
     "reductions": "zero_fraction",
     "sorting": "in_top_k top_k",

@@ -14,7 +14,6 @@ from ..custom import no_tapes, variables_read
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
-from ..variable import Variable
 from .effects import later
 from .infer import _filled, _guesses
 from .program import Program, needed
@@ -46,7 +45,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     Variables are read here, those that the function reads by itself as well, so that gradients find their way back to
     them.
     """
-    leaves = [leaf._read() if isinstance(leaf, Variable) else leaf for leaf in nest.flatten([list(args), kwargs])]
+    leaves = [leaf._read() if hasattr(leaf, "_read") else leaf for leaf in nest.flatten([list(args), kwargs])]
     at = [i for i, leaf in enumerate(leaves) if type(leaf) is SymbolicTensor]
     symbolic = [leaves[i] for i in at]
 

@@ -15,6 +15,7 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.dense": "Dense",
     "keras.layers.embedding": "Embedding",
     "keras.layers.convolution": "Conv1D Conv2D Convolution1D Convolution2D",
+    "keras.layers.transposed": "Conv1DTranspose Conv2DTranspose Convolution1DTranspose Convolution2DTranspose",
     "keras.layers.pooling": "AveragePooling1D AveragePooling2D AvgPool1D AvgPool2D GlobalAveragePooling1D "
                             "GlobalAveragePooling2D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D "
                             "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",

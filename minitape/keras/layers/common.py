@@ -40,8 +40,11 @@ class KernelAndBias(Layer):
         self.kernel_constraint = constraints.get(kernel_constraint)
         self.bias_constraint = constraints.get(bias_constraint)
 
-    def _add_weights(self, shape: tuple[int, ...]) -> tuple[Any, Any]:
-        """Creates a kernel of this shape and a bias for its last axis; the bias is None without ``use_bias``."""
+    def _add_weights(self, shape: tuple[int, ...], outputs: int | None = None) -> tuple[Any, Any]:
+        """Creates a kernel of this shape and a bias for ``outputs``, by default as many as the kernel's last axis has.
+
+        The bias is None without ``use_bias``.
+        """
         kernel = self.add_weight(
             name="kernel",
             shape=shape,
@@ -53,7 +56,7 @@ class KernelAndBias(Layer):
             return kernel, None
         return kernel, self.add_weight(
             name="bias",
-            shape=shape[-1:],
+            shape=shape[-1:] if outputs is None else (outputs,),
             initializer=self.bias_initializer,
             regularizer=self.bias_regularizer,
             constraint=self.bias_constraint,

@@ -9,16 +9,77 @@ from ..layer import InputSpec
 from .common import KernelAndBias
 
 
-def sizes(value: Any, name: str, count: int) -> tuple[int, ...]:
-    """An int or a tuple of ``count`` ints as such a tuple; ValueError for anything else, and unless all are positive."""
-    found = (value,) * count if isinstance(value, int) else tuple(value) if isinstance(value, (tuple, list)) else ()
-    start = f"The `{name}` argument must be a tuple of {count} integers. Received {name}={value}"
-    if len(found) != count or not all(isinstance(v, int) for v in found):
-        raise ValueError(start)
-    bad = {v for v in found if v < 1}
+def sizes(value: Any, name: str, count: int, least: int = 1) -> tuple[int, ...]:
+    """An int or a sequence of ``count`` ints as a tuple; ValueError for another one, and unless all are ``least`` or more."""
+    text = f"The `{name}` argument must be a tuple of {count} integers. Received {name}={value}"
+    found = (value,) * count if isinstance(value, int) else tuple(value) if hasattr(value, "__iter__") else ()
+    if len(found) != count:
+        raise ValueError(text)
+    for v in found:
+        try:
+            int(v)
+        except (TypeError, ValueError):
+            raise ValueError(f"{text}including element {v} of type {type(v)}") from None
+    bad = {v for v in found if v < least}
     if bad:
-        raise ValueError(f"{start}, including values {bad} that do not satisfy `value > 0`")
+        sign = ">=" if least == 0 else ">"
+        raise ValueError(f"{text}, including values {bad} that do not satisfy `value {sign} 0`")
     return found
+
+
+def padding_word(value: Any, allowed: tuple[str, ...] = ("valid", "same")) -> str:
+    """The word for a padding in small letters; ValueError for one that is not allowed."""
+    word = str(value).lower()
+    if word not in allowed:
+        words = ", ".join(map(repr, allowed))
+        raise ValueError(f"The `padding` argument must be a list/tuple or one of {{{words}}}. Received: {word}")
+    return word
+
+
+def check_filters(filters: Any) -> None:
+    """ValueError unless there is at least one filter."""
+    if filters is None or filters <= 0:
+        raise ValueError(
+            f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
+        )
+
+
+def check_steps(strides: tuple[int, ...], dilation_rate: tuple[int, ...]) -> None:
+    """ValueError for strides together with a dilation."""
+    if max(strides) > 1 and max(dilation_rate) > 1:
+        raise ValueError(
+            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            f"strides={strides} and dilation_rate={dilation_rate}"
+        )
+
+
+def channels_last(layer: Any, data_format: Any) -> str:
+    """The data format, for a layer that has "channels_last" only; ValueError for "channels_first"."""
+    found = standardize_data_format(data_format)
+    if found != "channels_last":
+        raise ValueError(f"minitape's {type(layer).__name__} supports data_format='channels_last' only. Received: "
+                         f"data_format={data_format}")  # fmt: skip
+    return found
+
+
+def convolved_shape(layer: Any, input_shape: Any, filters: int) -> tuple[Any, ...]:
+    """The shape of a convolution's outputs; ValueError when the kernel does not fit into the input."""
+    shape, kernel = tuple(input_shape), (*layer.kernel_size, input_shape[-1], filters)
+    if len(kernel) != len(shape):
+        raise ValueError(
+            f"Kernel shape must have the same length as input, but received kernel of shape {kernel} and input of "
+            f"shape {shape}."
+        )
+    found = []
+    for n, k, step, rate in zip(shape[1:-1], layer.kernel_size, layer.strides, layer.dilation_rate, strict=True):
+        less = rate * (k - 1) if layer.padding == "valid" else 0
+        found.append(None if n is None else (n - less - 1) // step + 1)
+    if any(n is not None and n <= 0 for n in found):
+        rates = " ".join(map(str, layer.dilation_rate))
+        raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={shape}`, "
+                         f"`kernel shape={kernel}`, `dilation_rate=[{rates}]`, `strides={layer.strides}`, "
+                         f"`padding={layer.padding}`.")  # fmt: skip
+    return (shape[0], *found, filters)
 
 
 def pair(value: Any, name: str) -> tuple[int, int]:
@@ -78,22 +139,12 @@ class Conv2D(KernelAndBias):
                 f"minitape's {type(self).__name__} supports data_format='channels_last' and groups=1 only. Received: "
                 f"data_format={data_format}, groups={groups}"
             )
-        if filters is None or filters <= 0:
-            raise ValueError(
-                f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
-            )
-        if str(padding).lower() not in self._paddings:
-            words = ", ".join(map(repr, self._paddings))
-            raise ValueError(f"The `padding` argument must be a list/tuple or one of {{{words}}}. Received: {padding}")
-        self.filters, self.padding = filters, padding.lower()
+        check_filters(filters)
+        self.filters, self.padding = filters, padding_word(padding, self._paddings)
         self.groups = groups
         self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
         self.dilation_rate = pair(dilation_rate, "dilation_rate")
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError(
-                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                f"strides={self._sizes(self.strides)} and dilation_rate={self._sizes(self.dilation_rate)}"
-            )
+        check_steps(self._sizes(self.strides), self._sizes(self.dilation_rate))
         self._set_weights(
             activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
             kernel_constraint, bias_constraint,
@@ -113,22 +164,7 @@ class Conv2D(KernelAndBias):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The sizes that are left; ValueError when the kernel does not fit into the input."""
-        shape, kernel = tuple(input_shape), (*self.kernel_size, input_shape[-1], self.filters)
-        if len(kernel) != len(shape):
-            raise ValueError(
-                f"Kernel shape must have the same length as input, but received kernel of shape {kernel} and input of "
-                f"shape {shape}."
-            )
-        sizes = []
-        for n, k, step, rate in zip(shape[1:-1], self.kernel_size, self.strides, self.dilation_rate, strict=True):
-            less = rate * (k - 1) if self.padding == "valid" else 0
-            sizes.append(None if n is None else (n - less - 1) // step + 1)
-        if any(n is not None and n <= 0 for n in sizes):
-            rates = " ".join(map(str, self.dilation_rate))
-            raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={shape}`, "
-                             f"`kernel shape={kernel}`, `dilation_rate=[{rates}]`, `strides={self.strides}`, "
-                             f"`padding={self.padding}`.")  # fmt: skip
-        return (shape[0], *sizes, self.filters)
+        return convolved_shape(self, input_shape, self.filters)
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""
