@@ -220,7 +220,8 @@ def depthwise_conv2d(
 ) -> Any:  # fmt: skip
     """Convolves each channel with its own filters: height x width x channels x multiplier. Differentiable in both.
 
-    The result has channels * multiplier channels. ``strides`` is a list of four.
+    The result has channels * multiplier channels. ``strides`` is a list of four; InvalidArgumentError unless those over
+    height and width are equal.
 
     >>> import minitape as tf
     >>> tf.nn.depthwise_conv2d(tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "VALID").shape
@@ -236,6 +237,8 @@ def depthwise_conv2d(
     if x.ndim != 4 or k.ndim != 4:
         name, wrong = ("input", x) if x.ndim != 4 else ("filter", k)
         raise invalid(f"{name} must be 4-dimensional{_shown(wrong)}", op)
+    if steps[1] != steps[2]:
+        raise invalid("Current implementation only supports equal length strides in the row and column dimensions.", op)
     if x.shape[3] != k.shape[2]:
         raise invalid(f"input and filter must have the same depth: {x.shape[3]} vs {k.shape[2]}", op)
     return call("depthwise", x, k, **_layout(x, k, steps, padding, holes, op))

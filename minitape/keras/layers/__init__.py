@@ -16,6 +16,9 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.embedding": "Embedding",
     "keras.layers.convolution": "Conv1D Conv2D Convolution1D Convolution2D",
     "keras.layers.transposed": "Conv1DTranspose Conv2DTranspose Convolution1DTranspose Convolution2DTranspose",
+    "keras.layers.depthwise": "DepthwiseConv2D SeparableConv2D SeparableConvolution2D",
+    "keras.layers.images": "CenterCrop Cropping1D Cropping2D Resizing UpSampling1D UpSampling2D ZeroPadding1D "
+                           "ZeroPadding2D",
     "keras.layers.pooling": "AveragePooling1D AveragePooling2D AvgPool1D AvgPool2D GlobalAveragePooling1D "
                             "GlobalAveragePooling2D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D "
                             "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",
@@ -23,7 +26,7 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.normalization": "BatchNormalization LayerNormalization Normalization",
     "keras.layers.noise": "Dropout GaussianNoise",
     "keras.layers.shaping": "Flatten Permute RepeatVector Reshape",
-    "keras.layers.elementwise": "Activation ELU Identity Lambda LeakyReLU ReLU Rescaling Softmax",
+    "keras.layers.elementwise": "Activation ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling Softmax",
     "keras.layers.merging": "Add Average Concatenate Maximum Minimum Multiply Subtract add average concatenate maximum "
                             "minimum multiply subtract",
 }, globals())  # fmt: skip

@@ -9,6 +9,13 @@ from ..base import convert
 from ..layer import Layer
 
 
+def length(x: Any, axis: int) -> Any:
+    """How long an axis is: a number, or a tensor where only a run of the graph knows it."""
+    import minitape as tf
+
+    return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
+
+
 class SameShape(Layer):
     """A layer whose output has the shape of its input."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations
-from ..layer import Layer
+from .. import activations, constraints, initializers, regularizers
+from ..layer import InputSpec, Layer
 from .common import SameShape
 
 
@@ -112,6 +112,57 @@ class LeakyReLU(_Elementwise):
     def call(self, inputs: Any) -> Any:
         """The activation of the inputs."""
         return activations.leaky_relu(inputs, self.negative_slope)
+
+
+class PReLU(SameShape):
+    """``x`` where positive, ``alpha * x`` elsewhere, with an ``alpha`` that is learnt.
+
+    Each feature of an example has its own; along the ``shared_axes`` (counted from 1) there is one for all. The outputs
+    have the shape of the inputs. Differentiable.
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.PReLU(alpha_initializer="ones", shared_axes=[1, 2])
+    >>> layer(tf.constant([[[[-1.0], [2.0]]]])).numpy().ravel(), layer.alpha.shape
+    (array([-1.,  2.], dtype=float32), TensorShape([1, 1, 1]))
+    """
+
+    _config = "alpha_initializer alpha_regularizer alpha_constraint shared_axes"
+
+    def __init__(
+        self,
+        alpha_initializer: Any = "Zeros",
+        alpha_regularizer: Any = None,
+        alpha_constraint: Any = None,
+        shared_axes: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.alpha_initializer = initializers.get(alpha_initializer)
+        self.alpha_regularizer = regularizers.get(alpha_regularizer)
+        self.alpha_constraint = constraints.get(alpha_constraint)
+        if shared_axes is not None:
+            shared_axes = list(shared_axes) if isinstance(shared_axes, (list, tuple)) else [shared_axes]
+        self.shared_axes = shared_axes
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``alpha``."""
+        shape, shared = list(input_shape[1:]), self.shared_axes or ()
+        for axis in shared:
+            shape[axis - 1] = 1
+        self.alpha = self.add_weight(
+            name="alpha",
+            shape=shape,
+            initializer=self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint,
+        )
+        own = {i: input_shape[i] for i in range(1, len(input_shape)) if shared and i not in shared}
+        self.input_spec = InputSpec(ndim=len(input_shape), axes=own)
+
+    def call(self, inputs: Any) -> Any:
+        """The activation of the inputs."""
+        return activations.relu(inputs) + -self.alpha * activations.relu(-inputs)
 
 
 class ELU(_Elementwise):

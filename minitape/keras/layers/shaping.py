@@ -7,17 +7,11 @@ from typing import Any
 
 from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
+from .common import length
 
 
 class _Shaping(Layer):
     _keeps_dtype = True
-
-
-def _length(x: Any, axis: int) -> Any:
-    """How long an axis is: a number, or a tensor where only a run of the graph knows it."""
-    import minitape as tf
-
-    return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
 
 
 class Flatten(_Shaping):
@@ -43,7 +37,7 @@ class Flatten(_Shaping):
         if self.data_format == "channels_first" and rank > 1:
             inputs = tf.transpose(inputs, (0, *range(2, rank), 1))
         rest = tuple(inputs.shape)[1:]
-        return tf.reshape(inputs, (_length(inputs, 0), -1 if None in rest else math.prod(rest)))
+        return tf.reshape(inputs, (length(inputs, 0), -1 if None in rest else math.prod(rest)))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """(batch, number of elements)."""
@@ -91,7 +85,7 @@ class Reshape(_Shaping):
         import minitape as tf
 
         sizes = self._sizes(tuple(inputs.shape)[1:])
-        return tf.reshape(inputs, (_length(inputs, 0), *(-1 if n is None else n for n in sizes)))
+        return tf.reshape(inputs, (length(inputs, 0), *(-1 if n is None else n for n in sizes)))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The batch and the target shape."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..layer import InputSpec
-from .common import KernelAndBias
+from .common import KernelAndBias, length
 from .convolution import channels_last, check_filters, check_steps, padding_word, sizes
 
 
@@ -110,13 +110,8 @@ class Conv2DTranspose(KernelAndBias):
 
     def call(self, inputs: Any) -> Any:
         """The transposed convolution, the bias and the activation."""
-        import minitape as tf
-
-        given = list(inputs.shape)[:-1]
-        if None in given:
-            known = tf.shape(inputs)
-            given = [known[i] if n is None else n for i, n in enumerate(given)]
-        out = self._spread(inputs, [given[0], *self._grown(given[1:]), self.filters])
+        batch, *given = (length(inputs, axis) for axis in range(len(inputs.shape) - 1))
+        out = self._spread(inputs, [batch, *self._grown(given), self.filters])
         return self.activation(out if self.bias is None else out + self.bias)
 
     def _spread(self, inputs: Any, shape: list[Any]) -> Any:

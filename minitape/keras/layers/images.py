@@ -1,0 +1,423 @@
+"""Layers that repeat, pad, cut and resize images and sequences; none has weights, and the batch stays first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..base import convert, standardize_data_format
+from ..layer import InputSpec, Layer
+from .common import length
+from .convolution import sizes
+
+INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
+
+
+def resized(images: Any, size: tuple[int, int], interpolation: str, antialias: bool = False) -> Any:
+    """Images with the channels last in another size and of the same dtype: integers are rounded.
+
+    ValueError for an interpolation that Keras does not know.
+    """
+    import minitape as tf
+
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(f"Invalid value for argument `interpolation`. Expected of one {INTERPOLATIONS}. Received: "
+                         f"interpolation={interpolation}")  # fmt: skip
+    if len(images.shape) not in (3, 4):
+        raise ValueError("Invalid images rank: expected rank 3 (single image) or rank 4 (batch of images). Received "
+                         f"input with shape: images.shape={images.shape}")  # fmt: skip
+    out = tf.image.resize(images, size, method=interpolation, antialias=antialias)
+    if out.dtype == images.dtype:
+        return out
+    return tf.saturate_cast(tf.round(out) if images.dtype.is_integer else out, images.dtype)
+
+
+class _Images(Layer):
+    """A layer over the spatial axes of images with a ``data_format``."""
+
+    _keeps_dtype = True
+    data_format: str
+
+    def _spatial(self, rank: int) -> range:
+        """The axes between the batch and the channels."""
+        return range(2, rank) if self.data_format == "channels_first" else range(1, rank - 1)
+
+
+class UpSampling1D(_Images):
+    """Repeats each step of (batch, steps, features) ``size`` times.
+
+    Differentiable. Raises TypeError when ``size`` is no int, ValueError unless it is positive.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.UpSampling1D(2)(tf.constant([[[1.0], [2.0]]])).numpy().tolist()
+    [[[1.0], [1.0], [2.0], [2.0]]]
+    """
+
+    _config = "size"
+
+    def __init__(self, size: int = 2, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"Expected an integer value for `size`, got {type(size)}.")
+        if size <= 0:
+            raise ValueError(f"Argument `size` should be a positive integer. Received: size={size}")
+        self.size = size
+        self.input_spec = InputSpec(ndim=3)
+
+    def call(self, inputs: Any) -> Any:
+        """The repeated steps."""
+        import minitape as tf
+
+        return tf.repeat(inputs, self.size, 1)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with ``size`` times as many steps, as a list."""
+        batch, steps, features = input_shape
+        return [batch, None if steps is None else self.size * steps, features]
+
+
+class UpSampling2D(_Images):
+    """Makes height and width of (batch, height, width, channels) ``size`` times as large.
+
+    ``interpolation`` is "nearest" (pixels are repeated), "bilinear", "bicubic", "lanczos3", "lanczos5" or "area"; see
+    ``tf.image.resize`` for the gradients. With data_format "channels_first" the channels are the second axis. Raises
+    ValueError for another interpolation when the layer is called.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape([0.0, 1.0], [1, 1, 2, 1])
+    >>> tf.keras.layers.UpSampling2D()(image).numpy()[0, :, :, 0]
+    array([[0., 0., 1., 1.],
+           [0., 0., 1., 1.]], dtype=float32)
+    >>> tf.keras.layers.UpSampling2D((1, 2), interpolation="bilinear")(image).numpy().ravel()
+    array([0.  , 0.25, 0.75, 1.  ], dtype=float32)
+    """
+
+    _config = "size data_format interpolation"
+
+    def __init__(
+        self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.size = sizes(size, "size", 2)
+        self.interpolation = interpolation.lower()
+        self.input_spec = InputSpec(ndim=4)
+
+    def call(self, inputs: Any) -> Any:
+        """The larger images."""
+        import minitape as tf
+
+        if self.interpolation == "nearest":
+            for axis, times in zip(self._spatial(4), self.size, strict=True):
+                inputs = tf.repeat(inputs, times, axis)
+            return inputs
+        first = self.data_format == "channels_first"
+        images = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
+        new = length(images, 1) * self.size[0], length(images, 2) * self.size[1]
+        out = resized(images, new, self.interpolation)
+        return tf.transpose(out, [0, 3, 1, 2]) if first else out
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with larger height and width."""
+        shape = list(input_shape)
+        for axis, times in zip(self._spatial(4), self.size, strict=True):
+            shape[axis] = None if shape[axis] is None else shape[axis] * times
+        return tuple(shape)
+
+
+def margins(value: Any, name: str, crop: bool = False) -> tuple[Any, Any]:
+    """What is added to or cut from height and width: an int, two ints, or two pairs, as two pairs; else ValueError."""
+    if isinstance(value, int):
+        if crop and value < 0:
+            raise ValueError(f"`{name}` cannot be negative. Received: {name}={value}.")
+        return (value, value), (value, value)
+    if not hasattr(value, "__len__"):
+        raise ValueError(
+            f"`{name}` should be either an int, a tuple of 2 ints (symmetric_height_crop, symmetric_width_crop), "
+            "or a tuple of 2 tuples of 2 ints ((top_crop, bottom_crop), (left_crop, right_crop)). "
+            f"Received: {name}={value}."
+        )
+    if len(value) != 2:
+        raise ValueError(f"`{name}` should have two elements. Received: {name}={value}.")
+    return (sizes(value[0], f"1st entry of {name}", 2, least=0), sizes(value[1], f"2nd entry of {name}", 2, least=0))
+
+
+class _Padding(_Images):
+    _config = "padding data_format"
+    _sides: tuple[tuple[int, int], ...]
+
+    def call(self, inputs: Any) -> Any:
+        """The inputs with zeros around them."""
+        import minitape as tf
+
+        rank = len(inputs.shape)
+        given = dict(zip(self._spatial(rank), self._sides, strict=True))
+        return tf.pad(inputs, [given.get(axis, (0, 0)) for axis in range(rank)])
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with the zeros counted."""
+        shape = list(input_shape)
+        for axis, sides in zip(self._spatial(len(shape)), self._sides, strict=True):
+            shape[axis] = None if shape[axis] is None else shape[axis] + sum(sides)
+        return tuple(shape)
+
+
+class ZeroPadding1D(_Padding):
+    """Zeros before and after the steps of (batch, steps, features): ``padding`` is their number, or one for each end.
+
+    With data_format "channels_first" the steps are the last axis. Differentiable. Raises ValueError for a negative number.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.ZeroPadding1D((2, 1))(tf.ones([1, 1, 1])).numpy().ravel()
+    array([0., 0., 1., 0.], dtype=float32)
+    """
+
+    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.padding = sizes(padding, "padding", 2, least=0)
+        self._sides = (self.padding,)  # type: ignore[assignment]
+        self.input_spec = InputSpec(ndim=3)
+
+
+class ZeroPadding2D(_Padding):
+    """Zeros around the images of (batch, height, width, channels).
+
+    ``padding`` is how many rows and columns: an int, one for height and one for width, or two pairs ((top, bottom),
+    (left, right)). With data_format "channels_first" the channels are the second axis. Differentiable. Raises ValueError
+    for anything else.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.ZeroPadding2D(((1, 0), (0, 2)))(tf.ones([1, 1, 1, 1])).numpy()[0, :, :, 0]
+    array([[0., 0., 0.],
+           [1., 0., 0.]], dtype=float32)
+    """
+
+    def __init__(self, padding: Any = (1, 1), data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.padding = self._sides = margins(padding, "padding")
+        self.input_spec = InputSpec(ndim=4)
+
+
+class _Cropping(_Images):
+    _sides: tuple[tuple[int, int], ...]
+
+    def _check(self, shape: Any, name: str) -> None:
+        """ValueError unless something is left of an input of this shape."""
+        raise NotImplementedError
+
+    def _is_cut_away(self, shape: Any) -> bool:
+        given = zip(self._spatial(len(shape)), self._sides, strict=True)
+        return any(shape[axis] is not None and sum(sides) >= shape[axis] for axis, sides in given)
+
+    def call(self, inputs: Any) -> Any:
+        """What is left of the inputs."""
+        self._check(inputs.shape, "inputs.shape")
+        key = [slice(None)] * len(inputs.shape)
+        for axis, (before, after) in zip(self._spatial(len(key)), self._sides, strict=True):
+            key[axis] = slice(before, -after if after else None)
+        return inputs[tuple(key)]
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of what is left; ValueError when nothing is."""
+        self._check(input_shape, "input_shape")
+        shape = list(input_shape)
+        for axis, sides in zip(self._spatial(len(shape)), self._sides, strict=True):
+            shape[axis] = None if shape[axis] is None else shape[axis] - sum(sides)
+        return tuple(shape)
+
+
+class Cropping1D(_Cropping):
+    """Cuts steps from both ends of (batch, steps, features): ``cropping`` is their number, or one for each end.
+
+    Differentiable. Raises ValueError for a negative number and when nothing is left.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Cropping1D((1, 0))(tf.constant([[[1.0], [2.0], [3.0]]])).numpy().ravel()
+    array([2., 3.], dtype=float32)
+    """
+
+    _config = "cropping"
+    data_format = "channels_last"
+
+    def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.cropping = sizes(cropping, "cropping", 2, least=0)
+        self._sides = (self.cropping,)  # type: ignore[assignment]
+        self.input_spec = InputSpec(ndim=3)
+
+    def _check(self, shape: Any, name: str) -> None:
+        if self._is_cut_away(shape):
+            raise ValueError(
+                "`cropping` parameter of `Cropping1D` layer must be smaller than the input length. Received: "
+                f"{name}={shape}, cropping={self.cropping}"
+            )
+
+
+class Cropping2D(_Cropping):
+    """Cuts rows and columns from the edges of the images of (batch, height, width, channels).
+
+    ``cropping`` is how many: an int, one for height and one for width, or two pairs ((top, bottom), (left, right)).
+    With data_format "channels_first" the channels are the second axis. Differentiable. Raises ValueError for anything else,
+    and when nothing is left.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> tf.keras.layers.Cropping2D(((1, 0), (0, 1)))(image).numpy()[0, :, :, 0]
+    array([[3., 4.],
+           [6., 7.]], dtype=float32)
+    """
+
+    _config = "cropping data_format"
+
+    def __init__(self, cropping: Any = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = standardize_data_format(data_format)
+        self.cropping = self._sides = margins(cropping, "cropping", crop=True)
+        self.input_spec = InputSpec(ndim=4)
+
+    def _check(self, shape: Any, name: str) -> None:
+        if self._is_cut_away(shape):
+            raise ValueError(
+                "Values in `cropping` argument should be smaller than the corresponding spatial dimension of the "
+                f"input. Received: {name}={shape}, cropping={self.cropping}"
+            )
+
+
+class Resizing(_Images):
+    """Images, (batch, height, width, channels) or one of them, in the size ``height`` x ``width``.
+
+    ``interpolation`` is "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area"; see ``tf.image.resize`` for it,
+    for ``antialias`` and for the gradients. With ``crop_to_aspect_ratio`` images of other proportions are cut first, with
+    ``pad_to_aspect_ratio`` they get a border of ``fill_value``. The dtype stays: integers are rounded. Raises ValueError
+    for both at once, for a ``fill_mode`` other than "constant", and for a dictionary of images and labels.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.Resizing(1, 4)(tf.constant([[[[0.0], [1.0]]]])).numpy().ravel()
+    array([0.  , 0.25, 0.75, 1.  ], dtype=float32)
+    """
+
+    _config = (
+        "data_format height width interpolation crop_to_aspect_ratio pad_to_aspect_ratio fill_mode fill_value antialias"
+    )
+    _declined = {"bounding_box_format": None}  # noqa: RUF012
+
+    def __init__(
+        self,
+        height: int,
+        width: int,
+        interpolation: str = "bilinear",
+        crop_to_aspect_ratio: bool = False,
+        pad_to_aspect_ratio: bool = False,
+        fill_mode: str = "constant",
+        fill_value: float = 0.0,
+        antialias: bool = False,
+        data_format: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.height, self.width, self.interpolation = height, width, interpolation
+        self.data_format = standardize_data_format(data_format)
+        self.crop_to_aspect_ratio, self.pad_to_aspect_ratio = crop_to_aspect_ratio, pad_to_aspect_ratio
+        self.fill_mode, self.fill_value, self.antialias = fill_mode, fill_value, bool(antialias)
+
+    def call(self, data: Any, training: Any = True) -> Any:
+        """The resized images, in training as elsewhere."""
+        import minitape as tf
+
+        self._check(data)
+        rank = len(data.shape)
+        first = self.data_format == "channels_first"
+        images = tf.transpose(data, [*range(rank - 3), rank - 2, rank - 1, rank - 3]) if first else data
+        if self.crop_to_aspect_ratio:
+            images = cut_to(images, self.height, self.width)
+        elif self.pad_to_aspect_ratio:
+            images = self._padded(images)
+        out = resized(images, (self.height, self.width), self.interpolation, self.antialias)
+        return tf.transpose(out, [*range(rank - 3), rank - 1, rank - 3, rank - 2]) if first else out
+
+    def _check(self, data: Any) -> None:
+        if isinstance(data, dict):
+            raise ValueError("minitape's Resizing takes images, not a dictionary with images and labels.")
+        if self.fill_mode != "constant":
+            raise ValueError("Invalid value for argument `fill_mode`. Only `'constant'` is supported. Received: "
+                             f"fill_mode={self.fill_mode}")  # fmt: skip
+        if self.pad_to_aspect_ratio and self.crop_to_aspect_ratio:
+            raise ValueError("Only one of `pad_to_aspect_ratio` & `crop_to_aspect_ratio` can be `True`.")
+
+    def _padded(self, images: Any) -> Any:
+        """Images with a border that gives them the proportions of the result."""
+        import minitape as tf
+
+        height, width = (int(n) for n in tuple(images.shape)[-3:-1])
+        rows = (max(height, int(width * self.height / self.width)) - height) // 2
+        columns = (max(width, int(height * self.width / self.height)) - width) // 2
+        batch = [(0, 0)] * (len(images.shape) - 3)
+        return tf.pad(images, [*batch, (rows, rows), (columns, columns), (0, 0)], constant_values=self.fill_value)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with the height and width of the result."""
+        shape = list(input_shape)
+        start = len(shape) - (2 if self.data_format == "channels_first" else 3)
+        shape[start : start + 2] = self.height, self.width
+        return tuple(shape)
+
+
+def cut_to(images: Any, height: int, width: int) -> Any:
+    """The largest middle part of images that has the proportions of ``height`` x ``width``."""
+    rows, columns = (int(n) for n in tuple(images.shape)[-3:-1])
+    keep_rows = max(min(rows, int(columns * height / width)), 1)
+    keep_columns = max(min(columns, int(rows * width / height)), 1)
+    top, left = (rows - keep_rows) // 2, (columns - keep_columns) // 2
+    return images[..., top : top + keep_rows, left : left + keep_columns, :]
+
+
+class CenterCrop(_Images):
+    """The middle ``height`` x ``width`` pixels of images, (batch, height, width, channels) or one of them.
+
+    Smaller images are cut to the proportions and resized. The inputs become the dtype of the layer. With data_format
+    "channels_first" the channels stand before height and width. Differentiable. Raises ValueError unless there are 3 or 4
+    axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.CenterCrop(1, 2)(tf.reshape(tf.range(12.0), [1, 3, 4, 1])).numpy().ravel()
+    array([5., 6.], dtype=float32)
+    """
+
+    _config = "data_format height width"
+    _keeps_dtype = False
+
+    def __init__(self, height: int, width: int, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.height, self.width = height, width
+        self.data_format = standardize_data_format(data_format)
+
+    def call(self, data: Any, training: Any = True) -> Any:
+        """The middle of the images, in training as elsewhere."""
+        import minitape as tf
+
+        images, rank = convert(data, self.compute_dtype), len(data.shape)
+        if rank not in (3, 4):
+            raise ValueError("Expected image tensor to have rank 3 (single image) or 4 (batch of images). Received: "
+                             f"data.shape={data.shape}")  # fmt: skip
+        first = self.data_format == "channels_first"
+        if first:
+            images = tf.transpose(images, [*range(rank - 3), rank - 2, rank - 1, rank - 3])
+        top, left = (n - m for n, m in zip(tuple(images.shape)[-3:-1], (self.height, self.width), strict=True))
+        if top >= 0 and left >= 0:
+            images = images[..., top // 2 : top // 2 + self.height, left // 2 : left // 2 + self.width, :]
+        else:
+            small = cut_to(images, self.height, self.width)
+            images = resized(small, (self.height, self.width), "bilinear")
+        return tf.transpose(images, [*range(rank - 3), rank - 1, rank - 3, rank - 2]) if first else images
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with the height and width of the result; ValueError unless it has 3 or 4 axes."""
+        shape = list(input_shape)
+        if len(shape) not in (3, 4):
+            raise ValueError(
+                "`input_shape` must be a non-nested tuple or list of rank-1 with size 3 (unbatched) or 4 (batched). "
+            )
+        start = len(shape) - (2 if self.data_format == "channels_first" else 3)
+        shape[start : start + 2] = self.height, self.width
+        return tuple(shape)
