@@ -1,8 +1,12 @@
-"""``tf.image``: other sizes and colours."""
+"""``tf.image``: other sizes, parts and colours of images, and how alike they are."""
 
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.image", {
-    "resizing": "ResizeMethod resize",
-    "images": "adjust_brightness adjust_contrast adjust_hue adjust_saturation",
+    "resizing": "ResizeMethod resize resize_with_pad",
+    "cropping": "central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box "
+                "resize_with_crop_or_pad rot90 transpose",
+    "images": "adjust_brightness adjust_contrast adjust_hue adjust_saturation convert_image_dtype grayscale_to_rgb "
+              "per_image_standardization rgb_to_grayscale",
+    "similarity": "image_gradients psnr sobel_edges ssim total_variation",
 }, globals())  # fmt: skip

@@ -1,16 +1,21 @@
-"""Adjustments of colours; most have no gradient, as in TensorFlow."""
+"""Colours and ranges of values; most adjustments have no gradient, as in TensorFlow."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import dtypes
-from .arrays import cast
+from .arrays import cast, expand_dims, identity, saturate_cast
+from .cropping import at_least_3d
 from .invalid import invalid
-from .operands import tensor_of
+from .joining import tile
+from .operands import strict, tensor_of
 from .primitives import TABLE, declare
+from .products import tensordot
+from .reductions import reduce_mean, reduce_std, reduce_sum
 from .tensor import apply
 
 
@@ -54,16 +59,95 @@ declare("adjust_hue", _turned, None, op="AdjustHue", missing="unregistered", kee
 
 def _as_floats(images: Any) -> Any:
     """Integer images count from 0 to their largest value, floats from 0 to 1."""
-    if images.dtype.is_floating:
-        return images
-    return cast(images, dtypes.float32) / float(images.dtype.max)
+    return images if images.dtype.is_floating else convert_image_dtype(images, dtypes.float32)
 
 
 def _like(images: Any, dtype: Any) -> Any:
-    if dtype.is_floating:
-        return images if images.dtype == dtype else cast(images, dtype)
-    scaled = images * (float(dtype.max) + 0.5)
-    return cast(TABLE["maximum"](TABLE["minimum"](scaled, float(dtype.max)), float(dtype.min)), dtype)
+    return convert_image_dtype(images, dtype, saturate=True)
+
+
+@strict
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Any:
+    """``image`` in another dtype, its range scaled along: floats count from 0 to 1, integers to their largest value.
+
+    Between integers values are multiplied or divided by whole numbers. Values that do not fit wrap around, or with
+    ``saturate`` stay at the end of the range. Differentiable between floats. Raises AttributeError for dtypes that are not
+    numbers.
+
+    >>> import minitape as tf
+    >>> tf.image.convert_image_dtype(tf.constant([0, 51, 255], tf.uint8), tf.float32).numpy().round(3).tolist()
+    [0.0, 0.20000000298023224, 1.0]
+    >>> tf.image.convert_image_dtype([0.0, 0.2, 1.0], tf.uint8).numpy().tolist()
+    [0, 51, 255]
+    """
+    x, kind = tensor_of(image), dtypes.as_dtype(dtype)
+    for what, given in (("dtype", kind), ("image dtype", x.dtype)):
+        if not (given.is_floating or given.is_integer):
+            raise AttributeError(f"{what} must be either floating point or integer")
+    if kind == x.dtype:
+        return identity(x)
+    if x.dtype.is_floating and kind.is_floating:
+        return cast(x, kind)
+    if kind.is_floating:
+        return cast(x, kind) * (1.0 / x.dtype.max)
+    fit = saturate_cast if saturate else cast
+    if x.dtype.is_floating:
+        return fit(x * (kind.max + 0.5), kind)
+    if x.dtype.max > kind.max:
+        return fit(x // ((x.dtype.max + 1) // (kind.max + 1)), kind)
+    return fit(x, kind) * ((kind.max + 1) // (x.dtype.max + 1))
+
+
+@strict
+def rgb_to_grayscale(images: Any, name: str | None = None) -> Any:
+    """The brightness of colours (the last axis: red, green, blue), with a last axis of size 1 and the same dtype.
+
+    Differentiable for float images. Raises InvalidArgumentError when the last axis has not size 3.
+
+    >>> import minitape as tf
+    >>> tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]]]).numpy().round(4).tolist()
+    [[[0.2989000082015991], [0.9998999834060669]]]
+    """
+    x = tensor_of(images)
+    floats, weights = convert_image_dtype(x, dtypes.float32), tensor_of([0.2989, 0.587, 0.114])
+    known = x.shape.is_fully_defined()
+    gray = tensordot(floats, weights, [-1, -1]) if known else reduce_sum(floats * weights, -1)
+    return convert_image_dtype(expand_dims(gray, -1), x.dtype)
+
+
+@strict
+def grayscale_to_rgb(images: Any, name: str | None = None) -> Any:
+    """Images with one channel as images with three that are equal. Differentiable for float images.
+
+    Raises ValueError unless there are two axes or more and the last one has size 1.
+
+    >>> import minitape as tf
+    >>> tf.image.grayscale_to_rgb([[[0.5]]]).numpy().tolist()
+    [[[0.5, 0.5, 0.5]]]
+    """
+    x = tensor_of(images)
+    if x.shape.rank is not None and x.shape.rank < 2:
+        raise ValueError(f"A grayscale image (shape {x.shape}) must be at least two-dimensional.")
+    if x.shape[-1] not in (1, None):
+        raise ValueError("Last dimension of a grayscale image should be size 1.")
+    return tile(x, [1] * (x.shape.rank - 1) + [3])
+
+
+@strict
+def per_image_standardization(image: Any) -> Any:
+    """Each image with mean 0 and variance 1, as float32; an image of one colour becomes 0.
+
+    ``image`` is (..., height, width, channels). Differentiable. Raises ValueError for fewer than three axes, or an empty
+    image.
+
+    >>> import minitape as tf
+    >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
+    array([-1.,  1.], dtype=float32)
+    """
+    x = cast(at_least_3d(image), dtypes.float32)
+    count = np.float32(math.prod(int(n) for n in tuple(x.shape)[-3:]))
+    mean, spread = (reduce(x, axis=[-1, -2, -3], keepdims=True) for reduce in (reduce_mean, reduce_std))
+    return (x - mean) / TABLE["maximum"](spread, tensor_of(np.float32(1) / np.sqrt(count)))
 
 
 def adjust_contrast(images: Any, contrast_factor: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from . import dtypes
 from .arrays import cast, expand_dims, squeeze
 from .convert import convert_to_tensor
+from .cropping import pad_to_bounding_box, require, sized
 from .invalid import invalid
 from .opdefs import accept
 from .operands import call, static, strict, tensor_of
@@ -114,3 +115,27 @@ def _apply(name: str, x: Any, size: tuple[int, int], **attrs: Any) -> Any:
         raise invalid("image must have at least one channel", op)
     keeps = x.dtype == dtypes.float32 or name == "resize_nearest"
     return call(name, x if keeps else cast(x, dtypes.float32), size=size, **attrs)
+
+
+@strict
+def resize_with_pad(
+    image: Any, target_height: int, target_width: int, method: str = ResizeMethod.BILINEAR, antialias: bool = False
+) -> Any:
+    """Images of the target size without distortion: resized until they fit, then filled up with zeros on both sides.
+
+    ``method`` and ``antialias`` are those of ``resize``. Differentiable as it is. Raises ValueError unless there are three
+    or four axes and the sizes are positive.
+
+    >>> import minitape as tf
+    >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4)[:, 0, 0].numpy()
+    array([0., 1., 1., 0.], dtype=float32)
+    """
+    x, height, width = sized(image)
+    rows, columns = static(target_height), static(target_width)
+    require(columns > 0, "target_width must be > 0.")
+    require(rows > 0, "target_height must be > 0.")
+    ratio = max(np.float32(width) / np.float32(columns), np.float32(height) / np.float32(rows))
+    tall, wide = np.float32(height) / ratio, np.float32(width) / ratio
+    top, left = (max(0, int(np.floor((n - m) / 2))) for n, m in ((np.float32(rows), tall), (np.float32(columns), wide)))
+    small = resize(x, [int(np.floor(tall)), int(np.floor(wide))], method, antialias=antialias)
+    return pad_to_bounding_box(small, top, left, rows, columns)

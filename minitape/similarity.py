@@ -1,0 +1,172 @@
+"""How images differ: from each other, and from pixel to pixel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .arrays import cast, reshape, shape
+from .convolution import depthwise_conv2d
+from .elementwise import squared_difference
+from .errors import InvalidArgumentError
+from .filling import zeros
+from .images import convert_image_dtype
+from .joining import concat, pad, tile
+from .operands import static, strict, tensor_of
+from .primitives import TABLE
+from .reductions import reduce_mean, reduce_sum
+
+
+@strict
+def total_variation(images: Any, name: str | None = None) -> Any:
+    """The sum of the differences between neighbouring pixels, without their signs: how noisy images are.
+
+    One number for (height, width, channels), one for each image of a batch. Differentiable. Raises ValueError for
+    another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.image.total_variation(tf.constant([[[0.0], [1.0]], [[3.0], [1.0]]])).numpy()
+    np.float32(6.0)
+    """
+    x = tensor_of(images)
+    if x.shape.rank not in (3, 4):
+        raise ValueError("'images' must be either 3 or 4-dimensional.")
+    axis = None if x.shape.rank == 3 else [1, 2, 3]
+    down = x[..., 1:, :, :] - x[..., :-1, :, :]
+    across = x[..., 1:, :] - x[..., :-1, :]
+    return reduce_sum(abs(down), axis) + reduce_sum(abs(across), axis)
+
+
+@strict
+def image_gradients(image: Any) -> tuple[Any, Any]:
+    """How much brighter the pixel below is, and the pixel to the right: two tensors of the image's shape; 0 at the end.
+
+    ``image`` is (batch, height, width, channels). Differentiable. Raises ValueError for another number of axes.
+
+    >>> import minitape as tf
+    >>> dy, dx = tf.image.image_gradients(tf.reshape(tf.range(4.0), [1, 2, 2, 1]))
+    >>> dy.numpy().ravel(), dx.numpy().ravel()
+    (array([2., 2., 0., 0.], dtype=float32), array([1., 0., 1., 0.], dtype=float32))
+    """
+    x = tensor_of(image)
+    if x.shape.rank != 4:
+        raise ValueError(f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {x.shape}.")
+    n, height, width, depth = (int(size) for size in x.shape)
+    down = concat([x[:, 1:] - x[:, :-1], zeros([n, 1, width, depth], x.dtype)], 1)
+    across = concat([x[:, :, 1:] - x[:, :, :-1], zeros([n, height, 1, depth], x.dtype)], 2)
+    return down, across
+
+
+@strict
+def sobel_edges(image: Any) -> Any:
+    """The slopes of (batch, height, width, channels) from top to bottom and from left to right, along a new last axis.
+
+    Each is a weighted difference over 3 x 3 pixels. Differentiable. Raises InvalidArgumentError for another number of axes
+    and for images of one row or column.
+
+    >>> import minitape as tf
+    >>> tf.image.sobel_edges(tf.reshape(tf.range(9.0), [1, 3, 3, 1]))[0, 1, 1, 0].numpy()
+    array([24.,  8.], dtype=float32)
+    """
+    x = tensor_of(image)
+    down = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
+    kernels = np.stack([down, down.T], -1)[:, :, None]
+    sizes = [int(n) for n in x.shape]
+    filters = tensor_of(np.tile(kernels, (1, 1, sizes[-1], 1)).astype(x.dtype.as_numpy_dtype))
+    padded = pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT")
+    return reshape(depthwise_conv2d(padded, filters, [1, 1, 1, 1], "VALID"), [*sizes, 2])
+
+
+def _as_float32(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
+    """Two images and the width of their range, with integers scaled to floats."""
+    return tuple(convert_image_dtype(v, dtypes.float32) for v in (a, b, cast(max_val, a.dtype)))  # type: ignore
+
+
+@strict
+def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Any:
+    """The peak signal-to-noise ratio of two images in decibels, float32: infinite for equal ones.
+
+    ``a`` and ``b`` are (..., height, width, channels), and the result has the axes before; ``max_val`` is the difference
+    between the largest and the smallest possible value. Differentiable. Raises ValueError for shapes that do not fit.
+
+    >>> import minitape as tf
+    >>> tf.image.psnr(tf.zeros([2, 2, 1]), tf.fill([2, 2, 1], 0.1), 1.0).numpy().round(3)
+    np.float32(20.0)
+    """
+    a, b, top = _as_float32(tensor_of(a), tensor_of(b), max_val)
+    error = reduce_mean(squared_difference(a, b), [-3, -2, -1])
+    found = 20.0 * TABLE["log"](top) / np.float32(np.log(10.0)) - np.float32(10 / np.log(10)) * TABLE["log"](error)
+    _check_alike(a, b)
+    return found
+
+
+def _check_alike(a: Any, b: Any) -> None:
+    """ValueError unless two images have the same size, and batches that go together."""
+    for x in (a, b):
+        if x.shape.rank < 3:
+            raise ValueError(f"Shape {x.shape} must have rank at least 3")
+    if not a.shape[-3:].is_compatible_with(b.shape[-3:]):
+        raise ValueError(f"Shapes {a.shape[-3:]} and {b.shape[-3:]} are incompatible")
+    for m, n in zip(reversed(a.shape[:-3]), reversed(b.shape[:-3]), strict=False):
+        if not (m == n or 1 in (m, n) or None in (m, n)):
+            raise ValueError(f"Two images are not compatible: {a.shape} and {b.shape}")
+
+
+def _gauss(size: int, sigma: float) -> Any:
+    """Weights under a bell over size x size pixels, which sum to 1."""
+    place = np.arange(size, dtype=np.float32) - np.float32(size - 1) / np.float32(2)
+    power = place * place * (np.float32(-0.5) / np.float32(sigma) ** 2)
+    weights = np.exp(power[:, None] + power)
+    return (weights / weights.sum()).astype(np.float32)
+
+
+@strict
+def ssim(
+    img1: Any, img2: Any, max_val: Any, filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01,
+    k2: float = 0.03, return_index_map: bool = False,
+) -> Any:  # fmt: skip
+    """The structural similarity of two images, float32: 1 for equal ones.
+
+    Means, variances and the covariance are taken under a bell of width ``filter_sigma`` over ``filter_size`` pixels; ``k1``
+    and ``k2`` keep the quotients finite. The images are (..., height, width, channels), ``max_val`` is the difference
+    between the largest and the smallest possible value. The result has the axes before the height, with
+    ``return_index_map`` also one number for each window. Differentiable. Raises ValueError for shapes that do not fit,
+    InvalidArgumentError for images that are smaller than the window.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(144.0) / 144.0, [12, 12, 1])
+    >>> tf.image.ssim(image, image, 1.0).numpy()
+    np.float32(1.0)
+    """
+    a, b = tensor_of(img1), tensor_of(img2)
+    _check_alike(a, b)
+    a, b, top = _as_float32(a, b, max_val)
+    size = int(static(filter_size))
+    for x in (a, b):
+        if any(n is not None and n < size for n in x.shape[-3:-1]):
+            raise InvalidArgumentError(None, None, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
+                                       f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
+    bell = tile(tensor_of(_gauss(size, static(filter_sigma))[:, :, None, None]), [1, 1, _shape(a)[-1], 1])
+    index = _similarity(a, b, bell, (k1 * top) ** 2, (k2 * top) ** 2)
+    return reduce_mean(index if return_index_map else reduce_mean(index, [-3, -2]), [-1])
+
+
+def _shape(x: Any) -> list[Any]:
+    """The sizes of a tensor: numbers, or tensors where only a run of the graph knows them."""
+    return [shape(x)[i] if n is None else n for i, n in enumerate(x.shape)]
+
+
+def _similarity(a: Any, b: Any, bell: Any, c1: Any, c2: Any) -> Any:
+    """The index of each window and channel."""
+
+    def blurred(x: Any) -> Any:
+        sizes = _shape(x)
+        out = depthwise_conv2d(reshape(x, [-1, *sizes[-3:]]), bell, [1, 1, 1, 1], "VALID")
+        return reshape(out, [*sizes[:-3], *_shape(out)[1:]])
+
+    mean_a, mean_b = blurred(a), blurred(b)
+    product, squares = mean_a * mean_b * 2.0, mean_a * mean_a + mean_b * mean_b
+    luminance = (product + c1) / (squares + c1)
+    return luminance * ((blurred(a * b) * 2.0 - product + c2) / (blurred(a * a + b * b) - squares + c2))
