@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .arrays import cast, reshape, shape
+from .arrays import cast, expand_dims, reshape, squeeze
 from .convolution import depthwise_conv2d
 from .elementwise import squared_difference
 from .errors import InvalidArgumentError
-from .filling import zeros
+from .filling import zeros, zeros_like
 from .images import convert_image_dtype
-from .joining import concat, pad, tile
+from .joining import concat, pad
 from .operands import static, strict, tensor_of
 from .primitives import TABLE
 from .reductions import reduce_mean, reduce_sum
@@ -148,25 +148,33 @@ def ssim(
         if any(n is not None and n < size for n in x.shape[-3:-1]):
             raise InvalidArgumentError(None, None, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
                                        f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
-    bell = tile(tensor_of(_gauss(size, static(filter_sigma))[:, :, None, None]), [1, 1, _shape(a)[-1], 1])
+    bell = _for_each_channel(_gauss(size, static(filter_sigma)), a)
     index = _similarity(a, b, bell, (k1 * top) ** 2, (k2 * top) ** 2)
     return reduce_mean(index if return_index_map else reduce_mean(index, [-3, -2]), [-1])
 
 
-def _shape(x: Any) -> list[Any]:
-    """The sizes of a tensor: numbers, or tensors where only a run of the graph knows them."""
-    return [shape(x)[i] if n is None else n for i, n in enumerate(x.shape)]
+def _for_each_channel(bell: Any, images: Any) -> Any:
+    """The weights of one channel for as many as the images have, which a graph need not know."""
+    none = reduce_sum(zeros_like(images), range(images.shape.rank - 1))
+    return tensor_of(bell[:, :, None, None]) + reshape(none, [1, 1, -1, 1])
+
+
+def _blurred(x: Any, bell: Any) -> Any:
+    """The weighted means over all windows of the images."""
+    if x.shape.rank == 3:
+        return squeeze(_blurred(expand_dims(x, 0), bell), 0)
+    if x.shape.rank == 4:
+        return depthwise_conv2d(x, bell, [1, 1, 1, 1], "VALID")
+    sizes = tuple(x.shape)
+    out = _blurred(reshape(x, [-1, *sizes[-3:]]), bell)
+    return reshape(out, [*sizes[:-3], *tuple(out.shape)[1:]])
 
 
 def _similarity(a: Any, b: Any, bell: Any, c1: Any, c2: Any) -> Any:
     """The index of each window and channel."""
-
-    def blurred(x: Any) -> Any:
-        sizes = _shape(x)
-        out = depthwise_conv2d(reshape(x, [-1, *sizes[-3:]]), bell, [1, 1, 1, 1], "VALID")
-        return reshape(out, [*sizes[:-3], *_shape(out)[1:]])
-
-    mean_a, mean_b = blurred(a), blurred(b)
+    mean_a, mean_b = _blurred(a, bell), _blurred(b, bell)
     product, squares = mean_a * mean_b * 2.0, mean_a * mean_a + mean_b * mean_b
     luminance = (product + c1) / (squares + c1)
-    return luminance * ((blurred(a * b) * 2.0 - product + c2) / (blurred(a * a + b * b) - squares + c2))
+    covariance = _blurred(a * b, bell) * 2.0 - product + c2
+    spread = _blurred(a * a + b * b, bell) - squares + c2
+    return luminance * (covariance / spread)

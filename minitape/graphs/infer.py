@@ -100,7 +100,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
     """Runs of the primitive that show which sizes depend on what."""
     error: Exception | None = None
     done = 0
-    guesses = list(_guesses(tensors)) if not known else [None]
+    guesses = list(_guesses(tensors, _beyond(tensors, attrs))) if not known else [None]
     for values in (True, False):  # first with the values of constants; an index out of range is the run's business
         for sizes in guesses:
             try:
@@ -136,12 +136,22 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
             pass
 
 
-def _guesses(tensors: list[Any]) -> Iterator[tuple[int, int]]:
-    """(size for unknown sizes, rank for unknown ranks) to try, in turn."""
+def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
+    """Sizes that tell how many windows of a convolution or of pooling fit in; none for other operations."""
+    if "strides" not in attrs:
+        return []
+    window = attrs["size"] if "size" in attrs else tensors[1].shape.as_list()[:2] if tensors[1].shape.rank else []
+    reach = max([n or 1 for n in window], default=1) * max(attrs.get("dilations", (1,)))
+    step = max(attrs["strides"])
+    return [reach + 2 * step, reach + step]
+
+
+def _guesses(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
+    """(size for unknown sizes, rank for unknown ranks) to try, in turn: those in ``first``, then others."""
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
     unknown_rank = any(t.shape.rank is None for t in tensors)
-    tries = list(dict.fromkeys([7, 5, *sorted(sizes), 4, 1, 2, 3, 6, 8]))
+    tries = list(dict.fromkeys([*(first or ()), 7, 5, *sorted(sizes), 4, 1, 2, 3, 6, 8]))
     if unknown_rank:  # first ranks and sizes that all differ: a result that differs, too, has an unknown shape
         ranks = list(dict.fromkeys([*ranks, 2, 1, 3, 0, 4]))
         yield from zip(tries, ranks, strict=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..custom import no_tapes, variables_read
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
+from ..variable import Variable
 from .effects import later
 from .infer import _filled, _guesses
 from .program import Program, needed
@@ -60,7 +62,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     variables: dict[int, Variable] = {}
     fitting = 0
     known = all(t.shape.is_fully_defined() for t in symbolic)
-    for guess in itertools.islice(_guesses(symbolic), 3 if known else None):
+    for guess in itertools.islice(_guesses(symbolic, _past_windows(leaves, symbolic)), 3 if known else None):
         with variables_read() as read:
             found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
         variables |= read
@@ -99,6 +101,16 @@ def standing_in(variables: Sequence[Variable], tensors: Sequence[Any]) -> Iterat
         for v, t, old in zip(variables, tensors, before, strict=True):
             if v._state is t:  # else the block has assigned another value
                 v._state, v._seen = old, None
+
+
+def _past_windows(leaves: list[Any], symbolic: list[Any]) -> list[int]:
+    """A size beyond the largest number among the arguments: that may be a stride, with other guesses in one window."""
+    largest = max((leaf for leaf in leaves if type(leaf) is int), default=0)
+    size = 2 * largest + 1
+    if largest <= 3 or any(t.shape.rank is None for t in symbolic):
+        return []
+    counts = [math.prod(size if d is None else d for d in t.shape.as_list()) for t in symbolic]
+    return [size] if max(counts, default=0) <= 10**6 else []
 
 
 def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> Any:

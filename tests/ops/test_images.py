@@ -83,7 +83,7 @@ FUNCTIONS = {
     "variation": tf.image.total_variation,
     "resize": lambda x: tf.image.resize(x, [3, 7], "bicubic"),
     "resize_with_pad": lambda x: tf.image.resize_with_pad(x, 6, 3),
-    "ssim": lambda x: tf.image.ssim(x, tf.image.flip_up_down(x), 1.0, filter_size=3),
+    "ssim": lambda x: tf.image.ssim(x, tf.image.flip_up_down(x), 1.0, filter_size=5),
     "psnr": lambda x: tf.image.psnr(x, tf.zeros_like(x), 1.0),
 }
 
@@ -119,6 +119,22 @@ def test_likeness_of_equal_and_of_unlike_images():
         tf.image.ssim(x, x[:11], 1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="to be true"):
         tf.image.ssim(x[:5], x[:5], 1.0)
+
+
+@pytest.mark.parametrize("open_shape", [[None, None, None, 3], [None, None, 3], [None, 14, 13, 3], [None] * 4])
+def test_likeness_in_a_function_of_open_shapes(open_shape):
+    shape = (2, 14, 13, 3)[-len(open_shape) :]
+    a, b = tf.constant(data(*shape), tf.float32), tf.constant(1 - data(*shape) ** 2, tf.float32)
+
+    def run(a, b):
+        with tf.GradientTape() as tape:
+            tape.watch(a)
+            y = tf.image.ssim(a, b, 1.0)
+        return y, tape.gradient(y, a)
+
+    graph = tf.function(run, input_signature=[tf.TensorSpec(open_shape)] * 2)
+    for found, wanted in zip(graph(a, b), run(a, b), strict=True):
+        close(found, wanted)
 
 
 def test_ranges_are_scaled_with_the_dtype():

@@ -172,3 +172,21 @@ def test_dropout():
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize(("size", "stride"), [(3, 1), (4, 4), (11, 1), (16, 16), (3, 5)])
+def test_windows_over_open_sizes_leave_open_sizes(size, stride, padding):
+    """However far the windows reach or lie apart, a graph does not take the number that fits into its guesses for all."""
+    kernel = tf.ones([size, size, 3, 2])
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3])])
+    def f(x):
+        found = tf.nn.conv2d(x, kernel, stride, padding), tf.nn.avg_pool2d(x, size, stride, padding)
+        shapes.extend(y.shape.as_list() for y in found)
+        return found
+
+    for y in f(tf.ones([1, 40, 40, 3])):
+        assert y.shape[1] == (-(-40 // stride) if padding == "SAME" else (40 - size) // stride + 1)
+    assert shapes == [[None, None, None, 2], [None, None, None, 3]]
