@@ -20,7 +20,7 @@ from . import structured
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
 from .parts import Parts, take_apart
-from .signature import Signature, as_spec, call_arguments, text_of_parameters
+from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
 from .spec import TensorSpec, is_array, key_of, show
 
 _RETRACING = (
@@ -81,6 +81,8 @@ class Function:
         parameters = dict(signature.parameters)
         if owner is not None and parameters:
             parameters.pop(next(iter(parameters)))
+        if isinstance(input_signature, (list, tuple)):
+            parameters = spread_positional(parameters, len(input_signature) + (owner is None and "self" in parameters))
         self._parameters = parameters
         self._signature = signature.replace(parameters=list(parameters.values()))
         if input_signature is not None and not isinstance(input_signature, (list, tuple)):

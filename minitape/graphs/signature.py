@@ -170,6 +170,23 @@ def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
     return f"({', '.join(parts)})"
 
 
+def spread_positional(parameters: dict[str, inspect.Parameter], count: int) -> dict[str, inspect.Parameter]:
+    """The parameters with one for each of the ``count`` specs of an input signature that ``*args`` takes: ``args_0``, ...
+
+    >>> [*spread_positional(dict(inspect.signature(lambda x, *xs: x).parameters), 3)]
+    ['x', 'xs_0', 'xs_1']
+    """
+    before = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    star = next((p for p in parameters.values() if p.kind is p.VAR_POSITIONAL), None)
+    if star is None:
+        return parameters
+    extra = range(max(count - len(before), 0))
+    found = [p.replace(default=_EMPTY) if extra else p for p in before]
+    found += [inspect.Parameter(f"{star.name}_{i}", inspect.Parameter.POSITIONAL_OR_KEYWORD) for i in extra]
+    found += [p for p in parameters.values() if p not in before and p is not star]
+    return {p.name: p for p in found}
+
+
 def as_spec(value: Any) -> Any:
     """A leaf of the arguments as it is kept in a signature: tensors and arrays as specs."""
     if isinstance(value, TensorSpec):

@@ -347,3 +347,19 @@ def test_repeated_calls_find_their_trace():
         for call, want in calls:
             np.testing.assert_array_equal(call()[0].numpy(), want)
     assert len(traces) == f.experimental_get_tracing_count() == 11
+
+
+def test_an_input_signature_names_what_star_args_take():
+    class Model:
+        @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([])])
+        def scaled(self, x, *factors):
+            return x * factors[0]
+
+    x, two = tf.constant([1.0, 2.0]), tf.constant(2.0)
+    model = Model()
+    assert model.scaled(x, two).numpy().tolist() == [2.0, 4.0]
+    assert model.scaled.get_concrete_function()(x, two).numpy().tolist() == [2.0, 4.0]
+    with pytest.raises(TypeError, match="missing a required argument: 'factors_0'"):
+        model.scaled(x)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        model.scaled(x, two, two)
