@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import nest
 from ..record import state as _thread
 from ..tensor import Tensor
 
@@ -367,9 +368,22 @@ def get_keras_mask(x: Any) -> Any:
     return found[1] if found is not None and found[0]() is x else None
 
 
+def get_keras_masks(value: Any) -> Any:
+    """The masks of a structure of tensors, None if no tensor in it has one."""
+    if not current.masks:
+        return None
+    if not nest.is_nested(value):
+        return get_keras_mask(value)
+    masks = nest.map_structure(get_keras_mask, value)
+    return masks if any(mask is not None for mask in nest.flatten(masks)) else None
+
+
 def set_keras_mask(x: Any, mask: Any) -> None:
-    """Attaches a mask to a tensor."""
+    """Attaches a mask to a tensor; None takes it away."""
     import weakref
 
     key = id(x)
+    if mask is None:
+        current.masks.pop(key, None)
+        return
     current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)

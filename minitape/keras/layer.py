@@ -119,6 +119,7 @@ class Layer(Stateful, Operation):
         self._call_signature = inspect.signature(self.call)
         self._takes_training = "training" in self._call_signature.parameters
         self._takes_mask = "mask" in self._call_signature.parameters
+        self._takes_masks = self._takes_mask or any(n.endswith("_mask") for n in self._call_signature.parameters)
 
     _keeps_dtype = False  # whether the output has the type of the input, which need not be a float
     _declined: dict[str, Any] = {}  # noqa: RUF012 - arguments of Keras that only their default is accepted for
@@ -189,9 +190,11 @@ class Layer(Stateful, Operation):
                     self._build_for(args, kwargs)
                 if any_symbolic(given):
                     return note_call(self, *given, args, kwargs)
+                mask = kwargs.get("mask")
+                before = base.get_keras_masks(first) if mask is None else mask
                 outputs = self._run(args, kwargs)
             self.built = True
-            self._after(first, outputs)
+            self._after(first, before, outputs)
             return outputs
         finally:
             if outermost:
@@ -230,7 +233,7 @@ class Layer(Stateful, Operation):
             check_inputs(self.input_spec, first, self.name)
 
     def _hand_down(self, args: Any, kwargs: dict[str, Any], first: Any) -> None:
-        """Fills in ``training`` (given, else that of the layer around it, else the default) and ``mask``."""
+        """Fills in ``training`` (given, else that of the layer around it, else the default) and masks."""
         parameters = self._call_signature.parameters
         if "training" in kwargs and not self._takes_training:
             training = kwargs.pop("training")
@@ -249,16 +252,29 @@ class Layer(Stateful, Operation):
             position = list(parameters).index("training")
             if position >= len(args):
                 kwargs["training"] = training
-        if self._takes_mask and kwargs.get("mask") is None and list(parameters).index("mask") >= len(args):
-            mask = None if nest.is_nested(first) else base.get_keras_mask(first)
-            if mask is not None:
-                kwargs["mask"] = mask
+        if current.masks and self._takes_masks:
+            self._hand_down_masks(args, kwargs)
+
+    def _hand_down_masks(self, args: Any, kwargs: dict[str, Any]) -> None:
+        """Fills in ``mask`` where one argument holds tensors; where several do, ``x_mask`` for the argument ``x``."""
+        parameters = list(self._call_signature.parameters)
+        try:
+            given = self._call_signature.bind_partial(*args, **kwargs).arguments
+        except TypeError:  # the call will say so
+            return
+        tensors = {name: value for name, value in given.items() if all_tensors(value)}
+        for name, value in tensors.items():
+            wanted = "mask" if len(tensors) == 1 else f"{name}_mask"
+            if wanted in parameters[len(args) :] and given.get(wanted) is None:
+                mask = base.get_keras_masks(value)
+                if mask is not None:
+                    kwargs[wanted] = mask
 
     def _build_for(self, args: Any, kwargs: Any) -> None:
         """Builds the layer for these inputs; without a ``build`` of its own, ``call`` builds what is inside."""
         if type(self).build is Layer.build:
             return
-        bound = self._call_signature.bind_partial(*args, **kwargs).arguments
+        bound = self._call_signature.bind(*args, **kwargs).arguments
         shapes = {
             f"{name}_shape": shapes_of(value)
             for name, value in bound.items()
@@ -298,17 +314,18 @@ class Layer(Stateful, Operation):
                 raise
             raise told.with_traceback(error.__traceback__) from None
 
-    def _after(self, first: Any, outputs: Any) -> None:
-        """Notes the activity penalty and the mask of the outputs."""
+    def _after(self, first: Any, before: Any, outputs: Any) -> None:
+        """Notes the activity penalty and the masks of the outputs, given those that the first argument had."""
         if self.activity_regularizer is not None:
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
                 self.add_loss(loss / base.convert(max(output.shape[0], 1), loss.dtype.name) if output.ndim else loss)
-        before = None if nest.is_nested(first) else base.get_keras_mask(first)
         if self.supports_masking:
-            mask = self.compute_mask(first, before)
-            if mask is not None and not nest.is_nested(outputs) and base.get_keras_mask(outputs) is None:
-                base.set_keras_mask(outputs, mask)
+            masks = self.compute_mask(first, before)
+            if masks is not None:
+                for output, mask in zip(nest.flatten(outputs), nest.flatten(masks), strict=False):
+                    if mask is not None and base.get_keras_mask(output) is None:
+                        base.set_keras_mask(output, mask)
         elif before is not None:
             warnings.warn(
                 f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to it. "

@@ -13,6 +13,8 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layer": "InputSpec Layer",
     "keras.symbolic": "Input InputLayer",
     "keras.layers.dense": "Dense",
+    "keras.layers.einsum": "EinsumDense",
+    "keras.layers.attention": "AdditiveAttention Attention MultiHeadAttention",
     "keras.layers.embedding": "Embedding",
     "keras.layers.convolution": "Conv1D Conv2D Convolution1D Convolution2D",
     "keras.layers.transposed": "Conv1DTranspose Conv2DTranspose Convolution1DTranspose Convolution2DTranspose",

@@ -187,25 +187,52 @@ class ELU(_Elementwise):
 
 
 class Softmax(_Elementwise):
-    """Softmax over ``axis``: numbers between 0 and 1 that sum to 1.
+    """Softmax over ``axis`` (one, or several): numbers between 0 and 1 that sum to 1.
 
-    The inputs are a tensor of any shape but (), in the dtype of the layer; the outputs have its shape. Differentiable.
+    The inputs are a tensor of any shape but (), in the dtype of the layer; the outputs have its shape. Where a ``mask``
+    that broadcasts to the inputs is False the outputs are 0, and the others sum to 1 without them. Differentiable. Raises
+    ValueError for a mask that does not broadcast.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Softmax()(tf.constant([[0.0, 0.0], [0.0, 2.0]])).numpy().round(4)
     array([[0.5   , 0.5   ],
            [0.1192, 0.8808]], dtype=float32)
+    >>> tf.keras.layers.Softmax()(tf.constant([0.0, 0.0, 5.0]), mask=tf.constant([True, True, False])).numpy()
+    array([0.5, 0.5, 0. ], dtype=float32)
     """
 
     _config = "axis"
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, mask: Any = None) -> Any:
         """The activation of the inputs."""
-        return activations.softmax(inputs, self.axis)
+        import minitape as tf
+
+        if mask is not None:
+            _check_mask(inputs, mask)
+            mask = mask if mask.dtype.is_bool else mask > 0.5
+            inputs = tf.where(mask, inputs, tf.constant(-3e4 if inputs.dtype == tf.float16 else -1e9, inputs.dtype))
+        axis = self.axis if isinstance(self.axis, int) else tuple(self.axis)
+        if isinstance(axis, tuple) and len(axis) > 1:
+            out = tf.exp(inputs - tf.reduce_logsumexp(inputs, axis, keepdims=True))
+        else:
+            out = activations.softmax(inputs, axis if isinstance(axis, int) else axis[0])
+        return out if mask is None else tf.where(mask, out, tf.zeros((), out.dtype))
+
+
+def _check_mask(inputs: Any, mask: Any) -> None:
+    """Raises ValueError for a mask that is larger than the inputs somewhere."""
+    shapes = f"Received: inputs.shape={inputs.shape}, mask.shape={mask.shape}"
+    if len(mask.shape) > len(inputs.shape):
+        raise ValueError(f"The `mask` must be broadcastable to `inputs` and must not have more dimensions. {shapes}")
+    if any(m not in (1, n) for m, n in zip(mask.shape[::-1], inputs.shape[::-1], strict=False)):
+        raise ValueError(
+            "The `mask` must be broadcastable to `inputs`. Each mask dimension must be 1 or match the corresponding "
+            f"input dimension. {shapes}"
+        )
 
 
 class Rescaling(_Elementwise):

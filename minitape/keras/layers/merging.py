@@ -15,10 +15,6 @@ from ..layer import Layer
 class _Merge(Layer):
     """Combines a list of inputs element by element."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = False
-
     def build(self, input_shape: Any) -> None:
         """Checks that there are inputs to merge."""
         if not isinstance(input_shape, (list, tuple)) or (
@@ -40,6 +36,14 @@ class _Merge(Layer):
 
     def _merge(self, a: Any, b: Any) -> Any:
         raise NotImplementedError
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """What one of the inputs' masks keeps; None where an input has none."""
+        import minitape as tf
+
+        if previous_mask is None or any(mask is None for mask in previous_mask):
+            return None
+        return functools.reduce(tf.logical_or, previous_mask)
 
 
 class Add(_Merge):
@@ -167,6 +171,24 @@ class Concatenate(_Merge):
         import minitape as tf
 
         return tf.concat(inputs, axis=self.axis)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """The inputs' masks joined as the inputs are; an input without one is kept whole."""
+        import minitape as tf
+
+        if previous_mask is None:
+            return None
+        masks = [_for_elements(mask, x) for x, mask in zip(inputs, previous_mask, strict=True)]
+        return tf.reduce_any(tf.concat(masks, axis=self.axis), -1)
+
+
+def _for_elements(mask: Any, x: Any) -> Any:
+    """A mask of the steps of ``x`` as one of its elements."""
+    import minitape as tf
+
+    if mask is not None and len(mask.shape) == len(x.shape):
+        return mask
+    return tf.broadcast_to(True if mask is None else tf.expand_dims(mask, -1), x.shape)
 
 
 def _function(layer: type[Layer], result: str) -> Any:
