@@ -143,8 +143,8 @@ def wrapped_build(build: Any) -> Any:
                 build(self, *args, **kwargs)
         finally:
             object.__setattr__(self, "_building", False)
-        shapes = inspect.signature(build).bind(self, *args, **kwargs).arguments
-        self._built_with(next((v for name, v in shapes.items() if name != "self"), None))
+        _, *shapes = inspect.signature(build).bind(self, *args, **kwargs).arguments.values()
+        self._built_with(shapes[0] if shapes else None)
         return None
 
     return in_scope

@@ -57,7 +57,7 @@ def test_gates_that_reset_before_the_product():
     layer = L.GRU(2, reset_after=False, **begin(), recurrent_dropout=0.4, seed=3)
     assert weighed(layer(X)) == pytest.approx(-2.8652, abs=1e-4)
     assert weighed(layer(X, training=True)) == pytest.approx(-3.0691, abs=1e-4)
-    assert tuple(layer.bias.shape) == (6,)
+    assert tuple(layer.cell.bias.shape) == (6,)
 
 
 def test_recurrent_layers_in_a_model_with_a_state():
@@ -67,7 +67,7 @@ def test_recurrent_layers_in_a_model_with_a_state():
 
 
 DECLINED = {
-    "stateful": lambda: L.LSTM(2, stateful=True),
+    "weights": lambda: L.Bidirectional(L.LSTM(2), weights=[1.0, 2.0]),
     "renorm": lambda: L.BatchNormalization(renorm=True),
     "rms_scaling": lambda: L.LayerNormalization(rms_scaling=True),
     "lora_rank": lambda: L.Dense(2, lora_rank=1),

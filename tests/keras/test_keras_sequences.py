@@ -127,3 +127,138 @@ def test_a_small_transformer_learns():
     model.compile(K.optimizers.Adam(0.02), "binary_crossentropy", metrics=["accuracy"])
     history = model.fit(ids, labels, epochs=15, verbose=0, shuffle=False).history
     assert history["accuracy"][-1] > 0.95 and history["loss"][-1] < 0.3 * history["loss"][0]
+
+
+# -- recurrent cells and wrappers -------------------------------------------------------------------------------------
+
+CELLS = {"SimpleRNN": L.SimpleRNNCell, "GRU": L.GRUCell, "LSTM": L.LSTMCell}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_recurrent_layer_is_its_cell_step_by_step(name):
+    layer, x = getattr(L, name)(3), tf.constant(data(2, 4, 5))
+    y = layer(x)
+    cell = CELLS[name](3)
+    cell.build((None, 5))
+    cell.set_weights(layer.get_weights())
+    states = cell.get_initial_state(batch_size=2)
+    for i in range(4):
+        out, states = cell(x[:, i], states)
+    close(out, y)
+    close(L.RNN(cell)(x), y)
+    names = [f"{layer.name}/{layer.cell.name}/{weight}" for weight in ("kernel", "recurrent_kernel", "bias")]
+    assert [w.path for w in layer.weights] == names
+
+
+def test_a_cell_of_ones_own_and_a_stack():
+    @K.utils.register_keras_serializable()
+    class Sum(K.Layer):
+        state_size = 2
+
+        def call(cell, x, states):
+            total = states[0] + x
+            return total, [total]
+
+    x = data(2, 4, 2)
+    layer = L.RNN(Sum(), return_sequences=True, return_state=True)
+    y, state = layer(x)
+    close(y, x.cumsum(1))
+    close(state, x.sum(1))
+    mask = np.array([[True, False, True, True]] * 2)
+    close(layer(x, mask=mask)[1], x[:, [0, 2, 3]].sum(1))
+    stack = L.RNN([Sum(), L.LSTMCell(3)], return_state=True)
+    assert [t.shape for t in tf.nest.flatten(stack(x))] == [(2, 3), (2, 2), (2, 3), (2, 3)]
+    again = L.RNN.from_config(stack.get_config())
+    again(x)
+    again.set_weights(stack.get_weights())
+    close(again(x)[0], stack(x)[0])
+
+
+def test_states_that_are_kept():
+    x = tf.constant(data(2, 6, 3))
+    layer = L.GRU(4, stateful=True)
+    layer(x[:, :3])
+    second = layer(x[:, 3:])
+    whole = L.GRU(4)
+    whole(x)
+    whole.set_weights(layer.get_weights())
+    close(second, whole(x))
+    layer.reset_state()
+    close(layer(x), whole(x))
+    with pytest.raises(ValueError, match="batch size"):
+        layer(x[:1])
+
+
+@pytest.mark.parametrize("mode", ["concat", "sum", "mul", "ave", None])
+def test_both_directions(mode):
+    x = data(2, 4, 3)
+    layer = L.Bidirectional(L.LSTM(2, return_sequences=True, return_state=True), merge_mode=mode)
+    found = layer(x)
+    ahead, back = (
+        L.LSTM(2, return_sequences=True, return_state=True),
+        L.LSTM(2, return_sequences=True, return_state=True),
+    )
+    ahead(x), back(x)
+    weights = layer.get_weights()
+    ahead.set_weights(weights[:3])
+    back.set_weights(weights[3:])
+    (y, *states), (z, *others) = ahead(x), back(x[:, ::-1])
+    y, z = y.numpy(), z.numpy()[:, ::-1]
+    merged = {"concat": [np.concatenate([y, z], -1)], "sum": [y + z], "mul": [y * z], "ave": [(y + z) / 2]}
+    for one, other in zip(found, [*merged.get(mode, [y, z]), *states, *others], strict=True):
+        close(one, other)
+    again = L.Bidirectional.from_config(layer.get_config())
+    again(x)
+    again.set_weights(weights)
+    close(again(x)[0], found[0])
+
+
+def test_the_derivatives_of_both_directions():
+    layer = L.Bidirectional(L.GRU(2, return_sequences=True, dtype="float64"), dtype="float64")
+    x = tf.constant(data(1, 3, 2), tf.float64)
+    layer(x)
+    check_grads(lambda v: layer(v, mask=tf.constant([[True, False, True]])), (x,), order=1)
+
+
+def test_a_layer_for_each_step():
+    x = data(2, 3, 4)
+    inner = L.Dense(5, "tanh")
+    layer = L.TimeDistributed(inner)
+    close(layer(x), np.tanh(x @ inner.get_weights()[0]))
+    assert layer.weights[0].path.endswith(f"{layer.name}/{inner.name}/kernel")
+    lines = L.TimeDistributed(L.GRU(2))
+    mask = data(2, 3, 4) > 0
+    y = lines(data(2, 3, 4, 1), mask=mask)
+    close(y[:, 1], lines.layer(data(2, 3, 4, 1)[:, 1], mask=mask[:, 1]))
+    assert L.TimeDistributed(L.Dense(2)).compute_output_shape((None, 7, 4)) == (None, 7, 2)
+
+
+def test_padding_does_not_count():
+    x = data(2, 4, 3)
+    x[0, 2:] = x[1, 3:] = 0
+    layers = [L.Masking(), L.Bidirectional(L.GRU(2, return_sequences=True)), L.TimeDistributed(L.Dense(3)), L.LSTM(2)]
+    model = K.Sequential(layers)
+    y = model(x)
+    close(model(x[:1, :2]), y[:1])
+    close(model(x[1:, :3]), y[1:])
+
+
+def test_products_along_axes():
+    x, y = data(2, 4, 3), data(2, 3, 5, seed=1)
+    close(L.Dot((2, 1))([x, y]), x @ y)
+    close(L.dot([x, y], (-1, 1), normalize=True), np.einsum(
+        "bik,bkj->bij", x / np.linalg.norm(x, axis=2, keepdims=True), y / np.linalg.norm(y, axis=1, keepdims=True)
+    ))  # fmt: skip
+    close(L.Dot(1)([x[:, 0], y[:, :, 0]]), (x[:, 0] * y[:, :, 0]).sum(1, keepdims=True))
+    with pytest.raises(ValueError, match="Incompatible input shapes"):
+        L.Dot(1)([x, y])
+
+
+def test_saved_with_its_weights(tmp_path):
+    x = data(2, 4, 3)
+    model = K.Sequential([
+        K.Input((4, 3)), L.Masking(), L.Bidirectional(L.LSTM(2, return_sequences=True)), L.TimeDistributed(L.Dense(2)),
+        L.RNN([L.GRUCell(2), L.SimpleRNNCell(3)]),
+    ])  # fmt: skip
+    model.save(tmp_path / "model.keras")
+    close(K.models.load_model(tmp_path / "model.keras")(x), model(x))

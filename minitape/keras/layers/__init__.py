@@ -24,11 +24,14 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.pooling": "AveragePooling1D AveragePooling2D AvgPool1D AvgPool2D GlobalAveragePooling1D "
                             "GlobalAveragePooling2D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D "
                             "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",
-    "keras.layers.recurrent": "GRU LSTM SimpleRNN",
+    "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
+    "keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
     "keras.layers.normalization": "BatchNormalization LayerNormalization Normalization",
     "keras.layers.noise": "Dropout GaussianNoise",
     "keras.layers.shaping": "Flatten Permute RepeatVector Reshape",
     "keras.layers.elementwise": "Activation ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling Softmax",
-    "keras.layers.merging": "Add Average Concatenate Maximum Minimum Multiply Subtract add average concatenate maximum "
-                            "minimum multiply subtract",
+    "keras.layers.masking": "Masking",
+    "keras.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
+    "keras.layers.merging": "Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot "
+                            "maximum minimum multiply subtract",
 }, globals())  # fmt: skip

@@ -16,6 +16,23 @@ def length(x: Any, axis: int) -> Any:
     return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
 
 
+def layer_of(config: Any, custom_objects: Any = None) -> Any:
+    """The layer inside another that a configuration tells of; a layer stays itself. TypeError for an unknown class."""
+    from .. import layers
+    from ..serial import registered
+
+    if not isinstance(config, dict):
+        return config
+    name = config["class_name"]
+    kind = {**registered, **(custom_objects or {})}.get(name) or getattr(layers, name, None)
+    if kind is None:
+        raise TypeError(
+            f"Could not locate class '{name}'. Make sure custom classes are decorated with "
+            "`@keras.saving.register_keras_serializable()`."
+        )
+    return kind.from_config(config["config"])
+
+
 class SameShape(Layer):
     """A layer whose output has the shape of its input."""
 

@@ -7,6 +7,7 @@ raise ValueError for what is not a list, or is an empty one.
 from __future__ import annotations
 
 import functools
+from string import ascii_lowercase
 from typing import Any
 
 from ..layer import Layer
@@ -189,6 +190,122 @@ def _for_elements(mask: Any, x: Any) -> Any:
     if mask is not None and len(mask.shape) == len(x.shape):
         return mask
     return tf.broadcast_to(True if mask is None else tf.expand_dims(mask, -1), x.shape)
+
+
+class Dot(_Merge):
+    """The products of two inputs, summed over an axis of each.
+
+    They are a list of two tensors (batch, ...); ``axes`` is one axis for both or a pair, never the batch. The outputs are
+    (batch, the other axes of the first, those of the second), or (batch, 1) where there are none. With ``normalize`` the
+    inputs have length 1 along their axis, so that the product is the cosine. Differentiable in both. Raises TypeError and
+    ValueError for other axes, ValueError for what is not a list of two and for axes of different sizes.
+
+    >>> import minitape as tf
+    >>> x, y = tf.constant([[3.0, 4.0]]), tf.constant([[4.0, 3.0]])
+    >>> tf.keras.layers.Dot(axes=1)([x, y]).numpy()
+    array([[24.]], dtype=float32)
+    >>> tf.keras.layers.Dot(axes=1, normalize=True)([x, y]).numpy().round(4)
+    array([[0.96]], dtype=float32)
+    """
+
+    _config = "axes normalize"
+
+    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(axes, int):
+            if not isinstance(axes, (list, tuple)):
+                raise TypeError(
+                    f"Invalid type for argument `axes`: it should be a list or an int. Received: axes={axes}"
+                )
+            start = "Invalid format for argument `axes`: "
+            if len(axes) != 2:
+                raise ValueError(f"{start}it should contain two elements. Received: axes={axes}")
+            if not all(isinstance(axis, int) for axis in axes):
+                raise ValueError(f"{start}list elements should be integers. Received: axes={axes}")
+        self.axes, self.normalize, self.supports_masking = axes, normalize, True
+
+    def _axes_of(self, shapes: Any) -> list[int]:
+        """The axis of each input, counted from the front."""
+        axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
+        return [axis % len(shape) if axis < 0 else axis for axis, shape in zip(axes, shapes, strict=True)]
+
+    def build(self, input_shape: Any) -> None:
+        """Checks that there are two inputs that fit."""
+        _check_two(input_shape)
+        first, second = input_shape
+        a, b = self._axes_of(input_shape)
+        if first[a] != second[b]:
+            shown = self._axes_of(input_shape) if isinstance(self.axes, int) else self.axes
+            raise ValueError(
+                f"Incompatible input shapes: axis values {first[a]} (at axis {shown[0]}) != {second[b]} (at axis "
+                f"{shown[1]}). Full input shapes: {first}, {second}"
+            )
+
+    def call(self, inputs: Any) -> Any:
+        """The products."""
+        import minitape as tf
+
+        if len(inputs) != 2:
+            raise ValueError(f"A `Dot` layer should be called on exactly 2 inputs. Received: inputs={inputs}")
+        x, y = inputs
+        axes = self._axes_of((x.shape, y.shape))
+        if self.normalize:
+            x, y = (tf.keras.ops.normalize(v, axis=axis) for v, axis in zip((x, y), axes, strict=True))
+        _check_products(x.shape, y.shape, axes)
+        first, second = list(ascii_lowercase[: x.ndim]), list("a" + ascii_lowercase[x.ndim :][: y.ndim - 1])
+        second[axes[1]] = first[axes[0]]
+        kept = [c for c in (*first, *second[1:]) if c != first[axes[0]]]
+        out = tf.einsum(f"{''.join(first)},{''.join(second)}->{''.join(kept)}", x, y)
+        return tf.expand_dims(out, 1) if len(kept) == 1 else out
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The batch, the other axes of the first input, then those of the second."""
+        _check_two(input_shape)
+        axes = self._axes_of(input_shape)
+        first, second = ([n for i, n in enumerate(s) if i != a] for s, a in zip(input_shape, axes, strict=True))
+        shape = (*first, *second[1:])
+        return shape if len(shape) > 1 else (*shape, 1)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """None: the products have no steps."""
+        return None
+
+
+def _check_two(shapes: Any) -> None:
+    pair = isinstance(shapes, (tuple, list)) and len(shapes) == 2
+    if not pair or not isinstance(shapes[0], (tuple, list)):
+        raise ValueError(f"A `Dot` layer should be called on a list of 2 inputs. Received: input_shape={shapes}")
+
+
+def _check_products(x: Any, y: Any, axes: list[int]) -> None:
+    """Raises ValueError for shapes whose products are not defined."""
+    received = f"Received inputs with shapes {x} and {y}."
+    if len(x) < 2 or len(y) < 2:
+        raise ValueError(f"Cannot do batch_dot on inputs with rank < 2. {received}")
+    if x[0] != y[0]:
+        raise ValueError(f"Cannot do batch_dot on inputs with different batch sizes. {received}")
+    if 0 in axes:
+        raise ValueError(
+            "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy batch dimension to your "
+            "inputs using keras.ops.expand_dims(x, 0)"
+        )
+    if x[axes[0]] != y[axes[1]]:
+        raise ValueError(
+            f"Cannot do batch_dot on inputs with shapes {x} and {y} with axes={axes}. x.shape[{axes[0]}] != "
+            f"y.shape[{axes[1]}] ({x[axes[0]]} != {y[axes[1]]})."
+        )
+
+
+def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Any:
+    """``Dot(axes, ...)(inputs)``: the products of two inputs, summed over an axis of each.
+
+    Takes the arguments of the layer by name. Shapes, dtypes, the gradient and errors are those of the layer.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.dot([tf.constant([[2.0, 8.0]]), tf.constant([[4.0, 2.0]])]).numpy()
+    array([[24.]], dtype=float32)
+    """
+    return Dot(axes=axes, **kwargs)(inputs)
 
 
 def _function(layer: type[Layer], result: str) -> Any:

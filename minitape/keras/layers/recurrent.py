@@ -2,164 +2,246 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from ... import nest
-from .. import activations, constraints, initializers, random, regularizers
+from .. import base
 from ..layer import InputSpec, Layer
+from ..variable import Variable
+from .cells import Cell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, initial_state, output_size, takes_training
+from .common import layer_of
 
 
-class _Recurrent(Layer):
-    """The loop over the steps; subclasses define ``_step(x, states) -> (output, states)`` and ``_gates``.
+class RNN(Layer):
+    """A cell, or a list of cells, applied to one step after the other of (batch, steps, features).
 
-    ``x`` is the product of a step's features with ``kernel``, ``h @ recurrent_kernel`` comes from ``_recur(h)``.
+    A cell has ``state_size`` (an int, or a list of them) and ``call(inputs, states)``, which gives an output and the new
+    states. The layer gives the last output, all of them with ``return_sequences`` and the last states as well with
+    ``return_state``; ``go_backwards`` begins with the last step. Steps that a mask leaves out change no state and repeat
+    the output before, or give zeros with ``zero_output_for_mask``. With ``stateful`` a call begins where the last one
+    ended, until ``reset_state()``, for batches of one size. A call takes the ``initial_state``. ``unroll`` says how to
+    compute and changes nothing. Raises ValueError for what is no cell, and for states of another number.
+
+    >>> import minitape as tf
+    >>> class Sum(tf.keras.Layer):
+    ...     state_size = 1
+    ...     def call(self, x, states):
+    ...         total = states[0] + x
+    ...         return total, [total]
+    >>> tf.keras.layers.RNN(Sum(), return_sequences=True)(tf.constant([[[1.0], [2.0], [3.0]]])).numpy().ravel()
+    array([1., 3., 6.], dtype=float32)
     """
 
-    _gates, _states = 1, 1
-    _masks_by_gate = True  # with recurrent dropout each gate has masks of its own
+    _config = "return_sequences return_state go_backwards stateful unroll zero_output_for_mask cell"
 
+    def __init__(
+        self,
+        cell: Any,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        zero_output_for_mask: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        if isinstance(cell, (list, tuple)):
+            cell = StackedRNNCells(cell)
+        if not hasattr(cell, "call"):
+            raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
+        if not hasattr(cell, "state_size"):
+            raise ValueError(
+                "The RNN cell should have a `state_size` attribute (single integer or list of integers, one integer per "
+                f"RNN state). Received: cell={cell}"
+            )
+        super().__init__(**kwargs)
+        size = cell.state_size
+        if size is None:
+            raise ValueError("state_size must be specified as property on the RNN cell.")
+        if not isinstance(size, (list, tuple, int)):
+            raise ValueError("state_size must be an integer, or a list/tuple of integers (one for each state tensor).")
+        self.cell = cell
+        self.state_size = [size] if isinstance(size, int) else list(size)
+        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
+        self.stateful, self.unroll, self.zero_output_for_mask = stateful, unroll, zero_output_for_mask
+        self.states: Any = None
+        self.supports_masking = True
+
+    def build(self, sequences_shape: Any, initial_state_shape: Any = None) -> None:
+        """Builds the cell; a stateful layer keeps states for batches of this size."""
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            self.cell.build((sequences_shape[0], *sequences_shape[2:]))
+        if self.stateful and self.states is None:
+            if sequences_shape[0] is None:
+                raise ValueError(
+                    "When using `stateful=True` in a RNN, the batch size must be static. Found dynamic batch size: "
+                    f"sequence.shape={sequences_shape}"
+                )
+            made = nest.map_structure(
+                lambda x: Variable(x, trainable=False, dtype=self.dtype, name="rnn_state"),
+                self.get_initial_state(sequences_shape[0]),
+            )
+            object.__setattr__(self, "states", made)  # no weights, as in Keras
+
+    def get_initial_state(self, batch_size: Any) -> list[Any]:
+        """The states that a call begins with, when it is given none."""
+        states = initial_state(self.cell, batch_size, self.dtype)
+        return list(states) if nest.is_nested(states) else [states]
+
+    def reset_state(self) -> None:
+        """Sets the kept states of a stateful layer to zero."""
+        for state in [] if self.states is None else nest.flatten(self.states):
+            state.assign(state * 0)
+
+    reset_states = reset_state
+
+    def call(self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False) -> Any:
+        """The last output (or all of them), and the states if they are wanted; ValueError for too many states."""
+        import minitape as tf
+
+        states = self._first_states(sequences, initial_state)
+        self._draw_masks(self.cell, sequences[:, 0], states)
+        outputs: list[Any] = []
+        step = self._step(training)
+        steps = range(sequences.shape[1])
+        for i in reversed(steps) if self.go_backwards else steps:
+            new, moved = step(sequences[:, i], states)
+            moved = nest.pack_sequence_as(states, nest.flatten(moved))
+            if mask is not None:  # a step that is padding changes nothing
+                keep = tf.expand_dims(mask[:, i], -1)
+                zero = self.zero_output_for_mask or not outputs
+                new = tf.where(keep, new, tf.zeros_like(new) if zero else outputs[-1])
+                moved = nest.map_structure(lambda a, b, k=keep: tf.where(k, a, b), moved, states)
+            states = moved
+            outputs.append(new)
+        self._forget_masks(self.cell)
+        if self.stateful:
+            for kept, state in zip(nest.flatten(self.states), nest.flatten(states), strict=True):
+                kept.assign(state)
+        last = outputs[-1] if outputs else tf.zeros((sequences.shape[0], output_size(self.cell)), self.dtype)
+        result = tf.stack(outputs, axis=1) if self.return_sequences else last
+        return (result, *states) if self.return_state else result
+
+    def _first_states(self, sequences: Any, given: Any) -> list[Any]:
+        batch = sequences.shape[0]
+        if given is None:
+            given = self.states if self.stateful else self.get_initial_state(batch)
+        if self.stateful:
+            size = nest.flatten(self.states)[0].shape[0]
+            if size != batch:
+                raise ValueError(
+                    "If an RNN is stateful, the batch size of the input sequences must be the same as the batch size of "
+                    f"the initial state. \n- Expected batch size: {size}\n- Received batch size: {batch}"
+                )
+        given = list(given) if nest.is_nested(given) else [given]
+        found, wanted = len(nest.flatten(given)), len(nest.flatten(self.state_size))
+        if found != wanted:
+            raise ValueError(f"{type(self).__name__} has {wanted} state(s), but got {found}.")
+        kind = getattr(self.cell, "compute_dtype", self.dtype)
+        return nest.map_structure(lambda x: base.convert(x, kind), given)
+
+    def _step(self, training: Any) -> Any:
+        """The function of a step's features and the states; cells of our own need no surrounding call."""
+        cell = self.cell
+        function = cell.call if isinstance(cell, Cell) and cell.activity_regularizer is None else cell
+        if not takes_training(cell):
+            return function
+        return lambda x, states: function(x, states, training=training)
+
+    def _draw_masks(self, cell: Any, x: Any, states: Any) -> Any:
+        """Draws the masks of dropout, which are the same for all steps; as in Keras each call draws new ones."""
+        if isinstance(cell, Cell):
+            cell.get_dropout_mask(x)
+            cell.get_recurrent_dropout_mask(states[0] if isinstance(states, (list, tuple)) else states)
+        if isinstance(cell, StackedRNNCells):
+            for inner, its in zip(cell.cells, states, strict=True):
+                self._draw_masks(inner, x, its)
+                x, _ = inner(x, list(its) if nest.is_nested(its) else [its])
+
+    def _forget_masks(self, cell: Any) -> None:
+        if isinstance(cell, Cell):
+            cell.reset_dropout_mask()
+            cell.reset_recurrent_dropout_mask()
+        for inner in cell.cells if isinstance(cell, StackedRNNCells) else ():
+            self._forget_masks(inner)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """The mask of the steps, while there are steps; states have none."""
+        mask = nest.flatten(previous_mask)[0] if self.return_sequences else None
+        return [mask, *[None] * len(self.state_size)] if self.return_state else mask
+
+    def compute_output_shape(self, sequences_shape: Any, initial_state_shape: Any = None) -> Any:
+        """The shape of the output; with ``return_state`` followed by those of the states."""
+        batch, steps = sequences_shape[:2]
+        features = output_size(self.cell)
+        shape = (batch, steps, features) if self.return_sequences else (batch, features)
+        if not self.return_state:
+            return shape
+        return (shape, *((batch, n) if isinstance(n, int) else [(batch, m) for m in n] for n in self.state_size))
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The layer with these arguments."""
+        if "cell" in config:
+            config = {**config, "cell": layer_of(config["cell"], custom_objects)}
+        return super().from_config(config)
+
+
+class _Recurrent(RNN):
+    """An ``RNN`` whose cell is made from the arguments of the layer; ``_cell`` is its class."""
+
+    _cell: type[Cell]
     _config = (
         "return_sequences return_state go_backwards stateful unroll zero_output_for_mask units activation use_bias "
         "kernel_initializer recurrent_initializer bias_initializer kernel_regularizer recurrent_regularizer "
         "bias_regularizer activity_regularizer kernel_constraint recurrent_constraint bias_constraint dropout "
         "recurrent_dropout"
     )
-    # the first is not supported, the others say how to compute, not what
-    _declined = {"stateful": False}  # noqa: RUF012
-    _ways = ("unroll", "use_cudnn", "implementation")
+    use_cudnn: Any = False
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        use_bias: bool = True,
-        *,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
-        seed: int | None = None,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        zero_output_for_mask: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        if not isinstance(units, int) or units <= 0:
-            raise ValueError(
-                f"Received an invalid value for argument `units`, expected a positive integer, got {units}."
-            )
-        self.unroll = kwargs.get("unroll", False)
-        super().__init__(**{name: value for name, value in kwargs.items() if name not in self._ways})
-        self.units, self.use_bias, self.stateful = units, use_bias, False
-        self.activation = activations.get(activation)
-        for name, initializer, regularizer, constraint in (
-            ("kernel", kernel_initializer, kernel_regularizer, kernel_constraint),
-            ("recurrent", recurrent_initializer, recurrent_regularizer, recurrent_constraint),
-            ("bias", bias_initializer, bias_regularizer, bias_constraint),
-        ):
-            setattr(self, f"{name}_initializer", initializers.get(initializer))
-            setattr(self, f"{name}_regularizer", regularizers.get(regularizer))
-            setattr(self, f"{name}_constraint", constraints.get(constraint))
-        self.dropout, self.recurrent_dropout = (min(1.0, max(0.0, rate)) for rate in (dropout, recurrent_dropout))
-        self.seed, self.seed_generator = seed, random.SeedGenerator(seed)
-        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
-        self.zero_output_for_mask = zero_output_for_mask
+    def __init__(self, units: int, activation: Any = "tanh", *args: Any, **kwargs: Any) -> None:
+        names = _arguments(self._cell)
+        given = {name: kwargs.pop(name) for name in names & set(kwargs)}
+        shared = {name: kwargs[name] for name in ("dtype", "trainable") if name in kwargs}
+        made = self._cell(units, activation, *args, **given, **shared, name=base.to_snake_case(self._cell.__name__))
+        super().__init__(made, **kwargs)
         self.input_spec = InputSpec(ndim=3)
-        self.supports_masking = True
-
-    def build(self, input_shape: Any) -> None:
-        """Creates the kernels and the bias."""
-        width = self.units * self._gates
-        self.kernel = self._weight("kernel", "kernel", (input_shape[-1], width))
-        self.recurrent_kernel = self._weight("recurrent_kernel", "recurrent", (self.units, width))
-        self.bias = self._weight("bias", "bias", self._bias_shape()) if self.use_bias else None
-
-    def _weight(self, name: str, what: str, shape: tuple[int, ...]) -> Any:
-        initializer = self._bias_initializer() if what == "bias" else getattr(self, f"{what}_initializer")
-        return self.add_weight(
-            shape,
-            initializer,
-            regularizer=getattr(self, f"{what}_regularizer"),
-            constraint=getattr(self, f"{what}_constraint"),
-            name=name,
-        )
-
-    def _bias_shape(self) -> tuple[int, ...]:
-        return (self.units * self._gates,)
-
-    def _bias_initializer(self) -> Any:
-        return self.bias_initializer
 
     def call(self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False) -> Any:
         """The last output (or all of them), and the states if they are wanted; ValueError for too many states."""
-        import minitape as tf
+        if self.use_cudnn is True:
+            raise ValueError(
+                "use_cudnn=True was specified, but cuDNN is not supported for this layer configuration with this backend. "
+                "Pass use_cudnn='auto' to fallback to a non-cuDNN implementation."
+            )
+        return super().call(sequences, initial_state, mask, training)
 
-        zero = tf.zeros((sequences.shape[0], self.units), sequences.dtype)
-        states = [zero] * self._states if initial_state is None else nest.flatten(initial_state)
-        if len(states) != self._states:
-            raise ValueError(f"{type(self).__name__} has {self._states} state(s), but got {len(states)}.")
-        self._draw_masks(sequences[:, 0], zero, training)
-        output, outputs = zero, []
-        steps = range(sequences.shape[1])
-        for i in reversed(steps) if self.go_backwards else steps:
-            new, moved = self._step(_products(sequences[:, i], self.kernel, self._input_masks), states)
-            if mask is not None:  # a step that is padding changes nothing
-                keep = tf.expand_dims(mask[:, i], -1)
-                new = tf.where(keep, new, zero if self.zero_output_for_mask else output)
-                moved = [tf.where(keep, a, b) for a, b in zip(moved, states, strict=True)]
-            output, states = new, moved
-            outputs.append(output)
-        result = tf.stack(outputs, axis=1) if self.return_sequences else output
-        return (result, *states) if self.return_state else result
-
-    def _draw_masks(self, x: Any, h: Any, training: bool) -> None:
-        """The masks of dropout, which are the same for all steps of a call; as in Keras each call draws new ones."""
-        import minitape as tf
-
-        count = self._gates if self.recurrent_dropout and self._masks_by_gate else 1
-
-        def draw(like: Any, rate: float) -> Any:
-            if not rate:
-                return None
-            masks = [random.dropout(tf.ones_like(like), rate, None, self.seed_generator) for _ in range(count)]
-            return masks if training and rate < 1 else None
-
-        object.__setattr__(self, "_input_masks", draw(x, self.dropout))
-        object.__setattr__(self, "_state_masks", draw(h, self.recurrent_dropout))
-
-    def _recur(self, h: Any) -> Any:
-        return _products(h, self.recurrent_kernel, self._state_masks)
-
-    def _step(self, x: Any, states: Any) -> Any:
-        raise NotImplementedError
-
-    def _sum(self, x: Any, h: Any) -> Any:
-        total = x + self._recur(h)
-        return total if self.bias is None else total + self.bias
-
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
-        """The mask of the steps, while there are steps."""
-        return previous_mask if self.return_sequences and not self.return_state else None
+    def _take_use_cudnn(self, use_cudnn: Any) -> None:
+        if use_cudnn not in ("auto", True, False):
+            raise ValueError(
+                "Invalid valid received for argument `use_cudnn`. Expected one of {'auto', True, False}. "
+                f"Received: use_cudnn={use_cudnn}"
+            )
+        self.use_cudnn = use_cudnn
 
 
-def _products(x: Any, kernel: Any, masks: Any) -> Any:
-    """``x @ kernel`` where ``x`` is masked: by one mask, or by another for the columns of each gate."""
-    import minitape as tf
+def _arguments(cell: type[Cell]) -> set[str]:
+    """The names of what a cell takes by name alone."""
+    found = {"implementation"} if cell._masks_by_gate else set()
+    for kind in (cell, Cell):
+        parameters = inspect.signature(kind.__init__).parameters.values()
+        found |= {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+    return found
 
-    if masks is None:
-        return tf.matmul(x, kernel)
-    if len(masks) == 1:
-        return tf.matmul(x * masks[0], kernel)
-    parts = tf.split(tf.convert_to_tensor(kernel), len(masks), axis=1)
-    return tf.concat([tf.matmul(x * mask, part) for mask, part in zip(masks, parts, strict=True)], 1)
+
+def _of_the_cell(name: str) -> property:
+    return property(lambda self: getattr(self.cell, name), doc=f"``{name}`` of the cell.")
+
+
+for _name in (*_Recurrent._config.split()[6:], "recurrent_activation", "unit_forget_bias", "reset_after", "seed"):
+    if _name != "activity_regularizer":
+        setattr(_Recurrent, _name, _of_the_cell(_name))
 
 
 class SimpleRNN(_Recurrent):
@@ -167,10 +249,8 @@ class SimpleRNN(_Recurrent):
 
     Gives the last ``h``, all of them with ``return_sequences`` and the last states as well with ``return_state``. The
     kernels and the bias have an initializer, a regularizer and a constraint each; ``dropout`` and ``recurrent_dropout``
-    are the rates for inputs and states. Steps that a mask leaves out repeat the output before, or give zeros with
-    ``zero_output_for_mask``. A call takes the ``initial_state``. Arguments that say how to compute (``unroll``,
-    ``use_cudnn``, ``implementation``) change nothing. Raises ValueError for ``stateful=True``, and when ``units`` is no
-    positive int.
+    are the rates for inputs and states. The weights are those of ``cell``, a ``SimpleRNNCell``; the other arguments, masks
+    and states are as for ``RNN``. Raises ValueError when ``units`` is no positive int.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.SimpleRNN(1, "linear", kernel_initializer="ones", recurrent_initializer="ones")
@@ -180,21 +260,18 @@ class SimpleRNN(_Recurrent):
     array([[11.]], dtype=float32)
     """
 
-    _masks_by_gate = False
+    _cell = SimpleRNNCell
 
     def __init__(self, units: int, activation: Any = "tanh", use_bias: bool = True, **kwargs: Any) -> None:
         super().__init__(units, activation, use_bias, **kwargs)
-
-    def _step(self, x: Any, states: Any) -> Any:
-        h = self.activation(self._sum(x, states[0]))
-        return h, [h]
 
 
 class LSTM(_Recurrent):
     """Long short-term memory: gates for input, forgetting and output, and a cell that keeps a sum.
 
     The gates' activation is ``recurrent_activation``; ``unit_forget_bias`` begins with ones in the bias of forgetting.
-    Its states are ``h`` and the cell. The other arguments are those of ``SimpleRNN``.
+    Its states are ``h`` and the cell. ``implementation`` 1 drops other inputs for each gate, 2 the same for all; there is
+    no cuDNN to use. The other arguments are those of ``SimpleRNN``. Raises ValueError in a call with ``use_cudnn=True``.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.LSTM(3, return_sequences=True, return_state=True)
@@ -202,7 +279,7 @@ class LSTM(_Recurrent):
     [TensorShape([2, 4, 3]), TensorShape([2, 3]), TensorShape([2, 3])]
     """
 
-    _gates, _states = 4, 2
+    _cell = LSTMCell
     _config = (
         _Recurrent._config.replace(" use_bias", " recurrent_activation use_bias").replace(
             " kernel_regularizer", " unit_forget_bias kernel_regularizer"
@@ -217,49 +294,26 @@ class LSTM(_Recurrent):
         recurrent_activation: Any = "sigmoid",
         use_bias: bool = True,
         *,
-        unit_forget_bias: bool = True,
+        use_cudnn: Any = "auto",
         **kwargs: Any,
     ) -> None:
-        super().__init__(units, activation, use_bias, **kwargs)
-        self.recurrent_activation = activations.get(recurrent_activation)
-        self.unit_forget_bias = unit_forget_bias
-
-    def _bias_initializer(self) -> Any:
-        if not self.unit_forget_bias:
-            return self.bias_initializer
-
-        def with_ones(shape: Any, dtype: Any = None) -> Any:
-            import minitape as tf
-
-            n = self.units
-            ends = (self.bias_initializer((k,), dtype=dtype) for k in (n, 2 * n))
-            return tf.concat([next(ends), tf.ones((n,), dtype), next(ends)], 0)
-
-        return with_ones
-
-    def _step(self, x: Any, states: Any) -> Any:
-        import minitape as tf
-
-        h, c = states
-        i, f, candidate, o = tf.split(self._sum(x, h), 4, axis=1)
-        gate = self.recurrent_activation
-        c = gate(f) * c + gate(i) * self.activation(candidate)
-        h = gate(o) * self.activation(c)
-        return h, [h, c]
+        super().__init__(units, activation, recurrent_activation, use_bias, **kwargs)
+        self._take_use_cudnn(use_cudnn)
 
 
 class GRU(_Recurrent):
     """Gated recurrent units: one gate that keeps the state, one that resets it for the candidate.
 
     With ``reset_after`` the state is reset behind the product with its kernel, else before. The gates' activation is
-    ``recurrent_activation``. The other arguments are those of ``SimpleRNN``.
+    ``recurrent_activation``. ``implementation`` and ``use_cudnn`` are as for ``LSTM``, the other arguments those of
+    ``SimpleRNN``.
 
     >>> import minitape as tf
     >>> tf.keras.layers.GRU(3)(tf.ones([2, 4, 5])).shape
     TensorShape([2, 3])
     """
 
-    _gates = 3
+    _cell = GRUCell
     _config = _Recurrent._config.replace(" use_bias", " recurrent_activation use_bias") + " reset_after seed"
 
     def __init__(
@@ -269,33 +323,8 @@ class GRU(_Recurrent):
         recurrent_activation: Any = "sigmoid",
         use_bias: bool = True,
         *,
-        reset_after: bool = True,
+        use_cudnn: Any = "auto",
         **kwargs: Any,
     ) -> None:
-        super().__init__(units, activation, use_bias, **kwargs)
-        self.recurrent_activation, self.reset_after = activations.get(recurrent_activation), reset_after
-
-    def _bias_shape(self) -> tuple[int, ...]:
-        return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
-
-    def _step(self, x: Any, states: Any) -> Any:
-        import minitape as tf
-
-        (h,) = states
-        gate = self.recurrent_activation
-        if self.bias is not None:
-            x = x + (self.bias[0] if self.reset_after else self.bias)
-        x_z, x_r, x_h = tf.split(x, 3, axis=1)
-        if self.reset_after:
-            inner = self._recur(h)
-            h_z, h_r, h_h = tf.split(inner if self.bias is None else inner + self.bias[1], 3, axis=1)
-            keep, reset = gate(x_z + h_z), gate(x_r + h_r)
-            candidate = self.activation(x_h + reset * h_h)
-        else:
-            before, last = tf.split(tf.convert_to_tensor(self.recurrent_kernel), [2 * self.units, self.units], axis=1)
-            masks = self._state_masks
-            h_z, h_r = tf.split(_products(h, before, masks and masks[:2]), 2, axis=1)
-            keep, reset = gate(x_z + h_z), gate(x_r + h_r)
-            candidate = self.activation(x_h + _products(reset * h, last, masks and masks[2:]))
-        h = keep * h + (1 - keep) * candidate
-        return h, [h]
+        super().__init__(units, activation, recurrent_activation, use_bias, **kwargs)
+        self._take_use_cudnn(use_cudnn)
