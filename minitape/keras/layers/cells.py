@@ -23,6 +23,7 @@ class Cell(Layer):
 
     _gates = 1
     _masks_by_gate = True
+    _seeds_first = False  # whether the seed of dropout is drawn before those of the initializers
 
     _config = f"units activation use_bias {_WEIGHTS}"
 
@@ -52,7 +53,9 @@ class Cell(Layer):
             )
         implementation = kwargs.pop("implementation", 2) if self._masks_by_gate else 2
         super().__init__(**kwargs)
-        self.units, self.use_bias = units, use_bias
+        self.units, self.use_bias, self.seed = units, use_bias, seed
+        if self._seeds_first:
+            self.seed_generator = random.SeedGenerator(seed)
         self.activation = activations.get(activation)
         for name, initializer, regularizer, constraint in (
             ("kernel", kernel_initializer, kernel_regularizer, kernel_constraint),
@@ -64,7 +67,8 @@ class Cell(Layer):
             setattr(self, f"{name}_constraint", constraints.get(constraint))
         self.dropout, self.recurrent_dropout = (min(1.0, max(0.0, rate)) for rate in (dropout, recurrent_dropout))
         self.implementation = 1 if self.recurrent_dropout else implementation
-        self.seed, self.seed_generator = seed, random.SeedGenerator(seed)
+        if not self._seeds_first:
+            self.seed_generator = random.SeedGenerator(seed)
         self.state_size: Any = units
         self.output_size = units
         self.reset_dropout_mask()
@@ -162,7 +166,7 @@ class SimpleRNNCell(Cell):
     (array([[5.]], dtype=float32), 1)
     """
 
-    _masks_by_gate = False
+    _masks_by_gate, _seeds_first = False, True
 
     def __init__(self, units: int, activation: Any = "tanh", use_bias: bool = True, **kwargs: Any) -> None:
         super().__init__(units, activation, use_bias, **kwargs)

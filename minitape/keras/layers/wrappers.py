@@ -238,8 +238,10 @@ class Bidirectional(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
-        inner = {name: layer_of(config[name], custom_objects) for name in ("layer", "backward_layer") if name in config}
-        return super().from_config({**config, **inner})
+        config = dict(config)
+        for name in {"layer", "backward_layer"} & set(config):
+            config[name] = layer_of(config[name], custom_objects)
+        return super().from_config(config)
 
 
 _SHARED = ("stateful", "return_sequences", "return_state")
