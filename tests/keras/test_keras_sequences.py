@@ -262,3 +262,41 @@ def test_saved_with_its_weights(tmp_path):
     ])  # fmt: skip
     model.save(tmp_path / "model.keras")
     close(K.models.load_model(tmp_path / "model.keras")(x), model(x))
+
+
+# -- normalisation and noise ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("groups", "axis"), [(2, -1), (3, 1), (-1, -1), (1, 2)])
+def test_groups_are_normalised(groups, axis):
+    x = data(2, 6, 4)
+    y = np.moveaxis(L.GroupNormalization(groups, axis, epsilon=0.0)(x).numpy(), axis, -1)
+    groups = y.shape[-1] if groups == -1 else groups
+    y = y.reshape(2, y.shape[1], groups, -1)
+    close(y.mean((1, 3)), np.zeros((2, groups)))
+    close(y.var((1, 3)), np.ones((2, groups)))
+
+
+def test_whole_channels_are_dropped():
+    y = L.SpatialDropout1D(0.5, seed=1)(np.ones((50, 4, 6), np.float32), training=True).numpy()
+    assert (y == y[:, :1]).all() and abs(y.mean() - 1) < 0.1
+    y = L.SpatialDropout2D(0.5, "channels_first", seed=1)(np.ones((50, 6, 2, 3), np.float32), training=True).numpy()
+    assert (y == y[:, :, :1, :1]).all() and abs(y.mean() - 1) < 0.1
+    y = L.GaussianDropout(0.2, seed=1)(np.ones((100, 100), np.float32), training=True).numpy()
+    assert abs(y.mean() - 1) < 0.01 and abs(y.std() - 0.5) < 0.01
+
+
+def test_the_configuration_of_small_layers():
+    for layer in (
+        L.SpatialDropout1D(0.5, seed=1), L.SpatialDropout2D(0.5, "channels_first"), L.GaussianDropout(0.5),
+        L.GroupNormalization(2), L.UnitNormalization([1, 2]), L.ActivityRegularization(0.1, 0.2), L.Masking(2.0),
+        L.Dot((1, 2), normalize=True), L.Attention(True, "concat", 0.5), L.AdditiveAttention(False),
+    ):  # fmt: skip
+        assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()
+
+
+def test_a_penalty_on_activity():
+    layer = L.ActivityRegularization(l1=0.5, l2=0.25)
+    x = data(4, 3)
+    close(layer(x), x)
+    close(layer.losses[0], (0.5 * np.abs(x).sum() + 0.25 * (x**2).sum()) / 4)

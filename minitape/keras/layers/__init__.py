@@ -26,10 +26,12 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
                             "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",
     "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
-    "keras.layers.normalization": "BatchNormalization LayerNormalization Normalization",
-    "keras.layers.noise": "Dropout GaussianNoise",
+    "keras.layers.normalization": "BatchNormalization GroupNormalization LayerNormalization Normalization "
+                                  "UnitNormalization",
+    "keras.layers.noise": "Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D",
     "keras.layers.shaping": "Flatten Permute RepeatVector Reshape",
-    "keras.layers.elementwise": "Activation ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling Softmax",
+    "keras.layers.elementwise": "Activation ActivityRegularization ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling "
+                                "Softmax",
     "keras.layers.masking": "Masking",
     "keras.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
     "keras.layers.merging": "Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot "

@@ -235,6 +235,34 @@ def _check_mask(inputs: Any, mask: Any) -> None:
         )
 
 
+class ActivityRegularization(_Elementwise):
+    """The inputs as they are, with a penalty on their size among the ``losses``.
+
+    It is ``l1 * sum(abs(x)) + l2 * sum(x ** 2)``, divided by the size of the batch. Differentiable. Raises ValueError for
+    a factor that is negative.
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.ActivityRegularization(l1=0.5)
+    >>> y = layer(tf.constant([[1.0], [-3.0]]))
+    >>> [float(loss) for loss in layer.losses]
+    [1.0]
+    """
+
+    _config = "l1 l2"
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.l1, self.l2 = l1, l2
+
+    def call(self, inputs: Any) -> Any:
+        """The inputs."""
+        return inputs
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another layer like this."""
+        return {name: value for name, value in super().get_config().items() if name != "activity_regularizer"}
+
+
 class Rescaling(_Elementwise):
     """``inputs * scale + offset``.
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import random
+from ..base import standardize_data_format
+from ..layer import InputSpec
 from .common import SameShape
+
+
+def _check_rate(rate: float) -> None:
+    if not 0 <= rate <= 1:
+        raise ValueError(
+            f"Invalid value received for argument `rate`. Expected a float value between 0 and 1. Received: rate={rate}"
+        )
 
 
 class Dropout(SameShape):
@@ -26,11 +36,7 @@ class Dropout(SameShape):
 
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if not 0 <= rate <= 1:
-            raise ValueError(
-                "Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
-                f"Received: rate={rate}"
-            )
+        _check_rate(rate)
         self.rate, self.seed = rate, seed
         self.noise_shape = None if noise_shape is None else tuple(noise_shape)
         if rate > 0:
@@ -74,3 +80,96 @@ class GaussianNoise(SameShape):
         if training and self.stddev > 0:
             return inputs + random.normal(inputs.shape, 0.0, self.stddev, self.dtype, self.seed_generator)
         return inputs
+
+
+class GaussianDropout(SameShape):
+    """In training multiplies by normally distributed noise around 1, as wide as that of ``Dropout`` with this ``rate``.
+
+    The inputs are floats of any shape. Differentiable. Raises ValueError for a rate outside [0, 1].
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.GaussianDropout(0.5, seed=1)
+    >>> layer(tf.ones([3])).numpy()
+    array([1., 1., 1.], dtype=float32)
+    >>> layer(tf.ones([3]), training=True).numpy().round(4)
+    array([1.1267, 0.507 , 1.6312], dtype=float32)
+    """
+
+    _config = "rate seed"
+
+    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        _check_rate(rate)
+        self.rate, self.seed = rate, seed
+        if rate > 0:
+            self.seed_generator = random.SeedGenerator(seed)
+        self.supports_masking = self.built = True
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs, disturbed in training."""
+        if training and self.rate > 0:
+            deviation = math.sqrt(self.rate / (1.0 - self.rate))
+            return inputs * random.normal(inputs.shape, 1.0, deviation, self.dtype, self.seed_generator)
+        return inputs
+
+
+class _SpatialDropout(Dropout):
+    """Dropout of whole channels; ``_rank`` is the number of axes of the inputs."""
+
+    _rank = 3
+    _formats = False  # whether the channels may come first
+
+    def __init__(self, rate: float, seed: int | None = None, name: str | None = None, dtype: Any = None) -> None:
+        super().__init__(rate, seed=seed, name=name, dtype=dtype)
+        self.input_spec = InputSpec(ndim=self._rank)
+        self.data_format = "channels_last"
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs, in training without some of the channels."""
+        if not training or self.rate <= 0:
+            return inputs
+        channels = 1 if self.data_format == "channels_first" else self._rank - 1
+        shape = tuple(n if i in (0, channels) else 1 for i, n in enumerate(inputs.shape))
+        return random.dropout(inputs, self.rate, shape, self.seed_generator)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another layer like this."""
+        own = {"rate": self.rate, "seed": self.seed, "name": self.name, "dtype": self.dtype}
+        return {**own, "data_format": self.data_format} if self._formats else own
+
+
+class SpatialDropout1D(_SpatialDropout):
+    """Dropout of whole channels of (batch, steps, channels): each is kept or lost in all steps.
+
+    Differentiable. Raises ValueError for a rate outside [0, 1] and for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.SpatialDropout1D(0.5, seed=1)(tf.ones([1, 2, 3]), training=True).numpy()
+    array([[[2., 0., 2.],
+            [2., 0., 2.]]], dtype=float32)
+    """
+
+
+class SpatialDropout2D(_SpatialDropout):
+    """Dropout of whole channels of (batch, height, width, channels), or where ``data_format`` has them.
+
+    Differentiable. Raises ValueError for a rate outside [0, 1] and for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.SpatialDropout2D(0.5, seed=1)(tf.ones([1, 1, 2, 3]), training=True).numpy()
+    array([[[[2., 0., 2.],
+             [2., 0., 2.]]]], dtype=float32)
+    """
+
+    _rank, _formats = 4, True
+
+    def __init__(
+        self,
+        rate: float,
+        data_format: str | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(rate, seed, name, dtype)
+        self.data_format = standardize_data_format(data_format)

@@ -169,6 +169,121 @@ class LayerNormalization(ScaleAndOffset):
         return base.convert(base.convert(out, given), self.dtype)  # as Keras: integers give integers
 
 
+class GroupNormalization(ScaleAndOffset):
+    """Normalises each example over all axes, for each of some groups of channels, to mean 0 and variance 1.
+
+    The channels lie along ``axis``, and there are ``groups`` of the same size; -1 means one for each channel. ``gamma``
+    (with ``scale``) multiplies and ``beta`` (with ``center``) is added. Differentiable. Raises ValueError for a number of
+    groups that does not divide the channels.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.GroupNormalization(2, epsilon=0.0)(tf.constant([[1.0, 3.0, 10.0, 30.0]])).numpy()
+    array([[-1.,  1., -1.,  1.]], dtype=float32)
+    """
+
+    _config = (
+        "groups axis epsilon center scale beta_initializer gamma_initializer beta_regularizer gamma_regularizer "
+        "beta_constraint gamma_constraint"
+    )
+
+    def __init__(
+        self,
+        groups: int = 32,
+        axis: int = -1,
+        epsilon: float = 0.001,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
+        beta_constraint: Any = None,
+        gamma_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        if not isinstance(groups, int) or (groups <= 0 and groups != -1):
+            raise ValueError(
+                "Received an invalid value for argument `groups`, expected a positive integer (or `-1` for instance "
+                f"normalization). Received: groups={groups}"
+            )
+        super().__init__(**kwargs)
+        self.groups, self.axis, self.epsilon, self.autocast = groups, axis, epsilon, False
+        self._set_weights(
+            center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
+            gamma_constraint,
+        )  # fmt: skip
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``gamma`` and ``beta``."""
+        channels = input_shape[self.axis]
+        if channels is None:
+            raise ValueError(
+                f"Axis {self.axis} of input tensor should have a defined dimension but the layer received an input with "
+                f"shape {input_shape}."
+            )
+        if self.groups == -1:
+            self.groups = channels
+        if channels < self.groups:
+            raise ValueError(
+                f"Number of groups ({self.groups}) cannot be more than the number of channels ({channels})."
+            )
+        if channels % self.groups:
+            raise ValueError(
+                f"Number of groups ({self.groups}) must be a multiple of the number of channels ({channels})."
+            )
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
+        self._add_weights((channels,))
+
+    def call(self, inputs: Any) -> Any:
+        """The normalised inputs."""
+        import minitape as tf
+
+        given, rank = inputs.dtype.name, len(inputs.shape)
+        kind, at = base.result_type(given, "float32"), self.axis % rank
+        sizes = [self.groups, inputs.shape[at] // self.groups]
+        x = tf.reshape(base.convert(inputs, kind), [*inputs.shape[:at], *sizes, *inputs.shape[at + 1 :]])
+        mean, variance = tf.nn.moments(x, [i for i in range(1, rank + 1) if i != at], keepdims=True)
+        scale, offset = self._scale_and_offset([*[1] * at, *sizes, *[1] * (rank - at - 1)], kind)
+        out = tf.reshape(tf.nn.batch_normalization(x, mean, variance, offset, scale, self.epsilon), inputs.shape)
+        return base.convert(base.convert(out, given), self.dtype)
+
+
+class UnitNormalization(SameShape):
+    """Divides by the length of the vectors along ``axis`` (one, or a list of them).
+
+    The inputs are floats of any shape but (); zeros stay zeros. Differentiable. Raises TypeError for another ``axis``,
+    ValueError for one that is not there.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.UnitNormalization()(tf.constant([[3.0, 4.0]])).numpy().round(4)
+    array([[0.6, 0.8]], dtype=float32)
+    """
+
+    _config = "axis"
+
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(axis, (int, list, tuple)):
+            raise TypeError(
+                f"Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received: axis={axis}"
+            )
+        self.axis = axis if isinstance(axis, int) else list(axis)
+        self.supports_masking = self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        """The vectors of length 1."""
+        import minitape as tf
+
+        return tf.keras.ops.normalize(inputs, axis=self.axis, order=2, epsilon=1e-12)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape; ValueError for an axis that is not there."""
+        rank = len(input_shape)
+        if any(not -rank <= axis < rank for axis in ([self.axis] if isinstance(self.axis, int) else self.axis)):
+            raise ValueError(f"Axis {self.axis} is out of bounds for input shape {tuple(input_shape)}.")
+        return input_shape
+
+
 class Normalization(SameShape):
     """Shifts and scales by a mean and a variance that are given, or learnt from data by ``adapt``.
 

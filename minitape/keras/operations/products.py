@@ -8,6 +8,7 @@ import numpy as np
 
 import minitape as tf
 
+from .. import base
 from .common import alike, as_float, as_summands, axis_of, convert
 from .picking import diagonal
 
@@ -204,9 +205,10 @@ def normalize(x: Any, axis: int = -1, order: int = 2, epsilon: float | None = No
            [0. , 1. ]], dtype=float32)
     """
     x = as_float(x)
+    epsilon = base.epsilon() if epsilon is None else epsilon
     if order == 2:
-        return tf.math.l2_normalize(x, axis, 1e-12 if epsilon is None else epsilon**2)
-    return x / tf.maximum(tf.norm(x, order, axis, True), 1e-7 if epsilon is None else epsilon)
+        return tf.math.l2_normalize(x, axis, epsilon**2)
+    return x / tf.maximum(tf.norm(x, order, axis, True), epsilon)
 
 
 def _square(x: Any) -> Any:
