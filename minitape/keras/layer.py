@@ -154,11 +154,10 @@ class Layer(Stateful, Operation):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for an input of this shape."""
-        from .symbolic import KerasTensor, infer
+        from .symbolic import KerasTensor, tried
 
-        return nest.map_structure(
-            lambda t: t.shape, infer(self, (KerasTensor(input_shape, self._dtype, name="given"),), {})
-        )
+        given = KerasTensor(input_shape, self._dtype, name="given")
+        return nest.map_structure(lambda t: t.shape, tried(self, (given,), {}))
 
     # -- calling ------------------------------------------------------------------------------------------------------
 

@@ -267,6 +267,11 @@ def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
         if isinstance(shape, (tuple, list)) and all(n is None or isinstance(n, int) for n in shape):
             kind = args[0].dtype if layer._keeps_dtype or "float" not in layer.compute_dtype else layer.compute_dtype
             return KerasTensor(tuple(shape), kind, name="inferred")
+    return tried(layer, args, kwargs)
+
+
+def tried(layer: Layer, args: Any, kwargs: Any) -> Any:
+    """The outputs of a layer as symbolic tensors, found by running it on zeros of two sizes."""
     runs = []
     call, current.call = current.call, {"training": False}
     try:

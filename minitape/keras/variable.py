@@ -72,8 +72,11 @@ class Variable:
                     "When creating a Variable from an initializer, the `shape` argument should be "
                     f"specified. Received: initializer={initializer} and shape={shape}"
                 )
+            import minitape as tf
+
             self._dtype = standardize_dtype(dtype)
-            start = convert(initializer(self._full_shape(shape), dtype=self._dtype), self._dtype)
+            with tf.init_scope():  # eagerly, also where a function is being traced
+                start = convert(initializer(self._full_shape(shape), dtype=self._dtype), self._dtype)
         elif isinstance(initializer, ResourceVariable):
             self._dtype = initializer.dtype.name
             start = initializer
