@@ -144,7 +144,7 @@ def wrapped_build(build: Any) -> Any:
         finally:
             object.__setattr__(self, "_building", False)
         _, *shapes = inspect.signature(build).bind(self, *args, **kwargs).arguments.values()
-        self._built_with(shapes[0] if shapes else None)
+        self._built_with(*shapes or (None,))
         return None
 
     return in_scope

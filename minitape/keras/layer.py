@@ -113,6 +113,7 @@ class Layer(Stateful, Operation):
         self.built = False
         self._path: str | None = None
         self._build_shape: Any = None
+        self._other_build_shapes: tuple[Any, ...] = ()
         self.input_spec: Any = None
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self._added_losses: list[Any] = []
@@ -139,8 +140,8 @@ class Layer(Stateful, Operation):
             )
         self._built_with(input_shape)
 
-    def _built_with(self, shape: Any) -> None:
-        self._build_shape = shape
+    def _built_with(self, shape: Any, *others: Any) -> None:
+        self._build_shape, self._other_build_shapes = shape, others
         self.built = True
         self._store.lock()
 

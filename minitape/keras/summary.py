@@ -87,10 +87,11 @@ def _rows_of(layer: Any, model: Any, connected: bool, expand: bool, trainable: b
 
 def _shape_text(layer: Any) -> str:
     if layer._inbound_nodes:
-        shapes = nest.map_structure(lambda x: _one(x.shape), layer._inbound_nodes[-1].outputs)
+        shapes: Any = [_one(x.shape) for x in nest.flatten(layer._inbound_nodes[-1].outputs)]
     elif layer._build_shape is not None and hasattr(layer, "compute_output_shape"):
         try:
-            found = getattr(layer, "output_shape", None) or layer.compute_output_shape(layer._build_shape)
+            given = layer._build_shape, *layer._other_build_shapes
+            found = getattr(layer, "output_shape", None) or layer.compute_output_shape(*given)
         except Exception:  # a shape that the layer can not tell is shown as "?"
             return "?"
         shapes = (

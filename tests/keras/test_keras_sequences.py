@@ -300,3 +300,63 @@ def test_a_penalty_on_activity():
     x = data(4, 3)
     close(layer(x), x)
     close(layer.losses[0], (0.5 * np.abs(x).sum() + 0.25 * (x**2).sum()) / 4)
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+def test_twins_share_a_model():
+    inputs = K.Input((6, 4))
+    tower = K.Model(inputs, L.LSTM(3)(L.SpatialDropout1D(0.2)(inputs)))
+    one, other = K.Input((6, 4)), K.Input((6, 4))
+    model = K.Model([one, other], L.Dot(1, normalize=True)([tower(one), tower(other)]))
+    x, y = data(8, 6, 4), data(8, 6, 4, seed=1)
+    close(model([x, x]), np.ones((8, 1)), 1e-4)
+    model.compile(K.optimizers.Adam(0.02), "mse")
+    losses = model.fit([x, y], np.ones((8, 1)), epochs=30, verbose=0).history["loss"]
+    assert losses[-1] < 0.5 * losses[0] and len(model.trainable_variables) == 3
+
+
+def test_recurrent_layers_are_built_inside_a_function():
+    layer = L.Bidirectional(L.LSTM(3, recurrent_initializer=K.initializers.Orthogonal(seed=1)))
+
+    @tf.function
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(x) ** 2)
+        return tape.gradient(loss, layer.trainable_variables)
+
+    x = tf.constant(data(2, 4, 3))
+    found = gradient(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(x) ** 2)
+    for one, other in zip(found, tape.gradient(loss, layer.trainable_variables), strict=True):
+        close(one, other)
+
+
+def test_a_layer_is_no_part_of_itself():
+    class Named(L.Layer):
+        def build(me, shape):
+            me.w = me.add_weight((shape[-1],), name="w")
+
+        def call(me, x):
+            return x * me.w
+
+    layer = Named()
+    layer(data(2, 3))
+    assert [w.path for w in layer.weights] == ["named/w"]
+
+
+def test_shapes_in_a_summary():
+    class Attends(K.Model):
+        def __init__(self):
+            super().__init__()
+            self.heads, self.both = L.MultiHeadAttention(2, 3, output_shape=5), L.Bidirectional(L.GRU(2))
+
+        def call(self, x):
+            return self.both(self.heads(x, x))
+
+    model, lines = Attends(), []
+    model(data(2, 4, 3))
+    model.summary(print_fn=lines.append)
+    assert "(2, 4, 5)" in "".join(lines) and "(2, 4)" in "".join(lines)
