@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import weakref
 from typing import Any
@@ -222,6 +221,8 @@ def deprecated(text: str) -> None:
     _told.add(text)
     frame = user_frame(sys._getframe(1))
     where = "unknown:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    import logging  # seldom needed, and milliseconds of every start
+
     logging.getLogger("tensorflow").warning("From %s: %s", where, text)
 
 

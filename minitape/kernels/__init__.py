@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import ast
 import copy
-import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -245,6 +243,9 @@ def load(real: Any) -> ModuleType:
 
 def module_of(text: str, label: str) -> ModuleType:
     """The module with this generated text, kept in a cache folder so that its machine code is kept, too."""
+    import hashlib  # these two are needed by long tapes only, and take milliseconds of every start
+    import tempfile
+
     digest = hashlib.sha256((text + sys.version).encode()).hexdigest()[:16]
     module_name = f"minitape_kernels_{label}_{digest}"
     for folder in _folders():
@@ -276,6 +277,8 @@ def _folders() -> Iterator[Path]:
     yield Path(__file__).parent / "__pycache__"
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     yield Path(base) / "minitape"
+    import tempfile
+
     yield Path(tempfile.gettempdir()) / f"minitape-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
 
 
