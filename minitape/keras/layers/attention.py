@@ -6,14 +6,15 @@ import math
 from string import ascii_lowercase
 from typing import Any
 
-from .. import base, constraints, initializers, random, regularizers
+from .. import base, random, regularizers
 from ..layer import Layer
+from .common import Weighted
 from .einsum import EinsumDense
 from .elementwise import Softmax
 from .noise import Dropout
 
 
-class MultiHeadAttention(Layer):
+class MultiHeadAttention(Weighted):
     """Attention of several heads, each with projections of its own.
 
     A call takes a ``query`` (batch, queries, features) and a ``value`` (batch, values, features), by default also as the
@@ -73,13 +74,9 @@ class MultiHeadAttention(Layer):
         self.dropout, self.use_bias, self.use_gate, self.seed = dropout, use_bias, use_gate, seed
         self._given_output_shape = _output_shape(output_shape)
         self._flash_attention = flash_attention
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
         self._projections_regularizer = regularizers.get(activity_regularizer)  # of the projections, not of the result
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
         if isinstance(attention_axes, int):
             attention_axes = (attention_axes,)
         elif attention_axes and not isinstance(attention_axes, (list, tuple)):

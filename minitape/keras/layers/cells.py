@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nest
-from .. import activations, constraints, initializers, random, regularizers
+from .. import activations, random
 from ..layer import Layer
-from .common import layer_of
+from .common import Weighted, layer_of
 
 _WEIGHTS = (
     "kernel_initializer recurrent_initializer bias_initializer kernel_regularizer recurrent_regularizer "
@@ -15,7 +15,7 @@ _WEIGHTS = (
 )
 
 
-class Cell(Layer):
+class Cell(Weighted):
     """What the cells with weights share; subclasses define ``call`` and ``_gates``.
 
     ``implementation`` 1 draws masks of dropout for each gate, 2 one for all; with recurrent dropout it is 1.
@@ -57,14 +57,9 @@ class Cell(Layer):
         if self._seeds_first:
             self.seed_generator = random.SeedGenerator(seed)
         self.activation = activations.get(activation)
-        for name, initializer, regularizer, constraint in (
-            ("kernel", kernel_initializer, kernel_regularizer, kernel_constraint),
-            ("recurrent", recurrent_initializer, recurrent_regularizer, recurrent_constraint),
-            ("bias", bias_initializer, bias_regularizer, bias_constraint),
-        ):
-            setattr(self, f"{name}_initializer", initializers.get(initializer))
-            setattr(self, f"{name}_regularizer", regularizers.get(regularizer))
-            setattr(self, f"{name}_constraint", constraints.get(constraint))
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("recurrent", recurrent_initializer, recurrent_regularizer, recurrent_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
         self.dropout, self.recurrent_dropout = (min(1.0, max(0.0, rate)) for rate in (dropout, recurrent_dropout))
         self.implementation = 1 if self.recurrent_dropout else implementation
         if not self._seeds_first:
@@ -79,17 +74,9 @@ class Cell(Layer):
         width = self.units * self._gates
         self.kernel = self._weight("kernel", "kernel", (input_shape[-1], width))
         self.recurrent_kernel = self._weight("recurrent_kernel", "recurrent", (self.units, width))
-        self.bias = self._weight("bias", "bias", self._bias_shape()) if self.use_bias else None
-
-    def _weight(self, name: str, what: str, shape: tuple[int, ...]) -> Any:
-        initializer = self._bias_initializer() if what == "bias" else getattr(self, f"{what}_initializer")
-        return self.add_weight(
-            shape,
-            initializer,
-            regularizer=getattr(self, f"{what}_regularizer"),
-            constraint=getattr(self, f"{what}_constraint"),
-            name=name,
-        )
+        self.bias = None
+        if self.use_bias:
+            self.bias = self._weight("bias", "bias", self._bias_shape(), self._bias_initializer())
 
     def _bias_shape(self) -> tuple[int, ...]:
         return (self.units * self._gates,)

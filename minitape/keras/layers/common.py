@@ -41,7 +41,27 @@ class SameShape(Layer):
         return input_shape
 
 
-class KernelAndBias(Layer):
+class Weighted(Layer):
+    """A layer whose kinds of weights ("kernel", "bias") are each said by an initializer, a regularizer and a constraint."""
+
+    def _set_kind(self, kind: str, initializer: Any, regularizer: Any, constraint: Any) -> None:
+        """Takes the arguments that say what one kind of weights will be."""
+        setattr(self, f"{kind}_initializer", initializers.get(initializer))
+        setattr(self, f"{kind}_regularizer", regularizers.get(regularizer))
+        setattr(self, f"{kind}_constraint", constraints.get(constraint))
+
+    def _weight(self, name: str, kind: str, shape: Any, initializer: Any = None) -> Any:
+        """Creates a weight of a kind; ``initializer`` takes the place of the kind's own."""
+        return self.add_weight(
+            shape,
+            getattr(self, f"{kind}_initializer") if initializer is None else initializer,
+            regularizer=getattr(self, f"{kind}_regularizer"),
+            constraint=getattr(self, f"{kind}_constraint"),
+            name=name,
+        )
+
+
+class KernelAndBias(Weighted):
     """A layer that computes with a kernel, then adds a bias, then applies an activation."""
 
     def _set_weights(
@@ -57,37 +77,20 @@ class KernelAndBias(Layer):
     ) -> None:
         """Takes the arguments that say what the weights will be."""
         self.activation, self.use_bias = activations.get(activation), use_bias
-        self.kernel_initializer = initializers.get(kernel_initializer)
-        self.bias_initializer = initializers.get(bias_initializer)
-        self.kernel_regularizer = regularizers.get(kernel_regularizer)
-        self.bias_regularizer = regularizers.get(bias_regularizer)
-        self.kernel_constraint = constraints.get(kernel_constraint)
-        self.bias_constraint = constraints.get(bias_constraint)
+        self._set_kind("kernel", kernel_initializer, kernel_regularizer, kernel_constraint)
+        self._set_kind("bias", bias_initializer, bias_regularizer, bias_constraint)
 
     def _add_weights(self, shape: tuple[int, ...], outputs: int | None = None) -> tuple[Any, Any]:
         """Creates a kernel of this shape and a bias for ``outputs``, by default as many as the kernel's last axis has.
 
         The bias is None without ``use_bias``.
         """
-        kernel = self.add_weight(
-            name="kernel",
-            shape=shape,
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        if not self.use_bias:
-            return kernel, None
-        return kernel, self.add_weight(
-            name="bias",
-            shape=shape[-1:] if outputs is None else (outputs,),
-            initializer=self.bias_initializer,
-            regularizer=self.bias_regularizer,
-            constraint=self.bias_constraint,
-        )
+        kernel = self._weight("kernel", "kernel", shape)
+        count = shape[-1:] if outputs is None else (outputs,)
+        return kernel, self._weight("bias", "bias", count) if self.use_bias else None
 
 
-class ScaleAndOffset(SameShape):
+class ScaleAndOffset(Weighted, SameShape):
     """A layer that multiplies what it normalised over ``axis`` by ``gamma`` and adds ``beta``."""
 
     axis: Any
@@ -116,21 +119,9 @@ class ScaleAndOffset(SameShape):
     def _add_weights(self, shape: tuple[int, ...]) -> None:
         """Creates ``gamma`` (with ``scale``) and ``beta`` (with ``center``)."""
         if self.scale:
-            self.gamma = self.add_weight(
-                shape,
-                self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-                name="gamma",
-            )
+            self.gamma = self._weight("gamma", "gamma", shape)
         if self.center:
-            self.beta = self.add_weight(
-                shape,
-                self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-                name="beta",
-            )
+            self.beta = self._weight("beta", "beta", shape)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape; ValueError for an axis that is not there."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, constraints, initializers, regularizers
-from ..layer import InputSpec, Layer
+from .. import activations
+from ..layer import InputSpec
+from .common import Weighted
 from .convolution import channels_last, check_filters, convolved_shape, padding_word, sizes
 
 
-class _Depthwise(Layer):
+class _Depthwise(Weighted):
     """What depthwise and separable convolutions share."""
 
     def _set_windows(
@@ -24,21 +25,6 @@ class _Depthwise(Layer):
                              f"Received depth_multiplier={depth_multiplier}.")  # fmt: skip
         self.depth_multiplier = depth_multiplier
         self.input_spec = InputSpec(min_ndim=4)
-
-    def _set_kind(self, kind: str, initializer: Any, regularizer: Any, constraint: Any) -> None:
-        """Takes the arguments that say what one kind of weights ("bias") will be."""
-        setattr(self, f"{kind}_initializer", initializers.get(initializer))
-        setattr(self, f"{kind}_regularizer", regularizers.get(regularizer))
-        setattr(self, f"{kind}_constraint", constraints.get(constraint))
-
-    def _weight(self, name: str, kind: str, shape: tuple[int, ...]) -> Any:
-        return self.add_weight(
-            name=name,
-            shape=shape,
-            initializer=getattr(self, f"{kind}_initializer"),
-            regularizer=getattr(self, f"{kind}_regularizer"),
-            constraint=getattr(self, f"{kind}_constraint"),
-        )
 
     def _deep(self, inputs: Any, kernel: Any) -> Any:
         """The depthwise convolution."""

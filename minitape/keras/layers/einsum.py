@@ -66,15 +66,8 @@ class EinsumDense(KernelAndBias):
         if isinstance(begin, VarianceScaling) and (begin.input_axes is None or begin.output_axes is None):
             axes = {"input_axes": sizes.input_axes, "output_axes": sizes.output_axes}
             begin = begin.from_config({**begin.get_config(), "seed": begin.seed, **axes})
-        self._kernel = self.add_weight(
-            sizes.kernel, begin, regularizer=self.kernel_regularizer, constraint=self.kernel_constraint, name="kernel"
-        )
-        self.bias = None
-        if sizes.bias is not None:
-            self.bias = self.add_weight(
-                sizes.bias, self.bias_initializer, regularizer=self.bias_regularizer, constraint=self.bias_constraint,
-                name="bias",
-            )  # fmt: skip
+        self._kernel = self._weight("kernel", "kernel", sizes.kernel, begin)
+        self.bias = None if sizes.bias is None else self._weight("bias", "bias", sizes.bias)
 
     @property
     def kernel(self) -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import activations, constraints, initializers, regularizers
+from .. import activations, regularizers
 from ..layer import InputSpec, Layer
-from .common import SameShape
+from .common import SameShape, Weighted
 
 
 class _Elementwise(SameShape):
@@ -114,7 +114,7 @@ class LeakyReLU(_Elementwise):
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
-class PReLU(SameShape):
+class PReLU(Weighted, SameShape):
     """``x`` where positive, ``alpha * x`` elsewhere, with an ``alpha`` that is learnt.
 
     Each feature of an example has its own; along the ``shared_axes`` (counted from 1) there is one for all. The outputs
@@ -138,9 +138,7 @@ class PReLU(SameShape):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.alpha_initializer = initializers.get(alpha_initializer)
-        self.alpha_regularizer = regularizers.get(alpha_regularizer)
-        self.alpha_constraint = constraints.get(alpha_constraint)
+        self._set_kind("alpha", alpha_initializer, alpha_regularizer, alpha_constraint)
         if shared_axes is not None:
             shared_axes = list(shared_axes) if isinstance(shared_axes, (list, tuple)) else [shared_axes]
         self.shared_axes = shared_axes
@@ -150,13 +148,7 @@ class PReLU(SameShape):
         shape, shared = list(input_shape[1:]), self.shared_axes or ()
         for axis in shared:
             shape[axis - 1] = 1
-        self.alpha = self.add_weight(
-            name="alpha",
-            shape=shape,
-            initializer=self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-        )
+        self.alpha = self._weight("alpha", "alpha", shape)
         own = {i: input_shape[i] for i in range(1, len(input_shape)) if shared and i not in shared}
         self.input_spec = InputSpec(ndim=len(input_shape), axes=own)
 

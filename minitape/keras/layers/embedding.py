@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 from .. import initializers, regularizers
-from ..layer import Layer
+from .common import Weighted
 
 
-class Embedding(Layer):
+class Embedding(Weighted):
     """Row ``i`` of a table of ``input_dim`` x ``output_dim`` weights for each integer ``i``.
 
     With ``mask_zero`` zeros are marked as padding for the layers behind. The gradient of the table is an IndexedSlices.
@@ -60,13 +60,7 @@ class Embedding(Layer):
         """Creates the table."""
         if self.built:
             return
-        self.embeddings = self.add_weight(
-            shape=(self.input_dim, self.output_dim),
-            initializer=self.embeddings_initializer,
-            name="embeddings",
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-        )
+        self.embeddings = self._weight("embeddings", "embeddings", (self.input_dim, self.output_dim))
 
     def call(self, inputs: Any) -> Any:
         """The rows."""
