@@ -12,6 +12,7 @@ import numpy as np
 from . import nest
 from .invalid import invalid
 from .primitives import TABLE
+from .primitives.blocks import filled
 from .record import Record, state
 from .sweep import unbroadcast
 from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
@@ -116,9 +117,8 @@ def seed_of(target: Any, seed: Any, recorded: bool) -> Any:
         return wrap(one) if recorded else one
     if type(target) is not EagerTensor and recorded and not hasattr(target, "_state"):  # of a graph
         return TABLE["ones_like"](target)
-    one = np.empty(target._dims if type(target) is EagerTensor else tuple(target.shape), target.dtype.as_numpy_dtype)
-    one.fill(1)  # np.ones takes four times as long
-    one = one[()]
+    shape = target._dims if type(target) is EagerTensor else tuple(target.shape)
+    one = filled(shape, target.dtype.as_numpy_dtype, 1)[()]
     return wrap(one) if recorded else one
 
 

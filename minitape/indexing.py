@@ -56,13 +56,8 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
 
 
-_PLAIN = frozenset((int, type(None)))
-
-
 def _plain_spec(key: Any, sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
     """The NumPy index for integers and slices between such, which need no more thought; None for any other key."""
-    if type(key) is slice and sizes and type(key.start) in _PLAIN and type(key.stop) in _PLAIN and key.step is None:
-        return (key,)  # the usual case
     if type(key) is not tuple:
         entry = _plain(key, sizes[0]) if sizes else None
         return None if entry is None else (entry,)

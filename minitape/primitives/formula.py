@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import numerics
+from .blocks import filled
 
 ARGUMENTS = "g, z, x, y=None"
 
@@ -32,9 +33,7 @@ EXACT = 4096  # float32 arrays up to this size are computed in double precision,
 
 
 def _ones(x: Any) -> Any:
-    out = np.empty(x.shape, x.dtype)
-    out.fill(1)  # np.ones takes four times as long
-    return out
+    return filled(x.shape, x.dtype, 1)
 
 
 def _pow(x: Any, y: Any) -> Any:

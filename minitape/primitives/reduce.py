@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import PLAIN, TABLE, declare
+from .blocks import filled
 from .shapes import reduced, spread
 
 Axes = tuple[int, ...] | None
@@ -244,9 +245,7 @@ def _unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
 def _broadcast_to(x: Any, *, shape: tuple[int, ...]) -> Any:
     """A view with strides of 0; a copy where that is faster than making the view."""
     if (type(x) is np.float32 or type(x) is np.float64) and type(shape) is tuple and math.prod(shape) <= COPIED:
-        out = np.empty(shape, x.dtype)
-        out.fill(x)
-        return out
+        return filled(shape, x.dtype, x)
     return np.broadcast_to(x, shape)
 
 
@@ -255,13 +254,7 @@ def _direct_broadcast(dtype: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
         return None
     if x or math.prod(shape) > COPIED:
         return partial(np.broadcast_to, shape=shape)
-
-    def filled(number: Any) -> Any:
-        out = np.empty(shape, dtype)
-        out.fill(number)
-        return out
-
-    return filled
+    return partial(filled, shape, dtype)
 
 
 declare("broadcast_to", _broadcast_to,
