@@ -11,8 +11,7 @@ from . import dtypes
 from .convert import convert_to_tensor
 from .elementwise import quick
 from .errors import UnimplementedError
-from .invalid import invalid
-from .joining import shown
+from .invalid import invalid, shown
 from .opdefs import accept
 from .operands import axes_of, deferred, integers, static, strict, tensor_of
 from .primitives import TABLE

@@ -11,8 +11,7 @@ from . import dtypes
 from .convert import convert_to_tensor
 from .errors import UnimplementedError
 from .evidence import decided
-from .invalid import invalid
-from .joining import shown
+from .invalid import invalid, shown
 from .opdefs import accept, accept_attr
 from .operands import integers, static, strict, tensor_of
 from .primitives import TABLE

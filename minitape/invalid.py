@@ -32,3 +32,8 @@ def unsupported(function: str, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None and value is not False:
             raise NotImplementedError(f"minitape's {function} does not support `{argument}`.")
+
+
+def shown(shape: Any) -> str:
+    """A shape as TensorFlow's kernels print it: [2,3]."""
+    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"

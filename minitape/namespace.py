@@ -6,7 +6,7 @@ engine's own modules have other names; where one file is both (``errors.py``), w
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Collection, Mapping
 from types import ModuleType
@@ -78,14 +78,18 @@ def lazy(
     space.pop("annotations", None)  # of `from __future__ import annotations`
     names = space["__all__"] = sorted({*home, *own} - {"annotations"})
     refuse, listed = public(namespace, names)
+    slips = {name.lower() for name in names}  # tf.variable is tf.Variable, not the module
     if "__path__" in space:
         _hide_submodules(sys.modules[space["__name__"]], {name for name, (_, theirs) in home.items() if not theirs})
 
     def find(name: str) -> Any:
-        if name not in home:
-            return refuse(name)
-        space[name] = found = load(*home[name])
-        return found
+        if name in home:
+            space[name] = found = load(*home[name])
+            return found
+        if "__path__" in space and name not in slips and importlib.util.find_spec(full := f"{space['__name__']}.{name}"):
+            # ``from . import module`` asks, too, and shall not wait for a suggestion
+            raise AttributeError(f"minitape has no '{namespace}.{name}': {full} is a module inside of it", name=name)
+        return refuse(name)
 
     return find, listed
 

@@ -132,6 +132,7 @@ def is_plain(value: Any) -> bool:
 
 
 _attrs = attrgetter("attrs")
+_what = attrgetter("primitive", "inputs")
 
 
 def _as_written(found: Any, record: Any) -> bool:
@@ -177,7 +178,7 @@ def _structure(tape: Any, recorded: bool) -> tuple[Any, ...]:
     calls = record.calls
     return (
         record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
-        calls and [(c.primitive, c.inputs) for c in calls], record.late,
+        calls and [*map(_what, calls)], record.late,
         recorded and record.cold, recorded and record.constants,
     )  # fmt: skip
 

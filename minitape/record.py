@@ -23,7 +23,8 @@ import threading
 import weakref
 from _thread import RLock, get_ident
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from itertools import compress, repeat, takewhile
+from operator import is_
 from types import CodeType, FrameType
 from typing import Any
 
@@ -148,7 +149,8 @@ class Record:
         except StopIteration:
             self.pack()
             row = next(self.ahead)
-        self.put((op, a, b, site))
+        put = self.put  # found faster than a method is
+        put((op, a, b, site))
         return row
 
     def pack(self) -> None:
@@ -335,9 +337,11 @@ class Record:
     def lane_for(self, shape: tuple[int, ...] | None) -> Lane | None:
         """The lane of arrays of this shape, small or large; None for an unknown shape, and for one without elements."""
         lane = self.lanes.get(shape) or self.wide_lanes.get(shape)  # type: ignore[arg-type]
-        size = 0 if lane is not None or not shape else math.prod(shape)
-        if not size:
+        if lane is not None:
             return lane
+        size = math.prod(shape) if shape else 0
+        if not size:
+            return None
         if size <= FAST:
             lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type, index]
             return lane
@@ -512,11 +516,10 @@ class Record:
             if tensor is not None and tensor._home is self:
                 tensor._lane = None  # it has its value
         counts = _references(self.lanes)
-        meta = self.meta
+        meta, arrays = self.meta, self.arrays
         for lane in self.lanes.values():
             if counts.pop() > _UNHELD:
-                kind = lane.spec
-                lane.kept = {row: a for row, a in self.arrays.items() if meta[row] is kind}
+                lane.kept = dict(compress(arrays.items(), map(is_, map(meta.__getitem__, arrays), repeat(lane.spec))))
                 lane.was = weakref.ref(self)
             lane.home = None
         self.lanes = {}

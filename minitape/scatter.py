@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .invalid import invalid
-from .joining import shown
+from .invalid import invalid, shown
 from .opdefs import accept_attr
 from .operands import deferred, static, strict, tensor_of, together
-from .picking import outside
+from .places import outside
 from .primitives import TABLE
 from .record import state
 from .tensor import apply

@@ -11,11 +11,10 @@ import numpy as np
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError
 from .frames import user_frame
-from .invalid import invalid
-from .joining import shown
+from .invalid import invalid, shown
 from .opdefs import accept_attr
 from .operands import tensor_of
-from .picking import check_places, outside
+from .places import check_places, outside
 from .primitives import TABLE
 from .primitives.scatter import places
 from .record import state
