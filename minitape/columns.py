@@ -13,6 +13,7 @@ from .primitives.elementwise import BY_CODE, FIRST_CODE
 
 LEAF, CALL = 0, 1  # the first column of rows that are no elementwise operations
 CHUNK = 16384  # rows per packed block
+ARRAY_ROW = 256  # added to the op of packed rows whose values are arrays: kernels hand them over
 
 
 class Call:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from .kernels import ARRAY_ROW
+from .columns import ARRAY_ROW
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .quiet import hush, restore
 from .wide import Handing

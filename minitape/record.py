@@ -31,9 +31,8 @@ from typing import Any
 import numpy as np
 
 from . import evaluation
-from .columns import CALL, CHUNK, LEAF, Call, Event, Leaf, number_leaf, packed
+from .columns import ARRAY_ROW, CALL, CHUNK, LEAF, Call, Event, Leaf, number_leaf, packed
 from .frames import _OWN, own_file, place_of, user_frame
-from .kernels import ARRAY_ROW
 from .lane import Lane, Wide, spec
 from .primitives.elementwise import FIRST_CODE
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from types import CodeType
 from typing import Any
 
-from .kernels import ARRAY_ROW
+from .columns import ARRAY_ROW
 from .record import Record
 from .values import unpack_value
 

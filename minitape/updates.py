@@ -12,7 +12,6 @@ from .convert import convert_to_tensor
 from .errors import OutOfRangeError
 from .frames import user_frame
 from .invalid import invalid, shown
-from .opdefs import accept_attr
 from .operands import tensor_of
 from .places import check_places, outside
 from .primitives import TABLE
@@ -141,6 +140,8 @@ class Updates:
         rows = tensor_of(slices.indices)
         if state.graph is not None:
             return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
+        from .opdefs import accept_attr
+
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
         _check_prefix(rows, values)
         wanted = (*rows.shape, *self._state.shape[1:])  # type: ignore[attr-defined]

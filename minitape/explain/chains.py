@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import ARRAY_ROW
+from ..columns import ARRAY_ROW
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 
 LONG = 20_000  # rows from which on runs of scalar rows are contracted

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Named, kernel_text
+from ..kernels.cache import module_of
+from ..kernels.text import JIT_OPTIONS, Named, header, kernel_text
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
@@ -223,11 +224,9 @@ def _spec(spec: tuple[slice, ...]) -> str:
 
 def compiled(text: str, real: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
     """The fused function as machine code, tried once on zeros of these shapes; None when numba refuses it."""
-    from .. import kernels
-
-    options = ", ".join(f"{k}={v!r}" for k, v in kernels.JIT_OPTIONS.items())
+    options = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())
     name = np.dtype(real).name
-    module = kernels.module_of(f"{kernels.header(name, False)}\n@njit({options})\n{text}", f"fused_{name}")
+    module = module_of(f"{header(name, False)}\n@njit({options})\n{text}", f"fused_{name}")
     try:
         module.fused(*[np.zeros(shape, real) if shape else real(0) for shape in shapes])
     except Exception as error:  # numba has many ways to refuse; NumPy then goes on as before

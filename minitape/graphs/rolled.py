@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import Named, kernel_text
+from ..kernels.text import Named, kernel_text
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from .fuse import compiled
 
