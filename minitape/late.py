@@ -25,25 +25,32 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     recording, or it is one on large arrays that no tape watches.
     """
     real = record.real or record.settled(inputs[0].array.dtype.type)
-    site = record.here(4)  # the user's frame is at least so far up
-    rows, shapes, wide, cold, hot = [], [], False, record.cold, False
+    rows: list[Any] = []
+    shapes, wide, cold, hot = [], False, record.cold, False
     for t in inputs:
         lane = t._lane
         if lane is record or (lane is not None and lane.home is record):
-            row, shape = t._row, lane.shape
-        else:
-            value = t._value if lane is None else t.array
-            if value.dtype.type is not real:
-                return None
-            row, shape = record.enter(t, site=site), value.shape
-            lane = t._lane or record.lane_for(shape)
-        rows.append(row)
-        shapes.append(shape)
-        wide, hot = wide or type(lane) is Wide, hot or row not in cold
+            row = t._row
+            shapes.append(lane.shape)
+            rows.append(row)
+            wide, hot = wide or type(lane) is Wide, hot or row not in cold
+            continue
+        value = t._value if lane is None else t.array
+        if real is None or value.dtype.type is not real:
+            return None
+        shapes.append(value.shape)
+        rows.append(None)
+        wide = wide or type(record.lane_for(value.shape)) is Wide
     shape = primitive.shape(*shapes, **attrs)
     home: Any = record if shape == () else record.lane_for(shape)
     if home is None:
         return None
+    site = record.here(4)  # the user's frame is at least so far up
+    if None in rows:
+        for i, row in enumerate(rows):
+            if row is None:
+                rows[i] = row = record.enter(inputs[i], site=site)
+                hot = hot or row not in cold
     hot = hot and bool(state.tapes)
     if wide or type(home) is Wide:
         if not hot:
