@@ -177,9 +177,7 @@ class Blocked:
                     like = value
                 elif value.shape != like.shape or value.dtype != like.dtype:
                     return None
-                if not value.flags.c_contiguous:
-                    return None
-                flat[name] = value.reshape(-1)
+                flat[name] = value.reshape(-1)  # of a view: a copy in order, so that sums add up in the same order, too
             else:
                 flat[name] = value
         sample = same if like is None else like

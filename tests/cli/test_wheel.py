@@ -32,7 +32,7 @@ def installed(tmp_path_factory, repository: Path) -> Path:
     site = next(Path(path) for path in _paths(python))
     site.mkdir(parents=True, exist_ok=True)
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    install = [*PIP, "--python", str(python), "install", "--no-deps", "--no-index", str(wheel)]
+    install = [*PIP, "--python", str(python), "install", "--ignore-installed", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True, timeout=300)
     return python.parent / "minitape"
 
