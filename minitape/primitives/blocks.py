@@ -168,6 +168,7 @@ class Blocked:
             return None
         flat: dict[str, Any] = {}
         like = same = None
+        whole = len(self.steps) == 1  # one pass over memory anyway
         for name, value in values.items():
             if type(value) is np.ndarray and value.ndim:
                 if not any(value.strides):  # one number, broadcast
@@ -177,7 +178,7 @@ class Blocked:
                     like = value
                 elif value.shape != like.shape or value.dtype != like.dtype:
                     return None
-                flat[name] = value.reshape(-1)  # of a view: a copy in order, so that sums add up in the same order, too
+                flat[name] = value if whole else value.reshape(-1)
             else:
                 flat[name] = value
         sample = same if like is None else like
@@ -188,8 +189,8 @@ class Blocked:
         steps, number = self._settled(flat)
         if not steps:  # one number everywhere
             return np.broadcast_to(sample.dtype.type(number), sample.shape)
-        out = buffer(sample.shape, sample.dtype)
-        self._blocks(steps, out.reshape(-1))
+        out = buffer(sample.shape, sample.dtype)  # in order also for views: sums add up in the same order, too
+        self._blocks(steps, out if whole else out.reshape(-1))
         return out
 
     def _settled(self, flat: dict[str, Any]) -> tuple[list[tuple[Any, list[Any], int]], Any]:
@@ -207,7 +208,7 @@ class Blocked:
 
     def _blocks(self, steps: list[tuple[Any, list[Any], int]], out: np.ndarray) -> None:
         """Runs steps block by block; an operand is a flat array, a number, or (an int) a scratch buffer."""
-        if len(steps) == 1:  # one pass over memory anyway
+        if len(steps) == 1:
             ufunc, operands, _ = steps[0]
             ufunc(*operands, out=out)
             return
