@@ -28,13 +28,13 @@ ROOT: dict[str, str] = {
                   "reduce_sum",
     "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
-    "products": "einsum matmul norm tensordot",
+    "linalg.products": "einsum matmul norm tensordot",
     "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
               "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
               "stop_gradient transpose",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
     "keras": "initializers losses metrics optimizers",
-    "texts.spelling": "as_string",
+    "strings.spelling": "as_string",
     "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
                "random_uniform_initializer=RandomUniform zeros_initializer=Zeros",
     "filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",

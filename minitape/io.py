@@ -3,5 +3,5 @@
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.io", {
-    "texts.encoding": "decode_base64 decode_raw encode_base64",
+    "strings.encoding": "decode_base64 decode_raw encode_base64",
 }, globals())  # fmt: skip

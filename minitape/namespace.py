@@ -1,6 +1,6 @@
 """Public namespaces of ``tf``: which names a module offers, and what it says when asked for another.
 
-The file of a namespace (``math.py``, ``strings.py``, ...) is a table of names and of the modules that hold them. The
+The file of a namespace (``math.py``, ``image/__init__.py``, ...) is a table of names and of the modules that hold them. The
 engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
 """
 

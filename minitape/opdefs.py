@@ -1,6 +1,6 @@
 """What TensorFlow's kernels accept: the table behind "Value for attr 'T' of ... is not in the list of allowed values".
 
-``data/opdefs.txt`` holds one line for each operation: its name, its signature as TensorFlow prints it, and the types
+``opdefs.txt`` holds one line for each operation: its name, its signature as TensorFlow prints it, and the types
 that the definition allows but for which there is no CPU kernel. ``tests/oracle/make_opdefs.py`` writes it.
 The inputs of a primitive are the first inputs of the operation that its ``op`` names, in the same order; an operation
 that is not in the table accepts everything.
@@ -35,7 +35,7 @@ class OpDef(NamedTuple):
 
 @functools.cache
 def _lines() -> dict[str, str]:
-    text = (Path(__file__).parent / "data" / "opdefs.txt").read_text(encoding="utf-8")
+    text = (Path(__file__).with_name("opdefs.txt")).read_text(encoding="utf-8")
     return dict(line.split(" | ", 1) for line in text.splitlines())  # type: ignore[misc]
 
 

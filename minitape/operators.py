@@ -358,7 +358,7 @@ def fit_matrices(a: Any, b: Any) -> bool:
 def _matmul(primitive: Primitive, a: Any, b: Any) -> Any:
     if fit_matrices(a, b):
         return apply(primitive, (a, b), {})
-    from .products import matmul
+    from .linalg.products import matmul
 
     return matmul(a, b)
 

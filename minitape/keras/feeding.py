@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..randomness import permutation
+from ..random.drawing import permutation
 from ..tensor import Tensor, wrap
 
 

@@ -43,9 +43,9 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "reductions": "arg_max=argmax arg_min=argmin count_nonzero cumprod",
     "sorting": "bincount invert_permutation is_non_decreasing segment_max segment_mean segment_min segment_sum "
                "unsorted_segment_sum",
-    "decompositions": "cholesky cross diag=tensor_diag diag_part=tensor_diag_part matrix_determinant=det "
+    "linalg.decompositions": "cholesky cross diag=tensor_diag diag_part=tensor_diag_part matrix_determinant=det "
                       "matrix_inverse=inv matrix_solve=solve matrix_transpose svd trace",
-    "randomness": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
+    "random.drawing": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
     "sparse.functions": "sparse_tensor_to_dense=to_dense",
-    "texts.joining": "string_join=join",
+    "strings.joining": "string_join=join",
 }, globals(), _SHARED)  # fmt: skip

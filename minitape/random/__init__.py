@@ -1,17 +1,17 @@
 """``tf.random``: random numbers. The functions live in other modules; here is who holds which."""
 
-from .namespace import Namespace as _Namespace
-from .namespace import lazy as _lazy
+from ..namespace import Namespace as _Namespace
+from ..namespace import lazy as _lazy
 
 _GENERATOR = "Algorithm Generator create_rng_state get_global_generator set_global_generator"
 
 experimental = _Namespace("tf.random.experimental", {
-    "randomness": "stateless_fold_in stateless_shuffle stateless_split",
-    "generator": _GENERATOR,
+    "random.drawing": "stateless_fold_in stateless_shuffle stateless_split",
+    "random.generator": _GENERATOR,
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.random", {
-    "randomness": "categorical fold_in gamma normal poisson set_seed shuffle split stateless_categorical "
+    "random.drawing": "categorical fold_in gamma normal poisson set_seed shuffle split stateless_categorical "
                   "stateless_normal stateless_truncated_normal stateless_uniform truncated_normal uniform",
-    "generator": _GENERATOR,
+    "random.generator": _GENERATOR,
 }, globals())  # fmt: skip

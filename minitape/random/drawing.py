@@ -1,6 +1,6 @@
 """``tf.random`` as functions: with a global seed and operation seeds, and stateless ones with a seed of their own.
 
-The streams are TensorFlow's, see :mod:`minitape.philox`: ``set_seed(1234)`` gives the same numbers there and here.
+The streams are TensorFlow's, see :mod:`minitape.random.philox`: ``set_seed(1234)`` gives the same numbers there and here.
 Without any seed the numbers differ from run to run.
 """
 
@@ -17,16 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, philox
-from .convert import convert_to_tensor
-from .evidence import decided
-from .invalid import invalid
-from .opdefs import accept_attr
-from .operands import integers, static, strict, tensor_of
-from .primitives import TABLE
-from .record import state
-from .shape import TensorShape
-from .tensor import Tensor, apply, wrap
+from .. import dtypes, errors
+from ..convert import convert_to_tensor
+from ..evidence import decided
+from ..invalid import invalid
+from ..opdefs import accept_attr
+from ..operands import integers, static, strict, tensor_of
+from ..primitives import TABLE
+from ..record import state
+from ..shape import TensorShape
+from ..tensor import Tensor, apply, wrap
+from . import philox
 
 _MOST = 2**31 - 1
 
@@ -176,7 +177,7 @@ _NAMES = {
 def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
-        from .graphs.effects import later
+        from ..graphs.effects import later
 
         name = _NAMES.get(getattr(run, "op", ""))
         return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True, name=name)[0]
@@ -382,7 +383,7 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     >>> tf.random.categorical([[0.0, 1.0]], 5).shape
     TensorShape([1, 5])
     """
-    from .opdefs import accept
+    from ..opdefs import accept
 
     x, dtype = tensor_of(logits), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     accept("Multinomial", x.dtype)

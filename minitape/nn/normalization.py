@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .operands import axes_of, call, is_tensor_like, static, strict, tensor_of
-from .primitives import TABLE, activation  # noqa: F401 - it fills the table
-from .reductions import reduce_mean, reduce_sum
-from .tensor import apply, wrap
+from .. import dtypes
+from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ..reductions import reduce_mean, reduce_sum
+from ..tensor import apply, wrap
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
@@ -133,7 +133,7 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     >>> print(tf.nn.dropout([1.0, 2.0], rate=0.0).numpy())
     [1. 2.]
     """
-    from .random import uniform
+    from ..random import uniform
 
     return _dropout(x, rate, noise_shape, lambda shape, dtype: uniform(shape, seed=seed, dtype=dtype))
 
@@ -162,8 +162,8 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
     [[3.0, 4.0], [1.0, 2.0]]
     """
-    from .clipping import clip_by_norm
-    from .picking import gather
+    from ..clipping import clip_by_norm
+    from ..picking import gather
 
     if params is None:
         raise ValueError("params must be specified")

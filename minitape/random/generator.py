@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, errors, philox
-from .convert import convert_to_tensor
-from .operands import static, tensor_of
-from .randomness import _checked, _limits, _scaled, _shape, _stateless_range, draw
-from .tensor import wrap
-from .variable import Variable
+from .. import dtypes, errors
+from ..convert import convert_to_tensor
+from ..operands import static, tensor_of
+from ..tensor import wrap
+from ..variable import Variable
+from . import philox
+from .drawing import _checked, _limits, _scaled, _shape, _stateless_range, draw
 
 
 class Algorithm(enum.Enum):

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .evidence import decided
-from .invalid import invalid
-from .operands import call, generated, strict, tensor_of, together
-from .primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
+from ..evidence import decided
+from ..invalid import invalid
+from ..operands import call, generated, strict, tensor_of, together
+from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
+from ..reductions import reduce_max, reduce_sum
+from ..tensor import apply, wrap
 from .products import matmul, swapped
-from .reductions import reduce_max, reduce_sum
-from .tensor import apply, wrap
 
 
 class LogMatrixDeterminant(NamedTuple):

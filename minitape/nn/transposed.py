@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..invalid import invalid
+from ..operands import call, mismatch, static, strict, together
 from .convolution import check_texts, pads_of, spatial
-from .invalid import invalid
-from .operands import call, mismatch, static, strict, together
 
 
 def _check_adjoint(g: Any, k: Any, shape: tuple[int, ...], steps: list[int]) -> None:

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .arrays import cast, expand_dims, identity, saturate_cast
+from .. import dtypes
+from ..arrays import cast, expand_dims, identity, saturate_cast
+from ..invalid import invalid
+from ..joining import tile
+from ..linalg.products import tensordot
+from ..operands import strict, tensor_of
+from ..primitives import TABLE, declare
+from ..reductions import reduce_mean, reduce_std, reduce_sum
+from ..tensor import apply
 from .cropping import at_least_3d
-from .invalid import invalid
-from .joining import tile
-from .operands import strict, tensor_of
-from .primitives import TABLE, declare
-from .products import tensordot
-from .reductions import reduce_mean, reduce_std, reduce_sum
-from .tensor import apply
 
 
 def _contrast(images: Any, factor: Any) -> Any:

@@ -13,7 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, nest
+from .. import dtypes, nest
+from ..convert import convert_to_tensor
+from ..errors import InvalidArgumentError, OutOfRangeError
+from ..invalid import invalid
+from ..record import state
+from ..tensor import wrap
 from .batches import (
     apart,
     call,
@@ -35,11 +40,6 @@ from .batches import (
     with_rows,
     words,
 )
-from .convert import convert_to_tensor
-from .errors import InvalidArgumentError, OutOfRangeError
-from .invalid import invalid
-from .record import state
-from .tensor import wrap
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
@@ -549,7 +549,7 @@ class DatasetIterator:
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""
         if state.graph is not None:
-            from .graphs.streams import next_element
+            from ..graphs.streams import next_element
 
             return next_element(self)
         try:

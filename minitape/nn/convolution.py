@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidArgumentError, UnimplementedError
-from .invalid import invalid
-from .opdefs import accept_text
-from .operands import call, static, strict, tensor_of, together
-from .primitives import convolution as _primitives  # noqa: F401 - it fills the table
+from ..errors import InvalidArgumentError, UnimplementedError
+from ..invalid import invalid
+from ..opdefs import accept_text
+from ..operands import call, static, strict, tensor_of, together
+from ..primitives import convolution as _primitives  # noqa: F401 - it fills the table
 
 
 def _unimplemented(message: str, op: str) -> InvalidArgumentError:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import arrays, dtypes
-from .arrays import expand_dims, reverse
-from .convert import convert_to_tensor
-from .joining import pad
-from .operands import static, strict, tensor_of
+from .. import arrays, dtypes
+from ..arrays import expand_dims, reverse
+from ..convert import convert_to_tensor
+from ..joining import pad
+from ..operands import static, strict, tensor_of
 
 
 def at_least_3d(image: Any) -> Any:

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .arrays import cast, expand_dims, squeeze
-from .convert import convert_to_tensor
+from .. import dtypes
+from ..arrays import cast, expand_dims, squeeze
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..opdefs import accept
+from ..operands import call, static, strict, tensor_of
+from ..primitives import TABLE
+from ..primitives import resizing as _primitives  # noqa: F401 - it fills the table
 from .cropping import pad_to_bounding_box, require, sized
-from .invalid import invalid
-from .opdefs import accept
-from .operands import call, static, strict, tensor_of
-from .primitives import TABLE
-from .primitives import resizing as _primitives  # noqa: F401 - it fills the table
 
 
 class ResizeMethod:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .invalid import invalid
-from .operands import call, generated, strict, tensor_of
-from .primitives import TABLE, activation  # noqa: F401 - it fills the table
-from .tensor import apply, wrap
+from .. import dtypes
+from ..invalid import invalid
+from ..operands import call, generated, strict, tensor_of
+from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
+from ..tensor import apply, wrap
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:

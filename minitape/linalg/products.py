@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .complexes import conj
-from .elementwise import abs as absolute
-from .invalid import invalid
-from .opdefs import accept
-from .operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
-from .operators import fit_matrices
-from .primitives import TABLE
-from .record import state
-from .reductions import reduce_max, reduce_sum
-from .tensor import apply
+from .. import dtypes
+from ..complexes import conj
+from ..elementwise import abs as absolute
+from ..invalid import invalid
+from ..opdefs import accept
+from ..operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
+from ..operators import fit_matrices
+from ..primitives import TABLE
+from ..record import state
+from ..reductions import reduce_max, reduce_sum
+from ..tensor import apply
 
 
 def swapped(x: Any, conjugate: bool = False) -> Any:
@@ -109,7 +109,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
 
 def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
     """The ValueError of TensorFlow's graphs for an argument that is no matrix."""
-    from .graphs.refusals import enum, wrong_rank
+    from ..graphs.refusals import enum, wrong_rank
 
     flags = [str(turn).lower() for turn in (turn_a, turn_b)]
     if op == "MatMul":

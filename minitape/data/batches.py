@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes, philox
-from .convert import convert_to_tensor
-from .custom import no_tapes
-from .errors import InvalidArgumentError
-from .evidence import decided
-from .record import state
-from .tensor import EagerTensor, Tensor, wrap
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..custom import no_tapes
+from ..errors import InvalidArgumentError
+from ..evidence import decided
+from ..random import philox
+from ..record import state
+from ..tensor import EagerTensor, Tensor, wrap
 
 # -- structures -------------------------------------------------------------------------------------------------------
 
@@ -98,7 +99,7 @@ def row(t: Any, i: int) -> Any:
     """One row of a tensor, ragged or sparse tensor."""
     if type(t).__name__ != "SparseTensor":
         return t[i]
-    from .sparse import reshape, slice
+    from ..sparse import reshape, slice
 
     sizes = t.sizes()
     one = slice(t, [i] + [0] * (len(sizes) - 1), [1, *sizes[1:]])
@@ -223,7 +224,7 @@ def words(seeds: tuple[int, int]) -> Iterator[int]:
 
 def seed_pair(seed: Any) -> tuple[int, int]:
     """The global seed and the operation's own, as TensorFlow completes them."""
-    from .randomness import pair_of
+    from ..random.drawing import pair_of
 
     return pair_of(None if seed is None else int(seed))
 

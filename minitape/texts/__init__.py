@@ -1,1 +1,0 @@
-"""What ``tf.strings`` is made of: numbers as text, patterns, Unicode, hashes."""
