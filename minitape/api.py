@@ -61,8 +61,8 @@ ROOT: dict[str, str] = {
     "graphs.control": "case cond switch_case while_loop",
     "graphs.mapping": "foldl foldr map_fn scan vectorized_map",
     "compat.v1.legacy": "initialize_all_variables py_func",
-    "picture": "draw",
-    "snapshots": "snapshot",
+    "picture.drawing": "draw",
+    "picture.snapshots": "snapshot",
 }  # fmt: skip
 
 # the modules that are namespaces of ``tf``

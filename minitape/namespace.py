@@ -1,7 +1,7 @@
 """Public namespaces of ``tf``: which names a module offers, and what it says when asked for another.
 
-The file of a namespace (``math.py``, ``image/__init__.py``, ...) is a table of names and of the modules that hold them. The
-engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
+The file of a namespace (``math.py``, ``image/__init__.py``, ...) is a table of names and of the modules that hold them.
+The engine's own modules have other names; where one file is both (``errors.py``), what is not public has an underscore.
 """
 
 from __future__ import annotations

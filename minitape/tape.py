@@ -288,7 +288,7 @@ class GradientTape:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The picture that a notebook shows of a tape."""
-        from .picture import draw
+        from .picture.drawing import draw
 
         picture = draw(self)
         return {"text/plain": repr(picture).replace("Picture", "GradientTape"), "text/html": picture.html()}

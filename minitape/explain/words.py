@@ -79,7 +79,7 @@ def _picture(explanation: Explanation) -> str:
     if explanation._tape is None or explanation._tape._record is None or len(explanation._tape._record) > 200:
         return ""
     try:
-        from ..picture import draw
+        from ..picture.drawing import draw
 
         picture = draw(explanation._tape)
         picture.snapshot["broken"] = explanation._rows

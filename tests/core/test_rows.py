@@ -11,8 +11,8 @@ import pytest
 
 import minitape as tf
 from minitape.elementwise import BINARY, UNARY
+from minitape.picture.reading import Reader
 from minitape.primitives import TABLE
-from minitape.reading import Reader
 
 
 def names(table):

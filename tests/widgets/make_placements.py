@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from minitape.placement import Placement
+from minitape.picture.placement import Placement
 
 FILE = Path(__file__).parent / "placements.json"
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 import minitape as tf
-from minitape import picture as draw_module
+from minitape.picture import drawing as draw_module
 
 from .conftest import accumulation, square
 

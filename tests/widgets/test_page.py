@@ -264,7 +264,7 @@ def test_placing_can_be_stopped(show):
 
 
 def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
-    monkeypatch.setattr(import_module("minitape.stepping"), "MOST", 10)
+    monkeypatch.setattr(import_module("minitape.picture.stepping"), "MOST", 10)
     page = show(chain(10))
     press(page, "End", "ArrowRight")
     assert position(page) == "forward 23 / 23"

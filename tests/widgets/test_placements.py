@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from minitape.placement import Placement
+from minitape.picture.placement import Placement
 
 from .make_placements import FILE, graphs, place
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from minitape.stepping import MOST, Stepper, stepper_of
-from minitape.values import pack_value, unpack_value
+from minitape.picture.stepping import MOST, Stepper, stepper_of
+from minitape.picture.values import pack_value, unpack_value
 
 from .wire import compress, pack_steps, unpack_steps
 

@@ -11,8 +11,8 @@ from uuid import uuid4
 import anywidget
 import traitlets
 
-from minitape.picture import WHOLE, Picture
-from minitape.reading import EMPTY, Reader, Row, spaces
+from minitape.picture.drawing import WHOLE, Picture
+from minitape.picture.reading import EMPTY, Reader, Row, spaces
 
 from .engine import LOADER, engine
 from .interact import Rerun

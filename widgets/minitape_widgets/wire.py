@@ -1,7 +1,7 @@
 """How a snapshot travels to the browser, compressed. widgets/frontend/src/schema.ts unpacks it.
 
 What rows have in common travels once, as a *form*; a row is the number of its form, its inputs and its value. Values
-are packed as :mod:`minitape.values` has it, and the steps of a sweep are columns.
+are packed as :mod:`minitape.picture.values` has it, and the steps of a sweep are columns.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 import zlib
 from typing import Any
 
-from minitape.reading import Row
-from minitape.values import unpack_value
+from minitape.picture.reading import Row
+from minitape.picture.values import unpack_value
 
 
 def encode(part: dict[str, Any]) -> bytes:

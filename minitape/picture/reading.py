@@ -1,4 +1,4 @@
-"""Reads a recording for pictures: rows as the snapshot has them (:mod:`minitape.snapshots`), in order, each once.
+"""Reads a recording for pictures: rows as the snapshot has them (:mod:`.snapshots`), in order, each once.
 
 A reader may run in another thread than the recording. It takes only rows that are completely written, computes the
 values of scalar rows for itself and changes nothing of the recording.
@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .columns import CALL, LEAF
-from .custom import CUSTOM
-from .dtypes import as_dtype
-from .frames import lines_of, place_of
-from .plan import on_tape
-from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .record import Record
+from ..columns import CALL, LEAF
+from ..custom import CUSTOM
+from ..dtypes import as_dtype
+from ..frames import lines_of, place_of
+from ..plan import on_tape
+from ..primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
+from ..record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 

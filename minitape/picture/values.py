@@ -1,4 +1,4 @@
-"""Values as pictures show them: the VALUE of a snapshot (:mod:`minitape.snapshots`), and its packed form.
+"""Values as pictures show them: the VALUE of a snapshot (:mod:`minitape.picture.snapshots`), and its packed form.
 
 Packed, a floating-point number is its text alone, behind a ``~`` where it is a float32. A view of a long tape keeps
 and sends hundreds of thousands of them.

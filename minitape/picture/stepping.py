@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from . import nest
-from .columns import CALL, operation_of
-from .ends import seed_of
-from .errors import OpError
-from .plan import reach
-from .primitives.elementwise import FIRST_CODE, scalar_table
-from .pyfunction import only_looking
-from .record import Record
-from .sweep import Sweep
+from .. import nest
+from ..columns import CALL, operation_of
+from ..ends import seed_of
+from ..errors import OpError
+from ..plan import reach
+from ..primitives.elementwise import FIRST_CODE, scalar_table
+from ..pyfunction import only_looking
+from ..record import Record
+from ..sweep import Sweep
 from .values import show_value
 
 MOST = 20_000  # rows: the steps of a longer sweep are made when somebody asks for them

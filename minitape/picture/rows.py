@@ -1,4 +1,4 @@
-"""The rows that a reader reads (:mod:`minitape.reading`), and what they have in common."""
+"""The rows that a reader reads (:mod:`minitape.picture.reading`), and what they have in common."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from bisect import bisect_right
 from types import CodeType
 from typing import Any
 
-from .columns import ARRAY_ROW
-from .record import Record
+from ..columns import ARRAY_ROW
+from ..record import Record
 from .values import unpack_value
 
 
