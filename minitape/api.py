@@ -19,17 +19,17 @@ ROOT: dict[str, str] = {
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
-    "elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
+    "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
                    "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum multiply "
                    "neg=negative negative not_equal pow realdiv round scalar_mul sigmoid sign sin sinh sqrt square subtract tan tanh truediv "
                    "truncatediv truncatemod",
-    "complexes": "complex",
-    "reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
+    "ops.complexes": "complex",
+    "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
                   "reduce_sum",
-    "sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
-    "clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
+    "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
+    "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "linalg.products": "einsum matmul norm tensordot",
-    "arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
+    "ops.arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
               "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
               "stop_gradient transpose",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
@@ -37,14 +37,14 @@ ROOT: dict[str, str] = {
     "strings.spelling": "as_string",
     "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
                "random_uniform_initializer=RandomUniform zeros_initializer=Zeros",
-    "filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
-    "indexing": "slice=slice_ strided_slice",
-    "joining": "concat pad parallel_stack repeat split stack tile unstack",
-    "picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique unique_with_counts "
+    "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
+    "ops.indexing": "slice=slice_ strided_slice",
+    "ops.joining": "concat pad parallel_stack repeat split stack tile unstack",
+    "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique unique_with_counts "
                "unravel_index where",
-    "scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
+    "ops.scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
                "tensor_scatter_nd_update",
-    "printing": "print=print_",
+    "ops.printing": "print=print_",
     "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
     "devices": "device get_logger timestamp tuple",
     "custom": "custom_gradient recompute_grad grad_pass_through",

@@ -440,7 +440,7 @@ def _dtype_within(value: Any) -> DType | None:
 
 def _pack(value: Any, dtype: DType | None) -> Any:
     """A sequence with tensors in it: stacked, as ``tf.stack`` does."""
-    from .joining import pack
+    from .ops.joining import pack
 
     found = _dtype_within(value)
 
@@ -452,7 +452,7 @@ def _pack(value: Any, dtype: DType | None) -> Any:
         tensor = convert_to_tensor(item)
         if dtype is None or tensor.dtype == dtype:
             return tensor
-        from .arrays import cast
+        from .ops.arrays import cast
 
         return cast(tensor, dtype)
 

@@ -102,7 +102,7 @@ def _summarized(array: _Any, limit: int) -> str:
 
 
 def _shown(value: _Any) -> str:
-    from .printing import element
+    from .ops.printing import element
 
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else element(value)
 

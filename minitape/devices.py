@@ -71,8 +71,8 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
     >>> [t.numpy() for t in tf.tuple([tf.constant(1), tf.constant(2)])]
     [np.int32(1), np.int32(2)]
     """
-    from .arrays import identity
     from .convert import convert_to_tensor
+    from .ops.arrays import identity
 
     if state.graph is None:
         return list(tensors)

@@ -6,7 +6,7 @@ from typing import Any
 
 from . import dtypes
 from .convert import constant
-from .filling import ones, zeros
+from .ops.filling import ones, zeros
 from .shape import static_sizes
 
 

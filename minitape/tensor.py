@@ -220,7 +220,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return any(bool(item == element) for element in self)
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import getitem  # takes this method's place
+        from .ops.indexing import getitem  # takes this method's place
 
         return getitem(self, key)
 

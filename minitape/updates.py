@@ -11,9 +11,10 @@ import numpy as np
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError
 from .frames import user_frame
-from .invalid import invalid, shown
+from .invalid import invalid
 from .operands import tensor_of
-from .places import check_places, outside
+from .ops.joining import shown
+from .ops.picking import check_places, outside
 from .primitives import TABLE
 from .primitives.scatter import places
 from .record import state

@@ -366,7 +366,7 @@ class ResourceVariable(Variable):
         return iter(self._read())
 
     def __getitem__(self, key: Any) -> Any:
-        from .indexing import getitem
+        from .ops.indexing import getitem
 
         return getitem(self._read(), key, self)
 

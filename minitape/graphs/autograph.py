@@ -324,7 +324,7 @@ def _range(*args: Any) -> Any:
 
 
 def _sorted(x: Any, **kwargs: Any) -> Any:
-    from ..sorting import sort
+    from ..ops.sorting import sort
 
     if kwargs:
         raise ValueError("The `key` argument is not supported for `sorted`." if "key" in kwargs

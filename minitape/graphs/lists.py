@@ -9,9 +9,9 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import OpError, OutOfRangeError  # type: ignore[attr-defined]
-from ..filling import zeros
 from ..invalid import invalid
-from ..joining import concat, split, stack, unstack
+from ..ops.filling import zeros
+from ..ops.joining import concat, split, stack, unstack
 from ..shape import TensorShape
 from ..tensor import EagerTensor, wrap
 from .arrays import TensorArray

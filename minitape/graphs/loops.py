@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..filling import zeros
+from ..ops.filling import zeros
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape

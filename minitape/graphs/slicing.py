@@ -17,13 +17,13 @@ from .symbolic import SymbolicTensor
 
 def getitem(tensor: Any, key: Any) -> Any:
     """``tensor[key]`` in a graph."""
-    from .. import indexing
+    from ..ops import indexing
 
     entries = key if isinstance(key, (list, tuple)) else (key,)
     ends = [e for p in entries for e in ((p.start, p.stop, p.step) if isinstance(p, slice) else (p,))]
     dynamic = [e for e in ends if isinstance(e, SymbolicTensor) and not hasattr(e, "array")]
     if indexing._is_mask(key):
-        from ..picking import boolean_mask
+        from ..ops.picking import boolean_mask
 
         return boolean_mask(tensor, key)
     if not dynamic and tensor.shape.is_fully_defined():

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import cast, expand_dims, identity, saturate_cast
 from ..invalid import invalid
-from ..joining import tile
 from ..linalg.products import tensordot
 from ..operands import strict, tensor_of
+from ..ops.arrays import cast, expand_dims, identity, saturate_cast
+from ..ops.joining import tile
+from ..ops.reductions import reduce_mean, reduce_std, reduce_sum
 from ..primitives import TABLE, declare
-from ..reductions import reduce_mean, reduce_std, reduce_sum
 from ..tensor import apply
 from .cropping import at_least_3d
 

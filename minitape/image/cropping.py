@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import arrays, dtypes
-from ..arrays import expand_dims, reverse
+from .. import dtypes
 from ..convert import convert_to_tensor
-from ..joining import pad
 from ..operands import static, strict, tensor_of
+from ..ops import arrays
+from ..ops.arrays import expand_dims, reverse
+from ..ops.joining import pad
 
 
 def at_least_3d(image: Any) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import cast, expand_dims, squeeze
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import call, static, strict, tensor_of
+from ..ops.arrays import cast, expand_dims, squeeze
 from ..primitives import TABLE
 from ..primitives import resizing as _primitives  # noqa: F401 - it fills the table
 from .cropping import pad_to_bounding_box, require, sized

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import cast, expand_dims, reshape, squeeze
-from ..elementwise import squared_difference
 from ..errors import InvalidArgumentError
-from ..filling import zeros, zeros_like
-from ..joining import concat, pad
 from ..nn.convolution import depthwise_conv2d
 from ..operands import static, strict, tensor_of
+from ..ops.arrays import cast, expand_dims, reshape, squeeze
+from ..ops.elementwise import squared_difference
+from ..ops.filling import zeros, zeros_like
+from ..ops.joining import concat, pad
+from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE
-from ..reductions import reduce_mean, reduce_sum
 from .colours import convert_image_dtype
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..evidence import decided
 from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of, together
+from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..reductions import reduce_max, reduce_sum
 from ..tensor import apply, wrap
 from .products import matmul, swapped
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..complexes import conj
-from ..elementwise import abs as absolute
 from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
 from ..operators import fit_matrices
+from ..ops.complexes import conj
+from ..ops.elementwise import abs as absolute
+from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE
 from ..record import state
-from ..reductions import reduce_max, reduce_sum
 from ..tensor import apply
 
 

@@ -13,8 +13,8 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                    "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d "
                    "space_to_depth",
     "nn.transposed": "conv2d_transpose",
-    "elementwise": "sigmoid softplus softsign tanh",
-    "reductions": "zero_fraction",
-    "sorting": "in_top_k top_k",
+    "ops.elementwise": "sigmoid softplus softsign tanh",
+    "ops.reductions": "zero_fraction",
+    "ops.sorting": "in_top_k top_k",
     "linalg.products": "l2_normalize",
 }, globals())  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Any
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..elementwise import quick
 from ..invalid import invalid
 from ..operands import call, generated, named, strict, tensor_of, unary
+from ..ops.elementwise import quick
 from ..primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
 from ..tensor import apply
 
@@ -62,7 +62,7 @@ def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:
     >>> print(tf.nn.crelu([1.0, -2.0]).numpy())
     [1. 0. 0. 2.]
     """
-    from ..joining import concat
+    from ..ops.joining import concat
 
     x = tensor_of(features)
     return relu(concat([x, -x], axis))

@@ -8,8 +8,8 @@ import numpy as np
 
 from .. import dtypes
 from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..reductions import reduce_mean, reduce_sum
 from ..tensor import apply, wrap
 
 
@@ -162,8 +162,8 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
     >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
     [[3.0, 4.0], [1.0, 2.0]]
     """
-    from ..clipping import clip_by_norm
-    from ..picking import gather
+    from ..ops.clipping import clip_by_norm
+    from ..ops.picking import gather
 
     if params is None:
         raise ValueError("params must be specified")

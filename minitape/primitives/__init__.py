@@ -118,9 +118,6 @@ def load_all() -> None:
     import importlib
     import pkgutil
 
-    package = importlib.import_module("minitape")
-    for module in pkgutil.walk_packages(__path__, __name__ + "."):
-        importlib.import_module(module.name)
-    for name in ("tensor", "math", "arrays", "nn", "linalg", "random"):
-        if importlib.util.find_spec(f"{package.__name__}.{name}") is not None:
-            importlib.import_module(f"{package.__name__}.{name}")
+    found = [module.name for module in pkgutil.walk_packages(__path__, __name__ + ".")]
+    for name in (*found, "minitape.bitwise", "minitape.image.colours", "minitape.ragged.convert"):
+        importlib.import_module(name)

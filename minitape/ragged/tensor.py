@@ -369,7 +369,7 @@ class RaggedTensor:
         raise ValueError("TypeError: object of type 'RaggedTensor' has no len()\n")
 
     def _print_text(self, limit: int) -> str:
-        from ..printing import ragged_text
+        from ..ops.printing import ragged_text
 
         return ragged_text(self.to_list(), limit)
 

@@ -79,7 +79,7 @@ def _segments(
     kind: str, op: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any, sparse_gradient: bool
 ) -> Any:
     from .. import math
-    from ..picking import gather
+    from ..ops.picking import gather
 
     given, data = data, convert_to_tensor(data)
     picked, ids = (convert_to_tensor(v, int32 if np.size(v) == 0 else None) for v in (indices, segment_ids))

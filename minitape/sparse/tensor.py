@@ -112,7 +112,7 @@ class SparseTensor:
         raise ValueError(f"Attempt to convert a value ({self!r}) with an unsupported type ({type(self)}) to a Tensor.")
 
     def _print_text(self, limit: int) -> str:
-        from ..printing import tensor_text
+        from ..ops.printing import tensor_text
 
         parts = (("indices", self._indices), ("values", self._values), ("shape", self._dense_shape))
         return f"'SparseTensor({', '.join(f'{k}={tensor_text(t.array, limit)}' for k, t in parts)})'"

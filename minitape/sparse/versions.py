@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
-from ..filling import range as numbers
-from ..picking import gather
+from ..ops.filling import range as numbers
+from ..ops.picking import gather
 from ..tensor import wrap
 from .tensor import SparseTensor, SparseTensorSpec
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..arrays import broadcast_static_shape
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import deferred
+from ..ops.arrays import broadcast_static_shape
 from ..tensor import wrap
 from .unicode import characters
 from .values import converted, each, is_later, rows, strings_of, texts, when_run

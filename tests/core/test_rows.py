@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape.elementwise import BINARY, UNARY
+from minitape.ops.elementwise import BINARY, UNARY
 from minitape.picture.reading import Reader
 from minitape.primitives import TABLE
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import convert_to_tensor
-from .invalid import invalid
-from .operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
-from .primitives import TABLE, special  # noqa: F401 - special fills the table
-from .tensor import EagerTensor, apply
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
+from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..tensor import EagerTensor, apply
 
 
 def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
@@ -24,7 +24,7 @@ def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
     if indices.dtype.kind not in "iu" and indices.dtype.kind != "b":
-        from .opdefs import accept_attr
+        from ..opdefs import accept_attr
 
         accept_attr(op, "Tidx", indices.dtype)
     return axes_of(indices)
@@ -152,7 +152,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
 def _position(name: str, sentence: str, result: int) -> Any:
     @strict
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
-        from .opdefs import accept_attr
+        from ..opdefs import accept_attr
 
         dtype = dtypes.as_dtype(output_type)
         place = 0 if axis is None else static(axis)
@@ -185,7 +185,7 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
     x = tensor_of(x)
     place = tensor_of(axis, None if isinstance(axis, (str, bool)) else dtypes.int32)
     if place.dtype.kind == "s":
-        from .opdefs import accept_attr
+        from ..opdefs import accept_attr
 
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:

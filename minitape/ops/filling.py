@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import convert_to_tensor
-from .errors import UnimplementedError
-from .evidence import decided
-from .invalid import invalid, shown
-from .opdefs import accept, accept_attr
-from .operands import integers, static, strict, tensor_of
-from .primitives import TABLE
-from .record import state
-from .shape import TensorShape, static_sizes
-from .tensor import Tensor, apply, wrap
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..errors import UnimplementedError
+from ..evidence import decided
+from ..invalid import invalid
+from ..opdefs import accept, accept_attr
+from ..operands import integers, static, strict, tensor_of
+from ..primitives import TABLE
+from ..record import state
+from ..shape import TensorShape, static_sizes
+from ..tensor import Tensor, apply, wrap
+from .joining import shown
 
 
 def fill_sizes(shape: Any) -> tuple[int, ...]:
@@ -193,7 +194,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
         )
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
-        from .graphs.later import range_row
+        from ..graphs.later import range_row
 
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))

@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from .convert import convert_to_tensor
-from .errors import UnimplementedError
-from .invalid import invalid, shown
-from .operands import deferred, integers, static, strict, tensor_of
-from .primitives import TABLE
-from .record import state
-from .shape import TensorShape
-from .tensor import Tensor, apply
+from ..convert import convert_to_tensor
+from ..errors import UnimplementedError
+from ..invalid import invalid
+from ..operands import deferred, integers, static, strict, tensor_of
+from ..primitives import TABLE
+from ..record import state
+from ..shape import TensorShape
+from ..tensor import Tensor, apply
+
+
+def shown(shape: Any) -> str:
+    """A shape as TensorFlow's kernels print it: [2,3]."""
+    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:
@@ -64,7 +69,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         try:
             _concat_shapes(shapes, axis, rank)
         except ValueError as error:  # of a graph
-            from .graphs.refusals import refused
+            from ..graphs.refusals import refused
 
             raise refused(error, "ConcatV2", tensors, axis=axis) from None
     return apply(TABLE["concat"], tuple(tensors), {"axis": axis % max(rank, 1)})
@@ -161,7 +166,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
 
 def _unstack_later(x: Any, num: int, axis: int) -> list[Any]:
     """The slices of a graph's tensor whose size along the axis only a run knows."""
-    from .graphs.effects import later
+    from ..graphs.effects import later
 
     shape = (
         TensorShape(None) if x.ndim is None else TensorShape([n for i, n in enumerate(x.shape) if i != axis % x.ndim])
@@ -212,7 +217,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
 
 def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
     """The parts of a graph's tensor whose size along the axis only a run knows."""
-    from .graphs.effects import later
+    from ..graphs.effects import later
 
     lengths = [None] * int(sizes) if not isinstance(sizes, list) else [n if n >= 0 else None for n in sizes]
     shapes = [TensorShape(None) if x.ndim is None

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import convert_to_tensor
-from .invalid import invalid
-from .operands import call, pairwise, strict, tensor_of
-from .primitives import TABLE
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..operands import call, pairwise, strict, tensor_of
+from ..primitives import TABLE
+from ..slices import IndexedSlices
+from ..tensor import apply, wrap
+from ..updates import deprecated
 from .reductions import reduce_sum
-from .slices import IndexedSlices
-from .tensor import apply, wrap
-from .updates import deprecated
 
 
 def _slices_or_tensor(t: Any) -> Any:

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import dtypes
-from .evidence import decided
-from .invalid import invalid
-from .operands import call, generated, named, static, strict, tensor_of, together
-from .primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
-from .tensor import apply, wrap
+from .. import dtypes
+from ..evidence import decided
+from ..invalid import invalid
+from ..operands import call, generated, named, static, strict, tensor_of, together
+from ..primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
+from ..tensor import apply, wrap
 
 
 class TopKV2(NamedTuple):
@@ -33,7 +33,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     >>> print(values.numpy(), indices.numpy())
     [5. 3.] [1 2]
     """
-    from .opdefs import accept, accept_attr
+    from ..opdefs import accept, accept_attr
 
     x, count = tensor_of(input), tensor_of(k, None)
     accept("TopKV2", x.dtype, count.dtype)
@@ -149,7 +149,7 @@ def searchsorted(
     >>> print(tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 6.0]).numpy())
     [0 1 3]
     """
-    from .opdefs import accept, accept_attr
+    from ..opdefs import accept, accept_attr
 
     if side not in ("left", "right"):
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
@@ -374,7 +374,7 @@ def histogram_fixed_width(
     >>> print(tf.histogram_fixed_width([0.0, 1.0, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy())
     [1 1 1 0 1]
     """
-    from .opdefs import accept_attr
+    from ..opdefs import accept_attr
 
     dtype = dtypes.as_dtype(dtype)
     accept_attr("HistogramFixedWidth", "dtype", dtype)

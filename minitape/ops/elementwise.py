@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import convert_to_tensor
-from .operands import generated, hinted, is_tensor_like, named, pairwise, strict, tensor_of, together, unary
-from .operators import row_of, write
-from .primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
-from .tensor import EagerTensor, apply, binary
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..operands import generated, hinted, is_tensor_like, named, pairwise, strict, tensor_of, together, unary
+from ..operators import row_of, write
+from ..primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
+from ..tensor import EagerTensor, apply, binary
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
@@ -271,7 +271,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Any:
     """
     x, y = hinted(x, y)
     if x.dtype is dtypes.string and y.dtype is not dtypes.string:
-        from .operands import mismatch
+        from ..operands import mismatch
 
         raise mismatch("Add", 1, x.dtype, y.dtype)
     return binary(TABLE["add"], x, y)
@@ -400,7 +400,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     scalar = tensor_of(scalar, x.dtype)
     if scalar.shape.rank != 0:
         raise ValueError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
-    from .slices import IndexedSlices
+    from ..slices import IndexedSlices
 
     if isinstance(x, IndexedSlices):
         return IndexedSlices(pairwise(TABLE["multiply"], scalar, x.values), x.indices, x.dense_shape)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import dtypes
-from .convert import convert_to_tensor
-from .operands import strict, tensor_of
-from .primitives import TABLE, special  # noqa: F401 - special fills the table
-from .tensor import apply, binary
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..operands import strict, tensor_of
+from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..tensor import apply, binary
 
 
 @strict

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .convert import convert_to_tensor
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..errors import UnimplementedError
+from ..invalid import invalid
+from ..opdefs import accept
+from ..operands import axes_of, deferred, integers, static, strict, tensor_of
+from ..primitives import TABLE
+from ..primitives.choice import warn_discarded
+from ..record import state
+from ..shape import TensorShape, as_shape
+from ..slices import IndexedSlices
+from ..tensor import EagerTensor, apply, wrap
 from .elementwise import quick
-from .errors import UnimplementedError
-from .invalid import invalid, shown
-from .opdefs import accept
-from .operands import axes_of, deferred, integers, static, strict, tensor_of
-from .primitives import TABLE
-from .primitives.choice import warn_discarded
-from .record import state
-from .shape import TensorShape, as_shape
-from .slices import IndexedSlices
-from .tensor import EagerTensor, apply, wrap
+from .joining import shown
 
 newaxis = None
 
@@ -238,7 +239,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
         try:
             sizes = _reshape_sizes(count, sizes)
         except ValueError as error:  # of a graph
-            from .graphs.refusals import refused
+            from ..graphs.refusals import refused
 
             raise refused(error, "Reshape", [x], shape=sizes) from None
     return apply(TABLE["reshape"], (x,), {"shape": tuple(sizes)})
@@ -301,7 +302,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "tr
     else:
         places = integers(perm, "Transpose", "Tperm")
         if state.graph is not None and places.ndim == 1 and a.ndim != places.size:
-            from .graphs.refusals import enum, wrong_size
+            from ..graphs.refusals import enum, wrong_size
 
             raise wrong_size("Transpose", [a], a.ndim, places.size, f"T={enum(a.dtype)}, Tperm=DT_INT32",
                              ("transpose/perm", f"[{places.size}]"))  # fmt: skip
@@ -369,7 +370,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     axes = axes_of(axis)
     for a in axes or ():
         if state.graph is not None and not (-x.ndim <= a < x.ndim and x.shape[a] in (1, None)):
-            from .graphs.refusals import wrong_squeeze
+            from ..graphs.refusals import wrong_squeeze
 
             raise wrong_squeeze(x, a, list(axes or ()))
         if not -x.ndim <= a < x.ndim:
@@ -379,7 +380,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     if not axes and not x.shape.is_fully_defined():
         return wrap(x.array)  # never in eager mode; in a graph asking for the value puts the call off
     if any(x.shape[a] is None for a in axes or ()):  # only a run can say whether it is 1
-        from .graphs.effects import later
+        from ..graphs.effects import later
 
         left = [n for i, n in enumerate(x.shape) if i not in {a % x.ndim for a in axes or ()}]
         return later(lambda t: [squeeze(t, axes)], [x], [(TensorShape(left), x.dtype)], name="Squeeze")[0]
@@ -487,7 +488,7 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
             "EnsureShape",
         )
     if state.graph is not None and not x.shape.is_subtype_of(wanted):  # only a run can say
-        from .graphs.effects import later
+        from ..graphs.effects import later
 
         both = x.shape.merge_with(wanted)
         return later(lambda t: [ensure_shape(t, wanted)], [x], [(both, x.dtype)], name="EnsureShape")[0]

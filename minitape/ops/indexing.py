@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from . import dtypes
-from .evidence import left
-from .invalid import invalid
-from .opdefs import accept_attr
-from .operands import strict, tensor_of
-from .primitives import TABLE
-from .record import state
-from .shape import Dimension
-from .tensor import EagerTensor, Tensor, apply
+from .. import dtypes
+from ..evidence import left
+from ..invalid import invalid
+from ..opdefs import accept_attr
+from ..operands import strict, tensor_of
+from ..primitives import TABLE
+from ..record import state
+from ..shape import Dimension
+from ..tensor import EagerTensor, Tensor, apply
 
 _OP, _NAME = "StridedSlice", "strided_slice/"
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
@@ -43,7 +43,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
 
             return boolean_mask(tensor, key)
         if state.graph is not None and _symbolic(key):
-            from . import graph
+            from .. import graph
 
             return graph.getitem(tensor, key)
         spec = spec_of(tensor.shape, key)
@@ -79,7 +79,7 @@ def _plain(entry: Any, size: int) -> Any:
 
 def attach(out: Any, variable: Any, spec: tuple[Any, ...]) -> None:
     """Gives a slice of a variable its ``assign``."""
-    from .updates import attach as attach_assign
+    from ..updates import attach as attach_assign
 
     attach_assign(out, variable, spec)
 
