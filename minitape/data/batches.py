@@ -224,7 +224,7 @@ def words(seeds: tuple[int, int]) -> Iterator[int]:
 
 def seed_pair(seed: Any) -> tuple[int, int]:
     """The global seed and the operation's own, as TensorFlow completes them."""
-    from ..random.drawing import pair_of
+    from ..random.seeds import pair_of
 
     return pair_of(None if seed is None else int(seed))
 

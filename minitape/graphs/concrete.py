@@ -18,7 +18,7 @@ from ..evidence import born
 from ..invalid import invalid
 from ..plan import on_tape
 from ..primitives import Primitive
-from ..random.drawing import global_seed
+from ..random.seeds import global_seed
 from ..record import state
 from ..slices import IndexedSlices
 from ..tape import GradientTape

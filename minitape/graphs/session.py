@@ -13,7 +13,7 @@ from .. import nest
 from ..convert import convert_to_tensor, to_array
 from ..ends import UnconnectedGradients
 from ..invalid import unsupported
-from ..random.drawing import restart
+from ..random.seeds import restart
 from ..record import state
 from ..shape import TensorShape
 from ..slices import IndexedSlices

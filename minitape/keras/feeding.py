@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..random.drawing import permutation
+from ..random.seeds import permutation
 from ..tensor import Tensor, wrap
 
 

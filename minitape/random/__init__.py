@@ -6,12 +6,14 @@ from ..namespace import lazy as _lazy
 _GENERATOR = "Algorithm Generator create_rng_state get_global_generator set_global_generator"
 
 experimental = _Namespace("tf.random.experimental", {
-    "random.drawing": "stateless_fold_in stateless_shuffle stateless_split",
+    "random.stateless": "stateless_fold_in stateless_shuffle stateless_split",
     "random.generator": _GENERATOR,
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.random", {
-    "random.drawing": "categorical fold_in gamma normal poisson set_seed shuffle split stateless_categorical "
-                  "stateless_normal stateless_truncated_normal stateless_uniform truncated_normal uniform",
+    "random.seeds": "set_seed",
+    "random.stateful": "categorical gamma normal poisson shuffle truncated_normal uniform",
+    "random.stateless": "fold_in split stateless_categorical stateless_normal stateless_truncated_normal "
+                        "stateless_uniform",
     "random.generator": _GENERATOR,
 }, globals())  # fmt: skip

@@ -15,7 +15,7 @@ from ..operands import static, tensor_of
 from ..tensor import wrap
 from ..variable import Variable
 from . import philox
-from .drawing import _checked, _limits, _scaled, _shape, _stateless_range, draw
+from .arguments import check_numbers, draw, limits_of, scaled, sizes_of, spread
 
 
 class Algorithm(enum.Enum):
@@ -197,7 +197,7 @@ class Generator:
         return words[2], counter
 
     def _draw(self, sampler: Any, shape: Any, dtype: Any, *limits: Any) -> Any:
-        sizes = _shape(shape, "StatelessRandomNormalV2")
+        sizes = sizes_of(shape, "StatelessRandomNormalV2")
         count = math.prod(sizes)
 
         def run() -> list[Any]:
@@ -216,8 +216,8 @@ class Generator:
         [5.4384227 4.4656014]
         """
         dtype = dtypes.as_dtype(dtype)
-        _checked((mean, stddev), dtype)
-        return _scaled(self._draw(philox.normal, shape, dtype), mean, stddev)
+        check_numbers((mean, stddev), dtype)
+        return scaled(self._draw(philox.normal, shape, dtype), mean, stddev)
 
     def truncated_normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None
@@ -230,8 +230,8 @@ class Generator:
         True
         """
         dtype = dtypes.as_dtype(dtype)
-        _checked((mean, stddev), dtype)
-        return _scaled(self._draw(philox.truncated_normal, shape, dtype), mean, stddev)
+        check_numbers((mean, stddev), dtype)
+        return scaled(self._draw(philox.truncated_normal, shape, dtype), mean, stddev)
 
     def uniform(
         self, shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: Any = None
@@ -245,16 +245,16 @@ class Generator:
         dtype = dtypes.as_dtype(dtype)
         if not dtype.is_integer:
             numbers = self._draw(philox.uniform, shape, dtype)
-            return _stateless_range(numbers, minval, maxval)
+            return spread(numbers, minval, maxval)
         if (minval is None) != (maxval is None):
             raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
                              f"got minval={minval} and maxval={maxval}")  # fmt: skip
         if minval is None:
             return self._draw(philox.bits, shape, dtype)
         try:
-            limits = _limits(minval, maxval, dtype, "StatelessRandomUniformIntV2")
+            limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2")
         except errors.OpError:  # the kernel refuses them after the state has moved on
-            self.skip(math.prod(_shape(shape, "StatelessRandomUniformIntV2")))
+            self.skip(math.prod(sizes_of(shape, "StatelessRandomUniformIntV2")))
             raise
         return self._draw(philox.integers, shape, dtype, *limits)
 
@@ -274,7 +274,7 @@ class Generator:
         >>> tf.random.Generator.from_seed(1).binomial([3], counts=10.0, probs=0.5).shape
         TensorShape([3])
         """
-        dtype, sizes = dtypes.as_dtype(dtype), _shape(shape, "StatefulRandomBinomial")
+        dtype, sizes = dtypes.as_dtype(dtype), sizes_of(shape, "StatefulRandomBinomial")
         n, p = tensor_of(counts).array, tensor_of(probs).array
 
         def run() -> list[Any]:

@@ -45,7 +45,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
                "unsorted_segment_sum",
     "linalg.decompositions": "cholesky cross diag=tensor_diag diag_part=tensor_diag_part matrix_determinant=det "
                       "matrix_inverse=inv matrix_solve=solve matrix_transpose svd trace",
-    "random.drawing": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
+    "random.stateful": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
     "sparse.functions": "sparse_tensor_to_dense=to_dense",
     "strings.joining": "string_join=join",
 }, globals(), _SHARED)  # fmt: skip

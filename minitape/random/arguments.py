@@ -1,0 +1,91 @@
+"""What all random functions share: how they take shapes and limits, and how their numbers become a tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..convert import convert_to_tensor
+from ..evidence import decided
+from ..invalid import invalid
+from ..operands import integers, tensor_of
+from ..record import state
+from ..shape import TensorShape
+
+
+def sizes_of(shape: Any, op: str) -> Any:
+    """A shape argument as ints, after the kernel's checks; as a tensor where only a run of the graph knows it."""
+    if isinstance(shape, TensorShape):
+        shape = shape.as_list()
+    elif state.graph is not None and not hasattr(tensor_of(shape), "array"):
+        return tensor_of(shape)
+    sizes = integers(shape, op, "T")
+    if sizes.ndim != 1:
+        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {list(sizes.shape)}", op)
+    for n in sizes.tolist():
+        if n < 0:
+            raise invalid(f"Dimension {n} must be >= 0", op)
+    return tuple(sizes.tolist())
+
+
+def limits_of(minval: Any, maxval: Any, dtype: Any, op: str) -> tuple[int, int]:
+    """The range of integer numbers, after the kernel's checks."""
+    low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
+    for name, limit in (("minval", low), ("maxval", high)):
+        if limit.ndim:
+            raise invalid(f"{name} must be 0-D, got shape {limit.shape.as_list()}", op)
+    if not low.array < high.array:
+        raise invalid(f"Need minval < maxval, got {low.array} >= {high.array}", op)
+    return int(low.array), int(high.array)
+
+
+def count_of(x: Any, count: Any, op: str) -> int:
+    """How many class numbers each row of the logits ``x`` is to get, after the kernel's checks."""
+    if x.ndim != 2:
+        raise invalid(f"logits should be a matrix, got shape {x.shape.as_list()}", op)
+    samples = tensor_of(count)
+    if samples.ndim:
+        raise invalid(f"num_samples should be a scalar, got shape {samples.shape.as_list()}", op)
+    if samples.array < 0:
+        raise invalid(f"num_samples should be non-negative, got {samples.array}", op)
+    return int(samples.array)
+
+
+def scaled(numbers: Any, mean: Any, stddev: Any) -> Any:
+    """Standard normal numbers times ``stddev`` plus ``mean``."""
+    if type(mean) is float and type(stddev) is float and mean == 0 and stddev == 1:
+        return numbers
+    return numbers * convert_to_tensor(stddev, numbers.dtype) + convert_to_tensor(mean, numbers.dtype)
+
+
+def check_numbers(values: Any, dtype: Any) -> None:
+    """Raises what TensorFlow raises for parameters that are no numbers of this dtype."""
+    for v in values:
+        convert_to_tensor(v, dtype)
+
+
+def spread(numbers: Any, minval: Any, maxval: Any) -> Any:
+    """Numbers of [0, 1) spread over [minval, maxval), up to 1 for no ``maxval``; left alone where that is [0, 1)."""
+    if maxval is None and type(minval) in (int, float) and minval == 0:
+        return numbers
+    low = convert_to_tensor(minval, numbers.dtype)
+    high = convert_to_tensor(1 if maxval is None else maxval, numbers.dtype)
+    return numbers * (high - low) + low
+
+
+# what TensorFlow's graphs call the numbers of a kernel
+_NAMES = {
+    "RandomStandardNormal": "random_normal", "RandomUniform": "random_uniform/RandomUniform",
+    "RandomUniformInt": "random_uniform", "TruncatedNormal": "truncated_normal", "RandomShuffle": "RandomShuffle",
+    "Multinomial": "categorical/Multinomial",
+}  # fmt: skip
+
+
+def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
+    """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
+    if state.graph is not None:
+        from ..graphs.effects import later
+
+        name = _NAMES.get(getattr(run, "op", ""))
+        return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True, name=name)[0]
+    return decided(run(*tensors)[0], tensors, "random sampling")

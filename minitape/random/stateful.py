@@ -1,0 +1,220 @@
+"""``tf.random`` as functions whose numbers go on: with the global seed, and with operation seeds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..evidence import decided
+from ..opdefs import accept, accept_attr
+from ..operands import integers, strict, tensor_of
+from ..primitives import TABLE
+from ..shape import TensorShape
+from ..tensor import Tensor, apply
+from . import philox
+from .arguments import check_numbers, count_of, draw, limits_of, scaled, sizes_of, spread
+from .seeds import Draw, taking
+
+
+def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits: Any) -> Any:
+    def fill(start: Any, sizes: Any = shape) -> Any:
+        count = math.prod(map(int, sizes))
+        return sampler(*start(count * philox.SKIP), count, dtype.as_numpy_dtype, *limits).reshape(sizes)
+
+    made = Draw(fill, op, seed, dtype.name)
+    return draw(made, _known_sizes(shape), dtype, shape) if isinstance(shape, Tensor) else draw(made, shape, dtype)
+
+
+def _known_sizes(shape: Any) -> TensorShape:
+    """What a graph knows of a shape that is a tensor."""
+    if shape.op.type == "Shape":
+        return shape.op.inputs[0].shape  # type: ignore[no-any-return]
+    if shape.op.type == "Pack":
+        return TensorShape([int(n.array) if hasattr(n, "array") else None for n in shape.op.inputs])
+    rank = shape.shape[0] if shape.shape.rank else None
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+@strict
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Normal numbers of a float dtype. Differentiable in ``mean`` and ``stddev``, which broadcast to ``shape``.
+
+    Raises InvalidArgumentError for a shape that is none, TypeError for integer dtypes.
+
+    >>> import minitape as tf
+    >>> tf.random.set_seed(1)
+    >>> tf.random.normal([2, 3]).shape
+    TensorShape([2, 3])
+    """
+    dtype = dtypes.as_dtype(dtype)
+    check_numbers((mean, stddev), dtype)
+    with taking(seed):
+        accept_attr("RandomStandardNormal", "dtype", dtype)
+        sizes = sizes_of(shape, "RandomStandardNormal")
+    return scaled(_stateful("RandomStandardNormal", philox.normal, sizes, dtype, seed), mean, stddev)
+
+
+@strict
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Normal numbers, drawn again where they are more than two standard deviations off. Differentiable as ``normal``.
+
+    >>> import minitape as tf
+    >>> bool(tf.reduce_all(abs(tf.random.truncated_normal([100])) < 2))
+    True
+    """
+    dtype = dtypes.as_dtype(dtype)
+    check_numbers((mean, stddev), dtype)
+    with taking(seed):
+        accept_attr("TruncatedNormal", "dtype", dtype)
+        sizes = sizes_of(shape, "TruncatedNormal")
+    return scaled(_stateful("TruncatedNormal", philox.truncated_normal, sizes, dtype, seed), mean, stddev)
+
+
+@strict
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Numbers spread evenly over [minval, maxval): floats (up to 1 by default), int32 or int64.
+
+    Raises ValueError for other dtypes and for integers without ``maxval``, InvalidArgumentError for an empty range.
+
+    >>> import minitape as tf
+    >>> tf.random.set_seed(1)
+    >>> tf.random.uniform([3], maxval=2, dtype=tf.int32).dtype
+    tf.int32
+    """
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.name not in ("float16", "bfloat16", "float32", "float64", "int32", "int64"):
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are (tf.float16, tf.bfloat16, "
+                         "tf.float32, tf.float64, tf.int32, tf.int64).")  # fmt: skip
+    if dtype.is_integer:
+        if maxval is None:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        with taking(seed):
+            sizes = sizes_of(shape, "RandomUniformInt")
+            limits = limits_of(minval, maxval, dtype, "RandomUniformInt")
+        return _stateful("RandomUniformInt", philox.integers, sizes, dtype, seed, *limits)
+    with taking(seed):
+        sizes = sizes_of(shape, "RandomUniform")
+    numbers = _stateful("RandomUniform", philox.uniform, sizes, dtype, seed)
+    return spread(numbers, minval, maxval)
+
+
+@strict
+def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
+    """The slices along the first axis in a random order. No gradient passes.
+
+    The result has the shape and dtype of ``value``; a scalar comes back as it is.
+
+    >>> import minitape as tf
+    >>> sorted(tf.random.shuffle([3, 1, 2]).numpy().tolist())
+    [1, 2, 3]
+    """
+    x = tensor_of(value)
+    if x.ndim == 0:
+        return x
+
+    def fill(start: Any, values: Any) -> Any:
+        count = values.shape[0]
+        key, counter = start(-(-(count - 1) // 4))
+        return values[philox.permutation(key, counter, count)]
+
+    made = draw(Draw(fill, "RandomShuffle", seed, x.dtype.name), x.shape, x.dtype, x)
+    return decided(made, (x,), "RandomShuffle")
+
+
+@strict
+def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Any:
+    """For each row of log probabilities ``num_samples`` class numbers (int64); not differentiable.
+
+    Raises InvalidArgumentError unless ``logits`` is a matrix.
+
+    >>> import minitape as tf
+    >>> tf.random.categorical([[0.0, 1.0]], 5).shape
+    TensorShape([1, 5])
+    """
+    x, dtype = tensor_of(logits), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    accept("Multinomial", x.dtype)
+    count = count_of(x, num_samples, "Multinomial")
+
+    def fill(start: Any, values: Any) -> Any:
+        key, counter = start(len(values) * (-(-count // 4) * 8) * philox.SKIP)
+        return philox.categories(key, counter, values, count).astype(dtype.as_numpy_dtype)
+
+    made = draw(Draw(fill, "Multinomial", seed, x.dtype.name), [x.shape[0], count], dtype, x)
+    return decided(made, (x,), "Multinomial")
+
+
+def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed: Any, dtype: Any) -> Any:
+    """Samples of a distribution for each of the given parameters, each from its own part of the stream."""
+    count = math.prod(sizes)
+
+    def fill(start: Any, values: Any) -> Any:
+        flat = values.reshape(-1).tolist()
+        key, counter = start(count * len(flat) * philox.SKIP)
+        out = np.empty((count, len(flat)))
+        for j, rate in enumerate(flat):
+            for i in range(count):
+                out[i, j] = sampler(key, counter + (j * count + i) * philox.SKIP, rate)
+        return out.reshape(*sizes, *values.shape).astype(dtype.as_numpy_dtype)
+
+    made = draw(Draw(fill, op, seed, dtype.name), [*sizes, *rates.shape], dtype, rates)
+    return decided(made, (rates,), op)
+
+
+@strict
+def gamma(
+    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
+) -> Any:
+    """``shape`` numbers of the Gamma distribution for each ``alpha`` (and inverse scale ``beta``, default 1).
+
+    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta``; ``alpha`` passes no
+    gradient.
+
+    >>> import minitape as tf
+    >>> tf.random.gamma([4], alpha=[1.0, 2.0]).shape
+    TensorShape([4, 2])
+    """
+    dtype = dtypes.as_dtype(dtype)
+    a, b = convert_to_tensor(alpha, dtype), convert_to_tensor(1.0 if beta is None else beta, dtype)
+    sizes = integers(shape, "RandomGamma", "S").reshape(-1).tolist()
+    wide = a + TABLE["zeros_like"](b)
+    numbers = _one_by_one("RandomGamma", philox.gamma, tuple(sizes), wide, seed, dtype)
+    least = convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
+    return apply(TABLE["maximum"], (least, numbers / b), {})
+
+
+@strict
+def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Any:
+    """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``. No gradient.
+
+    >>> import minitape as tf
+    >>> tf.random.poisson([4], lam=[1.0, 2.0]).shape
+    TensorShape([4, 2])
+    """
+    rates = tensor_of(lam)
+    sizes = integers(shape, "RandomPoissonV2", "S").reshape(-1).tolist()
+    return _one_by_one("RandomPoissonV2", philox.poisson, tuple(sizes), rates, seed, dtypes.as_dtype(dtype))

@@ -1,0 +1,174 @@
+"""``tf.random.stateless_*``: numbers that depend on the seed they are given, two integers, and on nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..evidence import decided
+from ..invalid import invalid
+from ..opdefs import accept_attr
+from ..operands import static, strict, tensor_of
+from ..tensor import wrap
+from . import philox
+from .arguments import count_of, limits_of, scaled, sizes_of, spread
+
+
+def _start(seed: Any) -> tuple[int, int]:
+    """Key and counter for a seed of two integers."""
+    numbers = tensor_of(seed)
+    accept_attr("StatelessRandomGetKeyCounter", "Tseed", numbers.dtype)
+    if numbers.shape.as_list() != [2]:
+        raise invalid(
+            f"seed must have shape [2], not [{','.join(map(str, numbers.shape))}]", "StatelessRandomGetKeyCounter"
+        )
+    first, second = (int(n) for n in numbers.array)
+    return philox.scrambled((first, second))
+
+
+def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str, *limits: Any) -> Any:
+    start, sizes = _start(seed), sizes_of(shape, op)
+    numbers = sampler(*start, math.prod(sizes), dtype.as_numpy_dtype, *limits)
+    return wrap(numbers.reshape(sizes))
+
+
+def _check_alg(alg: str) -> None:
+    if alg not in ("auto_select", "philox"):
+        raise ValueError(f"Argument `alg` got unsupported value {alg}. minitape has 'philox', which is also what "
+                         "'auto_select' means on CPUs.")  # fmt: skip
+
+
+@strict
+def stateless_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:  # fmt: skip
+    """Normal numbers that depend on ``seed`` (two integers) alone. Differentiable in ``mean`` and ``stddev``.
+
+    Raises InvalidArgumentError unless ``seed`` has shape [2].
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_normal([2], seed=[1, 2]).numpy())
+    [0.5441101  0.20738031]
+    """
+    _check_alg(alg)
+    dtype = dtypes.as_dtype(dtype)
+    return scaled(_stateless(philox.normal, shape, seed, dtype, "StatelessRandomNormalV2"), mean, stddev)
+
+
+@strict
+def stateless_truncated_normal(
+    shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:  # fmt: skip
+    """Normal numbers within two standard deviations that depend on ``seed`` alone. Differentiable as ``normal``.
+
+    ``dtype`` is a float (else TypeError). InvalidArgumentError for a seed that is not two integers.
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_truncated_normal([2], seed=[1, 2]).numpy())
+    [0.5441101  0.20738031]
+    """
+    _check_alg(alg)
+    dtype = dtypes.as_dtype(dtype)
+    if dtype.is_integer:
+        raise TypeError(f"Cannot convert {mean} to EagerTensor of dtype {dtype.name}")
+    return scaled(_stateless(philox.truncated_normal, shape, seed, dtype, "StatelessTruncatedNormalV2"), mean, stddev)
+
+
+@strict
+def stateless_uniform(
+    shape: Any, seed: Any, minval: Any = 0, maxval: Any = None, dtype: Any = dtypes.float32, name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:  # fmt: skip
+    """Numbers spread evenly over [minval, maxval) that depend on ``seed`` alone.
+
+    Integers without limits (both None) cover their whole range; with one of them missing: ValueError.
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_uniform([2], seed=[1, 2]).numpy())
+    [0.8440604  0.19204533]
+    """
+    _check_alg(alg)
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_integer:
+        numbers = _stateless(philox.uniform, shape, seed, dtype, "StatelessRandomUniformV2")
+        return spread(numbers, minval, maxval)
+    if (minval is None) != (maxval is None):
+        raise ValueError(f"For integer `dtype` argument {dtype}, argument `minval` and `maxval` must be both None or "
+                         f"not None. Got `minval`={minval} and `maxval`={maxval}.")  # fmt: skip
+    if minval is None:
+        return _stateless(philox.bits, shape, seed, dtype, "StatelessRandomUniformFullIntV2")
+    limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2")
+    return _stateless(philox.integers, shape, seed, dtype, "StatelessRandomUniformIntV2", *limits)
+
+
+@strict
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+) -> Any:
+    """For each row of log probabilities ``num_samples`` class numbers that depend on ``seed`` alone.
+
+    ``logits`` is a matrix (else InvalidArgumentError); the result has a row for each of its rows and is int64 unless
+    ``dtype`` says otherwise. Not differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_categorical([[0.0, 1.0, 2.0]], 4, seed=[1, 2]).numpy())
+    [[2 2 1 2]]
+    """
+    x = tensor_of(logits)
+    count = count_of(x, num_samples, "StatelessMultinomial")
+    made = philox.categories(*_start(seed), x.array, count).astype(dtypes.as_dtype(dtype).as_numpy_dtype)
+    return decided(wrap(made), (x,), "StatelessMultinomial")
+
+
+@strict
+def stateless_shuffle(value: Any, seed: Any, alg: str = "auto_select", name: str | None = None) -> Any:
+    """The slices along the first axis in an order that depends on ``seed`` alone. No gradient passes.
+
+    The result has the shape and dtype of ``value``; a scalar comes back as it is.
+
+    >>> import minitape as tf
+    >>> print(tf.random.experimental.stateless_shuffle([0, 1, 2, 3, 4, 5, 6, 7], seed=[1, 2]).numpy())
+    [4 2 1 7 3 6 0 5]
+    """
+    _check_alg(alg)
+    x = tensor_of(value)
+    if x.ndim == 0:
+        return x
+    return decided(wrap(x.array[philox.permutation(*_start(seed), x.array.shape[0])]), (x,), "RandomIndexShuffle")
+
+
+@strict
+def split(seed: Any, num: int = 2, alg: str = "auto_select") -> Any:
+    """``num`` new seeds made of one, as a matrix with one seed in each row.
+
+    ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.
+
+    >>> import minitape as tf
+    >>> tf.random.split([1, 2], 3).shape
+    TensorShape([3, 2])
+    """
+    seed = tensor_of(seed)
+    return stateless_uniform([int(static(num)), 2], seed, None, None, seed.dtype, alg=alg)
+
+
+@strict
+def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
+    """A new seed made of a seed and an integer.
+
+    ``seed`` is two integers (else InvalidArgumentError), and the result has their dtype.
+
+    >>> import minitape as tf
+    >>> print(tf.random.fold_in([1, 2], 5).numpy())
+    [1105988140          5]
+    """
+    data = tensor_of(data)
+    first = stateless_uniform([], seed, None, None, data.dtype, alg=alg)
+    return wrap(np.array([first.array, data.array], data.dtype.as_numpy_dtype))
+
+
+stateless_split, stateless_fold_in = split, fold_in
