@@ -8,44 +8,37 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError, OutOfRangeError
+from ..errors import InvalidArgumentError
 from ..invalid import invalid
 from ..record import state
 from ..tensor import wrap
-from .batches import (
+from .batches import groups, padded, ragged_rows, row, rows_of, stacked
+from .elements import (
     apart,
     call,
-    drawn,
-    groups,
+    check_shape,
     handed,
     leaves,
     map_leaves,
-    padded,
-    ragged_rows,
-    row,
-    rows_of,
-    seed_pair,
+    signature,
     source,
     spec_of,
-    stacked,
     tensor_spec,
     typed,
     with_rows,
-    words,
 )
+from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
+from .shuffling import drawn, seed_pair, words
 
-AUTOTUNE = -1
-INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
 
-
-class Dataset:
+class Dataset(Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -55,12 +48,6 @@ class Dataset:
     >>> [batch.numpy().tolist() for batch in ds]
     [[10, 20], [30]]
     """
-
-    def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
-        self._start, self._length, self._kind, self._spec = start, length, kind, spec
-        self._source: Dataset | None = None  # what this one is made of
-        self._rounds: Iterator[int] | None = None  # random numbers, two for each iteration
-        self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
     # -- sources ------------------------------------------------------------------------------------------------------
 
@@ -105,7 +92,7 @@ class Dataset:
         none; InvalidArgumentError for an element of another shape.
         """
         if output_signature is None:
-            output_signature = _signature(output_types, output_shapes)
+            output_signature = signature(output_types, output_shapes)
         elif output_types is not None or output_shapes is not None:
             word = "types" if output_types is not None else "shapes"
             raise TypeError(
@@ -117,7 +104,7 @@ class Dataset:
             for item in generator(*[convert_to_tensor(a).numpy() for a in args]):
                 element = typed(item, kinds)
                 for part, spec in zip(leaves(element), nest.flatten(output_signature), strict=True):
-                    _check_shape(part, spec)
+                    check_shape(part, spec)
                 yield element
 
         return Dataset(start, UNKNOWN_CARDINALITY, "_FlatMapDataset", output_signature)
@@ -325,11 +312,15 @@ class Dataset:
         """
         count, first = int(num_shards), int(index)
         if count < 1:
-            raise invalid(f"Number of shards must be greater than zero (currently num_shards = {count}).", "ShardDataset")
+            raise invalid(
+                f"Number of shards must be greater than zero (currently num_shards = {count}).", "ShardDataset"
+            )
         if not 0 <= first < count:
             raise invalid(f"Index must be between 0 and {count - 1} (currently index = {first}).", "ShardDataset")
         length = self._length if self._length < 0 else max(0, -(-(self._length - first) // count))
-        return self._derived(lambda: itertools.islice(iter(self), first, None, count), length, "_ShardDataset", self._spec)
+        return self._derived(
+            lambda: itertools.islice(iter(self), first, None, count), length, "_ShardDataset", self._spec
+        )
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements before the first for which the function is false."""
@@ -424,143 +415,10 @@ class Dataset:
 
         return apart(lambda: functools.reduce(fold, self, first))
 
-    # -- looking ------------------------------------------------------------------------------------------------------
-
-    def _batches(self, size: int, drop_remainder: bool) -> int:
-        """How many batches of ``size`` there are; an infinite or unknown length stays what it is."""
-        if self._length < 0:
-            return self._length
-        return self._length // size if drop_remainder else -(-self._length // size)
-
-    def _has_ragged_rows(self) -> bool:
-        """True when an element is known to be a row of a ragged tensor."""
-        return (
-            self._spec is not None
-            and not callable(self._spec)
-            and any(hasattr(s, "ragged_rank") for s in leaves(self._spec))
-        )
-
     def _derived(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> Dataset:
         made = Dataset(start, length, kind, spec)
         made._source = self
         return made
-
-    def pass_over(self) -> None:
-        """Takes the random numbers of one iteration and iterates not."""
-        if self._rounds is not None:
-            next(self._rounds), next(self._rounds)
-        if self._source is not None:
-            self._source.pass_over()
-
-    def __iter__(self) -> DatasetIterator:
-        return DatasetIterator(self)
-
-    def as_numpy_iterator(self) -> Iterator[Any]:
-        """The elements as NumPy arrays."""
-        return (map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
-
-    def cardinality(self, name: str | None = None) -> Any:
-        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
-        return wrap(np.int64(self._length))
-
-    def __len__(self) -> int:
-        if self._length == INFINITE_CARDINALITY:
-            raise TypeError("The dataset is infinite.")
-        if self._length == UNKNOWN_CARDINALITY:
-            raise TypeError("The dataset length is unknown.")
-        return self._length
-
-    def __bool__(self) -> bool:
-        return True
-
-    def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; InvalidArgumentError when there are none or several."""
-        found = list(itertools.islice(iter(self), 2))
-        if len(found) != 1:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Dataset {'was empty' if not found else 'had more than one element'}. "
-                "[Op:DatasetToSingleElement] name: ",
-            )
-        return found[0]
-
-    @property
-    def element_spec(self) -> Any:
-        """The types of an element."""
-        if self._spec is None:
-            first = next(iter(self), None)
-            self._spec = map_leaves(spec_of, first) if first is not None else None
-        elif callable(self._spec):
-            self._spec = self._spec()
-        return self._spec
-
-    def __repr__(self) -> str:
-        return f"<{self._kind} element_spec={self.element_spec}>"
-
-    __str__ = __repr__
-
-
-def _signature(types: Any, shapes: Any) -> Any:
-    """The specs that the older arguments of ``from_generator`` describe."""
-    if types is None:
-        raise TypeError(
-            "To specify the output signature you need to provide either the `output_signature` argument or the "
-            "`output_types` argument."
-        )
-    if isinstance(types, (tuple, list)):
-        inner = [None] * len(types) if shapes is None else shapes
-        return tuple(_signature(t, s) for t, s in zip(types, inner, strict=True))
-    if isinstance(types, Mapping):
-        return {key: _signature(kind, None if shapes is None else shapes[key]) for key, kind in types.items()}
-    return tensor_spec(shapes, types)
-
-
-def _check_shape(part: Any, spec: Any) -> None:
-    if not spec.shape.is_compatible_with(part.shape):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"TypeError: `generator` yielded an element of shape {part.shape} where an element of shape {spec.shape} was "
-            "expected.",
-        )
-
-
-class DatasetIterator:
-    """One walk over a dataset, as ``iter(dataset)`` makes it.
-
-    ``next`` ends with StopIteration, ``get_next`` with OutOfRangeError.
-
-    >>> import minitape as tf
-    >>> iterator = iter(tf.data.Dataset.range(2))
-    >>> next(iterator).numpy(), iterator.get_next().numpy(), isinstance(iterator, tf.data.Iterator)
-    (np.int64(0), np.int64(1), True)
-    """
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset, self._elements = dataset, dataset._start()
-
-    def __iter__(self) -> DatasetIterator:
-        return self
-
-    def __next__(self) -> Any:
-        return apart(self._elements.__next__)
-
-    def get_next(self) -> Any:
-        """The next element; OutOfRangeError after the last one."""
-        if state.graph is not None:
-            from ..graphs.streams import next_element
-
-            return next_element(self)
-        try:
-            return next(self)
-        except StopIteration:
-            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext] name: ") from None
-
-    @property
-    def element_spec(self) -> Any:
-        """The types of an element."""
-        return self._dataset.element_spec
 
 
 def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:

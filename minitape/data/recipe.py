@@ -1,0 +1,133 @@
+"""What is known of a dataset - how its elements are made, how many there are, of which types - and walks over it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidArgumentError, OutOfRangeError
+from ..record import state
+from ..tensor import wrap
+from .elements import apart, leaves, map_leaves, spec_of
+
+AUTOTUNE = -1
+INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
+
+
+class Recipe:
+    """How to make elements, one after the other, each time anew: ``start()`` gives an iterator over them."""
+
+    def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
+        self._start, self._length, self._kind, self._spec = start, length, kind, spec
+        self._source: Recipe | None = None  # what this one is made of
+        self._rounds: Iterator[int] | None = None  # random numbers, two for each iteration
+        self._in_graph = state.graph is not None  # its parts may be tensors of the graph
+
+    def _batches(self, size: int, drop_remainder: bool) -> int:
+        """How many batches of ``size`` there are; an infinite or unknown length stays what it is."""
+        if self._length < 0:
+            return self._length
+        return self._length // size if drop_remainder else -(-self._length // size)
+
+    def _has_ragged_rows(self) -> bool:
+        """True when an element is known to be a row of a ragged tensor."""
+        return (
+            self._spec is not None
+            and not callable(self._spec)
+            and any(hasattr(s, "ragged_rank") for s in leaves(self._spec))
+        )
+
+    def pass_over(self) -> None:
+        """Takes the random numbers of one iteration and iterates not."""
+        if self._rounds is not None:
+            next(self._rounds), next(self._rounds)
+        if self._source is not None:
+            self._source.pass_over()
+
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
+
+    def as_numpy_iterator(self) -> Iterator[Any]:
+        """The elements as NumPy arrays."""
+        return (map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
+
+    def cardinality(self, name: str | None = None) -> Any:
+        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
+        return wrap(np.int64(self._length))
+
+    def __len__(self) -> int:
+        if self._length == INFINITE_CARDINALITY:
+            raise TypeError("The dataset is infinite.")
+        if self._length == UNKNOWN_CARDINALITY:
+            raise TypeError("The dataset length is unknown.")
+        return self._length
+
+    def __bool__(self) -> bool:
+        return True
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element; InvalidArgumentError when there are none or several."""
+        found = list(itertools.islice(iter(self), 2))
+        if len(found) != 1:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Dataset {'was empty' if not found else 'had more than one element'}. "
+                "[Op:DatasetToSingleElement] name: ",
+            )
+        return found[0]
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        if self._spec is None:
+            first = next(iter(self), None)
+            self._spec = map_leaves(spec_of, first) if first is not None else None
+        elif callable(self._spec):
+            self._spec = self._spec()
+        return self._spec
+
+    def __repr__(self) -> str:
+        return f"<{self._kind} element_spec={self.element_spec}>"
+
+    __str__ = __repr__
+
+
+class DatasetIterator:
+    """One walk over a dataset, as ``iter(dataset)`` makes it.
+
+    ``next`` ends with StopIteration, ``get_next`` with OutOfRangeError.
+
+    >>> import minitape as tf
+    >>> iterator = iter(tf.data.Dataset.range(2))
+    >>> next(iterator).numpy(), iterator.get_next().numpy(), isinstance(iterator, tf.data.Iterator)
+    (np.int64(0), np.int64(1), True)
+    """
+
+    def __init__(self, dataset: Recipe) -> None:
+        self._dataset, self._elements = dataset, dataset._start()
+
+    def __iter__(self) -> DatasetIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return apart(self._elements.__next__)
+
+    def get_next(self) -> Any:
+        """The next element; OutOfRangeError after the last one."""
+        if state.graph is not None:
+            from ..graphs.streams import next_element
+
+            return next_element(self)
+        try:
+            return next(self)
+        except StopIteration:
+            raise OutOfRangeError(None, None, "End of sequence [Op:IteratorGetNext] name: ") from None
+
+    @property
+    def element_spec(self) -> Any:
+        """The types of an element."""
+        return self._dataset.element_spec

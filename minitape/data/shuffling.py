@@ -1,0 +1,47 @@
+"""Elements drawn from a buffer at random, in the order of TensorFlow."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from ..random import philox
+from ..random.seeds import pair_of
+
+
+def drawn(source: Iterator[Any], size: int, words: Iterator[int]) -> Iterator[Any]:
+    """Elements drawn from a buffer that is filled up before each draw, in the order of TensorFlow."""
+    buffer: dict[int, Any] = {}
+    start = end = 0
+    open_end = True
+    while True:
+        while open_end and end - start < size:
+            following = next(source, _END)
+            if following is _END:
+                open_end = False
+            else:
+                buffer[end] = following
+                end += 1
+        if start == end:
+            return
+        i = start + next(words) % (end - start)
+        chosen = buffer[i]
+        buffer[i] = buffer[start]
+        del buffer[start]
+        start += 1
+        yield chosen
+
+
+_END = object()
+
+
+def words(seeds: tuple[int, int]) -> Iterator[int]:
+    """The random 32 bits of two seeds, one after the other."""
+    for first in itertools.count(step=16):
+        yield from philox.blocks(seeds[0], (seeds[1] << 64) + first, 16).reshape(-1).tolist()
+
+
+def seed_pair(seed: Any) -> tuple[int, int]:
+    """The global seed and the operation's own, as TensorFlow completes them."""
+    return pair_of(None if seed is None else int(seed))
