@@ -14,7 +14,8 @@ ROOT: dict[str, str] = {
     "ends": "UnconnectedGradients",
     "slices": "IndexedSlices",
     "module": "Module",
-    "ragged.tensor": "RaggedTensor RaggedTensorSpec",
+    "ragged.tensor": "RaggedTensor",
+    "ragged.spec": "RaggedTensorSpec",
     "sparse.tensor": "SparseTensor SparseTensorSpec",
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "

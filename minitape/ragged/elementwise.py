@@ -12,6 +12,11 @@ from ..invalid import invalid
 from ..primitives import TABLE
 from . import checks
 
+_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
+    "pow": "pow", "and": "logical_and", "or": "logical_or", "xor": "logical_xor",
+}  # fmt: skip
+
 
 def function(name: str) -> Any:
     """The function of ``tf`` (or ``tf.math``) as it is for plain tensors."""
@@ -126,3 +131,16 @@ def _deeper(v: Any, rank: int) -> Any:
         else:
             v = TABLE["reshape"](v, shape=(1, *v.shape))
     return v
+
+
+def install_operators(kind: Any) -> None:
+    """Gives the class of ragged tensors its operators: those of ``tf``, applied to the values."""
+    for short, name in _OPERATORS.items():
+        setattr(kind, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
+        setattr(kind, f"__r{short}__", lambda a, b, n=name: binary(n, b, a))
+    for short, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
+        setattr(kind, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
+    for short, name in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():
+        setattr(kind, f"__{short}__", lambda a, n=name: unary(n, a))
+    kind.__eq__ = lambda a, b: equals("equal", a, b)
+    kind.__ne__ = lambda a, b: equals("not_equal", a, b)

@@ -14,8 +14,8 @@ from ..tensor import wrap
 from . import checks, elementwise
 from .convert import coordinates
 from .rows import as_ragged, common, cut, take_rows, take_within
+from .spec import RaggedTensorSpec
 from .tensor import (
-    RaggedTensorSpec,
     all_splits,
     as_ragged_or_tensor,
     is_ragged,

@@ -14,10 +14,11 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..elements import dtype_of
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from . import checks
+from .elementwise import install_operators
+from .spec import RaggedTensorSpec
 
 
 class RaggedTensor:
@@ -419,66 +420,6 @@ class RaggedTensor:
         return RaggedTensorSpec.from_value(self)
 
 
-class RaggedTensorSpec:
-    """The type of ragged tensors: shape, dtype, and how many axes are ragged.
-
-    >>> import minitape as tf
-    >>> tf.RaggedTensorSpec([2, None], tf.int32)
-    RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
-    """
-
-    __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype")
-
-    def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
-    ) -> None:
-        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
-        self._row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
-        rank = self._shape.rank
-        if ragged_rank is None:
-            if rank is None:
-                raise ValueError("Must specify ragged_rank or a shape with a known rank.")
-            ragged_rank = rank - 1
-        elif not isinstance(ragged_rank, int):
-            raise TypeError(f"Argument `ragged_rank` must be an int. Received {ragged_rank}.")
-        if rank is not None and ragged_rank >= rank:
-            raise ValueError(f"Argument `ragged_rank` ({ragged_rank}) must be less than rank ({rank}).")
-        self._ragged_rank = ragged_rank
-
-    shape = property(lambda self: self._shape, doc="The sizes; None for ragged or unknown ones.")
-    dtype = property(lambda self: self._dtype, doc="The type of the values.")
-    ragged_rank = property(lambda self: self._ragged_rank, doc="How many axes are cut at splits.")
-    row_splits_dtype = property(lambda self: self._row_splits_dtype, doc="The type of the splits.")
-    value_type = property(lambda self: RaggedTensor, doc="The class of values of this type.")
-
-    @classmethod
-    def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """The type of a ragged tensor."""
-        return cls(value.shape, value.dtype, value.ragged_rank, dtype_of(value._splits))
-
-    def is_compatible_with(self, value: Any) -> bool:
-        """True when the ragged tensor (or type) is of this type."""
-        other = value if isinstance(value, RaggedTensorSpec) else RaggedTensorSpec.from_value(value)
-        return (
-            self._dtype == other._dtype
-            and self._ragged_rank == other._ragged_rank
-            and self._shape.is_compatible_with(other._shape)
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RaggedTensorSpec) and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __repr__(self) -> str:
-        return f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank}, {self._row_splits_dtype!r})"
-
-
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
@@ -572,31 +513,4 @@ def _shown(x: Any) -> str:
     return str(x)
 
 
-def _install_operators() -> None:
-    """Operators are those of ``tf``, applied to the values."""
-    names = {
-        "add": "add",
-        "sub": "subtract",
-        "mul": "multiply",
-        "truediv": "truediv",
-        "floordiv": "floordiv",
-        "mod": "mod",
-        "pow": "pow",
-        "and": "logical_and",
-        "or": "logical_or",
-        "xor": "logical_xor",
-    }
-    from .elementwise import binary, equals, unary
-
-    for short, name in names.items():
-        setattr(RaggedTensor, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
-        setattr(RaggedTensor, f"__r{short}__", lambda a, b, n=name: binary(n, b, a))
-    for short, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
-        setattr(RaggedTensor, f"__{short}__", lambda a, b, n=name: binary(n, a, b))
-    for short, name in {"neg": "negative", "abs": "abs", "invert": "logical_not"}.items():
-        setattr(RaggedTensor, f"__{short}__", lambda a, n=name: unary(n, a))
-    RaggedTensor.__eq__ = lambda a, b: equals("equal", a, b)  # type: ignore[method-assign,assignment]
-    RaggedTensor.__ne__ = lambda a, b: equals("not_equal", a, b)  # type: ignore[method-assign,assignment]
-
-
-_install_operators()
+install_operators(RaggedTensor)
