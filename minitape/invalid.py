@@ -1,7 +1,8 @@
-"""The errors of what was asked for something that it can not do."""
+"""The errors of what was asked for something that it can not do, and how they show shapes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .errors import InvalidArgumentError, OpError
@@ -19,6 +20,15 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 
+def shown(shape: Iterable[int | None]) -> str:
+    """A shape as TensorFlow's kernels print it.
+
+    >>> shown((2, 3, None))
+    '[2,3,?]'
+    """
+    return "[" + ",".join(["?" if n is None else str(n) for n in shape]) + "]"
+
+
 def unsupported(function: str, **given: Any) -> None:
     """NotImplementedError for the first argument that was given, that is, which is neither None nor False.
 
@@ -32,8 +42,3 @@ def unsupported(function: str, **given: Any) -> None:
     for argument, value in given.items():
         if value is not None and value is not False:
             raise NotImplementedError(f"minitape's {function} does not support `{argument}`.")
-
-
-def shown(shape: Any) -> str:
-    """A shape as TensorFlow's kernels print it: [2,3]."""
-    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"

@@ -11,10 +11,9 @@ import numpy as np
 from .convert import convert_to_tensor
 from .errors import OutOfRangeError
 from .frames import user_frame
-from .invalid import invalid
+from .invalid import invalid, shown
 from .operands import tensor_of
-from .ops.joining import shown
-from .ops.picking import check_places, outside
+from .ops.places import check_places, outside
 from .primitives import TABLE
 from .primitives.scatter import places
 from .record import state

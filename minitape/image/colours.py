@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..linalg.products import tensordot
 from ..operands import strict, tensor_of
 from ..ops.arrays import cast, expand_dims, identity, saturate_cast
@@ -162,7 +162,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     """
     given = tensor_of(images)
     if given.ndim < 3:
-        raise invalid(f"input must be at least 3-D, got shape[{','.join(map(str, given.shape))}]", "AdjustContrastv2")
+        raise invalid(f"input must be at least 3-D, got shape{shown(given.shape)}", "AdjustContrastv2")
     floats = _as_floats(given)
     factor = cast(tensor_of(contrast_factor), dtypes.float32)
     wide = floats if floats.dtype == dtypes.float32 else cast(floats, dtypes.float32)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..operands import call, generated, strict, tensor_of, together
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
@@ -413,12 +413,10 @@ def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     sizes, half = list(x.shape), x.ndim // 2
     if x.ndim % 2 or x.ndim == 0:
         raise invalid("The rank of the tensor should be                                          even and positive, "
-                      f"got shape [{','.join(map(str, sizes))}]", "DiagPart")  # fmt: skip
+                      f"got shape {shown(sizes)}", "DiagPart")  # fmt: skip
     for i in range(half):
         if sizes[i] != sizes[i + half]:
-            raise invalid(
-                f"Invalid shape [{','.join(map(str, sizes))}]: dimensions {i} and {i + half} do not match.", "DiagPart"
-            )
+            raise invalid(f"Invalid shape {shown(sizes)}: dimensions {i} and {i + half} do not match.", "DiagPart")
     n = int(np.prod(sizes[:half]))
     return call("reshape", diag_part(call("reshape", x, shape=(n, n))), shape=tuple(sizes[:half]))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
 from ..operators import fit_matrices
@@ -93,7 +93,7 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
     if state.graph is not None:
         _check_ranks(op, [a, b], turn_a, turn_b)
     if op == "MatMul" and len(x) != len(y):
-        raise invalid(f"In[0] and In[1] has different ndims: {_sizes(x)} vs. {_sizes(y)}", op)
+        raise invalid(f"In[0] and In[1] has different ndims: {shown(x)} vs. {shown(y)}", op)
     if op == "MatMul" and len(x) != 2:
         raise invalid(f"In[0] and In[1] ndims must be == 2: {len(x)}", op)
     for i, shape in enumerate((x, y)):
@@ -101,10 +101,10 @@ def check_product(op: str, a: Any, b: Any, turn_a: bool, turn_b: bool) -> None:
             raise invalid(f"In[{i}] ndims must be >= 2: {len(shape)}", op)
     inner = (x[-2] if turn_a else x[-1], y[-1] if turn_b else y[-2])
     if state.graph is None and inner[0] != inner[1]:  # a graph finds it when it infers the shape
-        raise invalid(f"Matrix size-incompatible: In[0]: {_sizes(x)}, In[1]: {_sizes(y)}", op)
+        raise invalid(f"Matrix size-incompatible: In[0]: {shown(x)}, In[1]: {shown(y)}", op)
     for m, n in zip(reversed(x[:-2]), reversed(y[:-2]), strict=False):
         if None not in (m, n) and m != n and 1 not in (m, n):
-            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {_sizes(x)} vs. {_sizes(y)}", op)
+            raise invalid(f"In[0] and In[1] must have compatible batch dimensions: {shown(x)} vs. {shown(y)}", op)
 
 
 def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> None:
@@ -119,10 +119,6 @@ def _check_ranks(op: str, tensors: list[Any], turn_a: bool, turn_b: bool) -> Non
     for t in tensors:
         if t.ndim < 2:
             raise wrong_rank(op, tensors, "ab", 2, t.ndim, f"T={enum(t.dtype)}, {more}", op != "MatMul")
-
-
-def _sizes(shape: Any) -> str:
-    return f"[{','.join(map(str, shape))}]"
 
 
 @strict

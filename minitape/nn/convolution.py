@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidArgumentError, UnimplementedError
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept_text
 from ..operands import call, static, strict, tensor_of, together
 from ..primitives import convolution as _primitives  # noqa: F401 - it fills the table
@@ -44,10 +44,6 @@ def pads_of(
         total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
         pads.append((total // 2, total - total // 2))
     return tuple(pads)  # type: ignore[return-value]
-
-
-def _shown(x: Any) -> str:
-    return f"[{','.join(map(str, x.shape))}]"
 
 
 def check_texts(op: str, padding: Any, data_format: str) -> None:
@@ -119,9 +115,9 @@ def conv2d(
     _same_dtype(x, k, "Conv2D")
     x, batch = _batched(x, 4)
     if x.ndim != 4:
-        raise invalid(f"convolution input must be 4-dimensional: {_shown(x)}", "Conv2D")
+        raise invalid(f"convolution input must be 4-dimensional: {shown(x.shape)}", "Conv2D")
     if k.ndim != 4:
-        raise invalid(f"convolution filter must be 4-dimensional: {_shown(k)}", "Conv2D")
+        raise invalid(f"convolution filter must be 4-dimensional: {shown(k.shape)}", "Conv2D")
     attrs = _layout(x, k, steps, padding, holes, "Conv2D")
     out = _grouped(x, k, attrs)
     return call("reshape", out, shape=(*batch, *out.shape[1:])) if batch else out
@@ -236,7 +232,7 @@ def depthwise_conv2d(
     _same_dtype(x, k, op)
     if x.ndim != 4 or k.ndim != 4:
         name, wrong = ("input", x) if x.ndim != 4 else ("filter", k)
-        raise invalid(f"{name} must be 4-dimensional{_shown(wrong)}", op)
+        raise invalid(f"{name} must be 4-dimensional{shown(wrong.shape)}", op)
     if steps[1] != steps[2]:
         raise invalid("Current implementation only supports equal length strides in the row and column dimensions.", op)
     if x.shape[3] != k.shape[2]:

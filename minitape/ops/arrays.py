@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import axes_of, deferred, integers, static, strict, tensor_of
 from ..primitives import TABLE
@@ -20,7 +20,6 @@ from ..shape import TensorShape, as_shape
 from ..slices import IndexedSlices
 from ..tensor import EagerTensor, apply, wrap
 from .elementwise import quick
-from .joining import shown
 
 newaxis = None
 

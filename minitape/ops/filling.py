@@ -11,14 +11,13 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept, accept_attr
 from ..operands import integers, static, strict, tensor_of
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape, static_sizes
 from ..tensor import Tensor, apply, wrap
-from .joining import shown
 
 
 def fill_sizes(shape: Any) -> tuple[int, ...]:

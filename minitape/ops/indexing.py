@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..evidence import left
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import strict, tensor_of
 from ..primitives import TABLE
@@ -205,7 +205,7 @@ def slice_(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
     begins, counts = (_places(v, "Slice") for v in (begin, size))
     if begins.shape != (x.ndim,) or counts.shape != (x.ndim,):
         raise invalid(f"Expected begin and size arguments to be 1-D tensors of size {x.ndim}, but got shapes "
-                      f"{_shown(begins)} and {_shown(counts)} instead.", "Slice")  # fmt: skip
+                      f"{shown(np.shape(begins))} and {shown(np.shape(counts))} instead.", "Slice")  # fmt: skip
     spec = []
     for i, (n, b, c) in enumerate(zip(x.shape, begins.tolist(), counts.tolist(), strict=True)):
         if not 0 <= b <= n:
@@ -242,8 +242,8 @@ def strided_slice(
     begins, ends = _places(begin, _OP), _places(end, _OP)
     steps = np.ones_like(begins) if strides is None else _places(strides, _OP)
     if begins.ndim != 1 or not begins.shape == ends.shape == steps.shape:
-        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {_shown(begins)}, "
-                     f"{_shown(ends)}, and {_shown(steps)} instead.")  # fmt: skip
+        raise _error(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {shown(np.shape(begins))}, "
+                     f"{shown(np.shape(ends))}, and {shown(np.shape(steps))} instead.")  # fmt: skip
     entries = []
     for i, (b, e, s) in enumerate(zip(begins.tolist(), ends.tolist(), steps.tolist(), strict=True)):
         bit = 1 << i
@@ -269,7 +269,3 @@ def _places(value: Any, op: str) -> Any:
     tensor = tensor_of(value)
     accept_attr(op, "Index", tensor.dtype)
     return np.asarray(tensor.array)
-
-
-def _shown(array: Any) -> str:
-    return "[" + ",".join(map(str, np.shape(array))) + "]"

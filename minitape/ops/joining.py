@@ -8,17 +8,12 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..operands import deferred, integers, static, strict, tensor_of
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, apply
-
-
-def shown(shape: Any) -> str:
-    """A shape as TensorFlow's kernels print it: [2,3]."""
-    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:

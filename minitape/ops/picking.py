@@ -11,14 +11,14 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
 from ..evidence import born, decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept, accept_attr
 from ..operands import deferred, static, strict, tensor_of, together
 from ..primitives import TABLE
 from ..record import state
 from ..shape import TensorShape
 from ..tensor import Tensor, apply, wrap
-from .joining import shown
+from .places import check_places, outside
 
 
 @strict
@@ -71,16 +71,6 @@ def gather(
     )
 
 
-def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
-    """Raises InvalidArgumentError unless all of ``places`` are in [0, size)."""
-    wrong = np.flatnonzero((np.asarray(places) < 0) | (np.asarray(places) >= size))
-    if wrong.size:
-        at = np.unravel_index(wrong[0], np.shape(places))
-        raise invalid(f"indices[{','.join(str(int(i)) for i in at)}] = {int(np.asarray(places)[at])} is not in [0, "
-                      f"{size})"
-                      if np.ndim(places) else f"indices = {int(places)} is not in [0, {size})", op)  # fmt: skip
-
-
 @strict
 def gather_nd(
     params: Any, indices: Any, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
@@ -128,20 +118,6 @@ def _gather_nd_inside(x: Any, places: Any, sizes: tuple[int, ...], batch_dims: i
     found = apply(TABLE["gather_nd"], (x, kept), {"batch_dims": batch_dims} if batch_dims else {})
     mask = inside.reshape(inside.shape + (1,) * (found.ndim - inside.ndim))
     return apply(TABLE["select"], (wrap(mask), found, apply(TABLE["zeros_like"], (found,), {})), {})
-
-
-def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:
-    """The first place in ``places`` (..., depth) outside of ``sizes``: where it stands and what it is, as text."""
-    places = np.asarray(places)
-    if not places.shape[-1]:
-        return None
-    wrong = np.any((places < 0) | (places >= np.array(sizes)), axis=-1)
-    hits = np.flatnonzero(wrong)
-    if not hits.size:
-        return None
-    at = np.unravel_index(hits[0], wrong.shape)
-    text = "[" + ",".join(str(int(i)) for i in at) + "]" if at else ""
-    return text, "[" + ", ".join(str(int(i)) for i in places[at]) + "]"
 
 
 @strict

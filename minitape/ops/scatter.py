@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import deferred, static, strict, tensor_of, together
 from ..primitives import TABLE
 from ..record import state
 from ..tensor import apply
-from .joining import shown
-from .picking import outside
+from .places import outside
 
 
 @deferred

@@ -6,26 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..invalid import invalid, shown
 from . import TABLE, declare, sorting  # noqa: F401 - its primitives are in the rules
 from .formula import ARRAY
-
-
-def _refuse(message: str, op: str) -> Exception:
-    from ..invalid import invalid
-
-    return invalid(message, op)
-
-
-def _sizes(shape: Any) -> str:
-    return f"[{','.join(map(str, shape))}]"
-
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
 
 
 def _shifted(x: Any, axis: int, op: str) -> Any:
     if x.ndim < 1:
-        raise _refuse(f"logits must have >= 1 dimension, got {_sizes(x.shape)}", op)
+        raise invalid(f"logits must have >= 1 dimension, got {shown(x.shape)}", op)
     return x - np.max(x, axis=axis, keepdims=True) if x.size else x
 
 
@@ -74,8 +64,8 @@ def _cross_entropy(x: Any, y: Any) -> Any:
         shape = np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
         flat = [(int(np.prod(s[:-1])), s[-1]) for s in (x.shape, y.shape)]
-        raise _refuse(f"logits and labels must be broadcastable: logits_size={_sizes(flat[0])} "
-                      f"labels_size={_sizes(flat[1])}",
+        raise invalid(f"logits and labels must be broadcastable: logits_size={shown(flat[0])} "
+                      f"labels_size={shown(flat[1])}",
                       "SoftmaxCrossEntropyWithLogits") from None  # fmt: skip
     away = np.broadcast_to(_shifted(x, -1, "SoftmaxCrossEntropyWithLogits"), shape)
     rest = ARRAY["log"](np.sum(ARRAY["exp"](away), axis=-1, keepdims=True)) - away
@@ -101,7 +91,7 @@ def _sparse_cross_entropy(x: Any, labels: Any) -> Any:
     wrong = (labels < 0) | (labels >= x.shape[-1])
     if np.any(wrong):
         shown = " ".join(map(str, labels.reshape(-1)))
-        raise _refuse(f"Received a label value of {np.asarray(labels)[wrong].reshape(-1)[0]} which is outside the "
+        raise invalid(f"Received a label value of {np.asarray(labels)[wrong].reshape(-1)[0]} which is outside the "
                       f"valid range of "
                       f"[0, {x.shape[-1]}).  Label values: {shown}", op)  # fmt: skip
     away = _shifted(x, -1, op)
@@ -152,12 +142,12 @@ declare(
 def _bias_add(x: Any, b: Any, *, axis: int = -1) -> Any:
     op = "BiasAdd"
     if x.ndim < 2:
-        raise _refuse(f"Input tensor must be at least 2D: {_sizes(x.shape)}", op)
+        raise invalid(f"Input tensor must be at least 2D: {shown(x.shape)}", op)
     if b.ndim != 1:
-        raise _refuse(f"Biases must be 1D: {_sizes(b.shape)}", op)
+        raise invalid(f"Biases must be 1D: {shown(b.shape)}", op)
     if x.shape[axis] != b.shape[0]:
-        raise _refuse("Must provide as many biases as the last dimension of the input tensor: "
-                      f"{_sizes(b.shape)} vs. {_sizes(x.shape)}", op)  # fmt: skip
+        raise invalid("Must provide as many biases as the last dimension of the input tensor: "
+                      f"{shown(b.shape)} vs. {shown(x.shape)}", op)  # fmt: skip
     return x + b if axis == -1 else x + b.reshape(-1, *[1] * (x.ndim - axis - 1))
 
 

@@ -10,24 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from ..invalid import invalid, shown
 from . import TABLE, declare, diagonals, elimination, special
 from .linear import adjoint_of, swapped
 
 __all__ = ["adjoint_of", "diagonals", "special", "swapped"]  # the rules use the primitives of the two modules
 
 
-def _refuse(message: str, op: str) -> Exception:
-    from ..invalid import invalid
-
-    return invalid(message, op)
-
-
 def _matrix(x: Any, op: str, square: bool = True) -> Any:
     """Checks that x is a (batch of) matrices, square ones on demand."""
     if x.ndim < 2:
-        raise _refuse(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
+        raise invalid(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
     if square and x.shape[-1] != x.shape[-2]:
-        raise _refuse("Input matrix must be square.", op)
+        raise invalid("Input matrix must be square.", op)
     return x
 
 
@@ -65,7 +60,7 @@ def _inv(x: Any, *, adjoint: bool = False) -> Any:
     try:
         out = elimination.inverse(x) if elimination.is_small(x) else np.linalg.inv(x)
     except np.linalg.LinAlgError:
-        raise _refuse("Input is not invertible.", "MatrixInverse") from None
+        raise invalid("Input is not invertible.", "MatrixInverse") from None
     return np.conj(_swap(out)) if adjoint else out
 
 
@@ -116,14 +111,14 @@ declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z", 
 def _check_equations(a: Any, b: Any, op: str) -> None:
     for i, x in enumerate((a, b)):
         if x.ndim < 2:
-            raise _refuse(f"Input tensor {i} must have rank >= 2, got {x.ndim}" if a.ndim == b.ndim else
+            raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}" if a.ndim == b.ndim else
                           "All input tensors must have the same rank.", op)  # fmt: skip
     if a.ndim != b.ndim:
-        raise _refuse("All input tensors must have the same rank.", op)
+        raise invalid("All input tensors must have the same rank.", op)
     if a.shape[-1] != a.shape[-2]:
-        raise _refuse("First input (lhs) must be a square matrix.", op)
+        raise invalid("First input (lhs) must be a square matrix.", op)
     if a.shape[-2] != b.shape[-2]:
-        raise _refuse("Input matrix and rhs are incompatible.", op)
+        raise invalid("Input matrix and rhs are incompatible.", op)
 
 
 def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
@@ -133,7 +128,7 @@ def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
         same = a.shape[:-2] == b.shape[:-2]
         return elimination.solve(a, b) if same and elimination.is_small(a) else np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
-        raise _refuse("Input matrix is not invertible.", "MatrixSolve") from None
+        raise invalid("Input matrix is not invertible.", "MatrixSolve") from None
 
 
 def _solve_rule(g: Any, z: Any, a: Any, b: Any, *, adjoint: bool = False) -> Any:
@@ -146,12 +141,12 @@ def _triangular(a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) ->
     op = "MatrixTriangularSolve"
     for i, x in enumerate((a, b)):
         if x.ndim < 2:
-            raise _refuse(f"In[{i}] ndims must be >= 2: {x.ndim}", op)
+            raise invalid(f"In[{i}] ndims must be >= 2: {x.ndim}", op)
     if a.shape[-1] != a.shape[-2]:
-        raise _refuse(f"In[0] matrices in the last dimensions must be square ({a.shape[-1]} =/= {a.shape[-2]})", op)
+        raise invalid(f"In[0] matrices in the last dimensions must be square ({a.shape[-1]} =/= {a.shape[-2]})", op)
     if a.shape[-1] != b.shape[-2]:
-        shapes = [f"[{','.join(map(str, s.shape))}]" for s in (a, b)]
-        raise _refuse(f"In[0] mismatch In[1] shape: {a.shape[-1]} vs. {b.shape[-2]}: {shapes[0]} {shapes[1]} {lower:d} "
+        shapes = [shown(s.shape) for s in (a, b)]
+        raise invalid(f"In[0] mismatch In[1] shape: {a.shape[-1]} vs. {b.shape[-2]}: {shapes[0]} {shapes[1]} {lower:d} "
                       f"{adjoint:d}", op)  # fmt: skip
     a = np.tril(a) if lower else np.triu(a)
     if adjoint:
@@ -327,8 +322,8 @@ def _cross(x: Any, y: Any) -> Any:
     from ..errors import FailedPreconditionError
 
     if x.shape != y.shape:
-        shapes = [f"[{','.join(map(str, s.shape))}]" for s in (x, y)]
-        raise _refuse(f"Both inputs must be of same shape: {shapes[0]} vs. {shapes[1]}", "Cross")
+        shapes = [shown(s.shape) for s in (x, y)]
+        raise invalid(f"Both inputs must be of same shape: {shapes[0]} vs. {shapes[1]}", "Cross")
     if not x.ndim or x.shape[-1] != 3:
         raise FailedPreconditionError(
             None, None, "Cross-products are only defined for 3-element vectors. [Op:Cross] name: "

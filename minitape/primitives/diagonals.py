@@ -11,15 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..invalid import invalid, shown
 from . import TABLE, declare
 
 Band = tuple[int, int]
-
-
-def _refuse(message: str, op: str) -> Exception:
-    from ..invalid import invalid
-
-    return invalid(message, op)
 
 
 def _length(d: int, rows: int, columns: int) -> int:
@@ -43,14 +38,14 @@ def _places(k: Band, rows: int, columns: int, align: str) -> tuple[Any, Any, Any
 def _check_band(k: Band, rows: int, columns: int, op: str) -> None:
     for name, d in (("lower", k[0]), ("upper", k[1])):
         if not (-rows < d < columns) and d != 0:
-            raise _refuse(f"{name}_diag_index is out of bound: {d}. It must be between {-rows} and {columns}", op)
+            raise invalid(f"{name}_diag_index is out of bound: {d}. It must be between {-rows} and {columns}", op)
     if k[0] > k[1]:
-        raise _refuse(f"lower_diag_index must not be larger than upper_diag_index: {k[0]} > {k[1]}", op)
+        raise invalid(f"lower_diag_index must not be larger than upper_diag_index: {k[0]} > {k[1]}", op)
 
 
 def _diag_part(x: Any, *, k: Band, align: str, padding: Any) -> Any:
     if x.ndim < 2:
-        raise _refuse(f"input must be at least 2-dim, received shape: {list(x.shape)}", "MatrixDiagPartV3")
+        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", "MatrixDiagPartV3")
     rows, columns = x.shape[-2:]
     _check_band(k, rows, columns, "MatrixDiagPartV3")
     i, j, at, position = _places(k, rows, columns, align)
@@ -63,11 +58,11 @@ def _diag_part(x: Any, *, k: Band, align: str, padding: Any) -> Any:
 def _diag(x: Any, *, k: Band, rows: int, columns: int, align: str, padding: Any) -> Any:
     op = "MatrixDiagV3"
     if x.ndim < 1 or (k[0] != k[1] and x.ndim < 2):
-        raise _refuse(f"diagonal must be at least {1 if k[0] == k[1] else 2}-dim, received shape: {list(x.shape)}", op)
+        raise invalid(f"diagonal must be at least {1 if k[0] == k[1] else 2}-dim, received shape: {list(x.shape)}", op)
     rows, columns = _size(x.shape[-1], k, rows, columns)
     longest = max(_length(d, rows, columns) for d in range(k[0], k[1] + 1))
     if longest != x.shape[-1]:
-        raise _refuse(
+        raise invalid(
             "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal.", op
         )
     band = x[..., None, :] if k[0] == k[1] else x
@@ -88,17 +83,17 @@ def _size(longest: int, k: Band, rows: int, columns: int) -> tuple[int, int]:
 def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
     op = "MatrixSetDiagV3"
     if x.ndim < 2:
-        raise _refuse(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
+        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
     rows, columns = x.shape[-2:]
     _check_band(k, rows, columns, op)
     longest = max(_length(n, rows, columns) for n in range(k[0], k[1] + 1))
     expected = [*x.shape[:-2], *([] if k[0] == k[1] else [k[1] - k[0] + 1]), longest]
     if list(d.shape) != expected:
-        shown = [f"[{','.join(map(str, s))}]" for s in (x.shape, d.shape, expected)]
-        raise _refuse("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is "
+        shapes = [shown(s) for s in (x.shape, d.shape, expected)]
+        raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is "
                       "not equal to "
-                      f"the longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {shown[0]}\n"
-                      f"Diagonal shape: {shown[1]}\nExpected diagonal shape: {shown[2]}", op)  # fmt: skip
+                      f"the longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {shapes[0]}\n"
+                      f"Diagonal shape: {shapes[1]}\nExpected diagonal shape: {shapes[2]}", op)  # fmt: skip
     i, j, at, position = _places(k, rows, columns, align)
     out = np.array(x)
     out[..., i, j] = (d[..., None, :] if k[0] == k[1] else d)[..., at, position]
@@ -108,12 +103,12 @@ def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
 def _band_part(x: Any, *, lower: int, upper: int) -> Any:
     op = "MatrixBandPart"
     if x.ndim < 2:
-        raise _refuse(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
+        raise invalid(f"input must be at least 2-dim, received shape: {list(x.shape)}", op)
     rows, columns = x.shape[-2:]
     if lower > rows:
-        raise _refuse(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}", op)
+        raise invalid(f"num_lower must be negative or less or equal to number of rows ({rows}) got: {lower}", op)
     if upper > columns:
-        raise _refuse(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}", op)
+        raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}", op)
     away = np.arange(columns)[None, :] - np.arange(rows)[:, None]
     inside = (away >= -lower if lower >= 0 else True) & (away <= upper if upper >= 0 else True)
     return np.where(inside, x, np.zeros((), x.dtype))

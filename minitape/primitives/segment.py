@@ -10,43 +10,38 @@ from typing import Any
 
 import numpy as np
 
+from ..invalid import invalid, shown
 from . import TABLE, declare, special
 
 __all__ = ["special"]  # whose primitives the rules use
 
 
-def _refuse(message: str, op: str) -> Exception:
-    from ..invalid import invalid
-
-    return invalid(message, op)
-
-
 def _checked(x: Any, ids: Any, op: str) -> None:
     """Raises what TensorFlow raises for ids that do not fit ``segment_*``."""
     if ids.ndim != 1:
-        raise _refuse("segment_ids should be a vector.", op)
+        raise invalid("segment_ids should be a vector.", op)
     if x.ndim < 1:
-        raise _refuse("input must be at least rank 1", op)
+        raise invalid("input must be at least rank 1", op)
     if ids.size != x.shape[0]:
-        raise _refuse("segment_ids should be the same size as dimension 0 of input.", op)
+        raise invalid("segment_ids should be the same size as dimension 0 of input.", op)
     if ids.size and ids[0] < 0:
         count = int(ids[-1]) + 1
-        raise _refuse(
+        raise invalid(
             f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op
         )
     if np.any(np.diff(ids) < 0):
-        raise _refuse("segment ids are not increasing", op)
+        raise invalid("segment ids are not increasing", op)
 
 
 def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
     if count < 0:
-        raise _refuse(f"Input num_segments == {count} must not be negative.", op)
+        raise invalid(f"Input num_segments == {count} must not be negative.", op)
     if x.shape[: ids.ndim] != ids.shape:
-        shapes = [f"[{','.join(map(str, s))}]" for s in (x.shape, ids.shape)]
-        raise _refuse(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
+        shapes = [shown(s) for s in (x.shape, ids.shape)]
+        raise invalid(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
     if np.any(ids >= count):
         at = tuple(int(i[0]) for i in np.nonzero(ids >= count))
-        raise _refuse(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
+        raise invalid(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
 
 
 def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:

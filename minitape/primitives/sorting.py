@@ -7,13 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..invalid import invalid
 from . import TABLE, declare
-
-
-def _refuse(message: str) -> Exception:
-    from ..invalid import invalid
-
-    return invalid(message, "TopKV2")
 
 
 def _order(x: Any) -> Any:
@@ -48,11 +43,11 @@ def _order_with_nan(row: Any) -> Any:
 
 def _top_k(x: Any, *, k: int, sorted: bool = True, index_type: Any = None) -> Any:
     if x.ndim < 1:
-        raise _refuse("input must be >= 1-D, got shape []")
+        raise invalid("input must be >= 1-D, got shape []", "TopKV2")
     if k < 0:
-        raise _refuse(f"Need k >= 0, got {k}")
+        raise invalid(f"Need k >= 0, got {k}", "TopKV2")
     if x.shape[-1] < k:
-        raise _refuse(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}")
+        raise invalid(f"input must have at least k columns. Had {x.shape[-1]}, needed {k}", "TopKV2")
     positions = _order(x)[..., :k]
     if not sorted:
         positions = np.sort(positions, axis=-1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import dtypes
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import static, strict, tensor_of
 from ..tensor import wrap
@@ -22,9 +22,7 @@ def _start(seed: Any) -> tuple[int, int]:
     numbers = tensor_of(seed)
     accept_attr("StatelessRandomGetKeyCounter", "Tseed", numbers.dtype)
     if numbers.shape.as_list() != [2]:
-        raise invalid(
-            f"seed must have shape [2], not [{','.join(map(str, numbers.shape))}]", "StatelessRandomGetKeyCounter"
-        )
+        raise invalid(f"seed must have shape [2], not {shown(numbers.shape)}", "StatelessRandomGetKeyCounter")
     first, second = (int(n) for n in numbers.array)
     return philox.scrambled((first, second))
 

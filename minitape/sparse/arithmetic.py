@@ -8,7 +8,7 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..dtypes import int64
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..primitives import TABLE
 from ..tensor import Tensor, apply, wrap
@@ -105,7 +105,7 @@ def sparse_dense_matmul(
         raise invalid(
             f"Cannot multiply A and B because inner dimension does not match: {n if adjoint_a else k} vs. {inner}.  "
             f"Did you forget a transpose?  Dimensions of A: [{n}, {k}).  Dimensions of B: "
-            f"[{','.join(map(str, dense.shape))}]",
+            f"{shown(dense.shape)}",
             op,
         )
     for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
