@@ -30,9 +30,10 @@ ROOT: dict[str, str] = {
     "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "linalg.products": "einsum matmul norm tensordot",
-    "ops.arrays": "bitcast broadcast_dynamic_shape broadcast_static_shape broadcast_to cast ensure_shape expand_dims identity "
-              "identity_n newaxis rank reshape reverse reverse_sequence roll saturate_cast shape shape_n size squeeze "
-              "stop_gradient transpose",
+    "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
+                  "identity_n newaxis rank reshape reverse reverse_sequence roll shape shape_n size squeeze "
+                  "stop_gradient transpose",
+    "ops.casts": "bitcast cast saturate_cast",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
     "keras": "initializers losses metrics optimizers",
     "strings.spelling": "as_string",

@@ -452,7 +452,7 @@ def _pack(value: Any, dtype: DType | None) -> Any:
         tensor = convert_to_tensor(item)
         if dtype is None or tensor.dtype == dtype:
             return tensor
-        from .ops.arrays import cast
+        from .ops.casts import cast
 
         return cast(tensor, dtype)
 

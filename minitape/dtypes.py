@@ -239,7 +239,7 @@ def _of_numpy(value: _Any) -> DType | None:
     return _bfloat16() if key.name == "bfloat16" else _BY_NUMPY.get(key)
 
 _find, __dir__ = _lazy(
-    "tf.dtypes", {"ops.arrays": "cast saturate_cast", "ops.complexes": "complex", "dtypes": "bfloat16"}, globals()
+    "tf.dtypes", {"ops.casts": "cast saturate_cast", "ops.complexes": "complex", "dtypes": "bfloat16"}, globals()
 )
 
 

@@ -11,7 +11,8 @@ from .. import dtypes
 from ..invalid import invalid, shown
 from ..linalg.products import tensordot
 from ..operands import strict, tensor_of
-from ..ops.arrays import cast, expand_dims, identity, saturate_cast
+from ..ops.arrays import expand_dims, identity
+from ..ops.casts import cast, saturate_cast
 from ..ops.joining import tile
 from ..ops.reductions import reduce_mean, reduce_std, reduce_sum
 from ..primitives import TABLE, declare

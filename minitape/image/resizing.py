@@ -11,7 +11,8 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import call, static, strict, tensor_of
-from ..ops.arrays import cast, expand_dims, squeeze
+from ..ops.arrays import expand_dims, squeeze
+from ..ops.casts import cast
 from ..primitives import TABLE
 from ..primitives import resizing as _primitives  # noqa: F401 - it fills the table
 from .cropping import pad_to_bounding_box, require, sized

@@ -10,7 +10,8 @@ from .. import dtypes
 from ..errors import InvalidArgumentError
 from ..nn.convolution import depthwise_conv2d
 from ..operands import static, strict, tensor_of
-from ..ops.arrays import cast, expand_dims, reshape, squeeze
+from ..ops.arrays import expand_dims, reshape, squeeze
+from ..ops.casts import cast
 from ..ops.elementwise import squared_difference
 from ..ops.filling import zeros, zeros_like
 from ..ops.joining import concat, pad

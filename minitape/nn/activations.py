@@ -8,7 +8,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import call, generated, named, strict, tensor_of, unary
-from ..ops.elementwise import quick
+from ..ops.quick import quick
 from ..primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
 from ..tensor import apply
 

@@ -1,4 +1,4 @@
-"""Tensors as a whole: their shape, casts, and the same elements in another order."""
+"""Tensors as a whole: their shape, and the same elements in another order."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import UnimplementedError
 from ..invalid import invalid, shown
-from ..opdefs import accept
 from ..operands import axes_of, deferred, integers, static, strict, tensor_of
 from ..primitives import TABLE
-from ..primitives.choice import warn_discarded
 from ..record import state
 from ..shape import TensorShape, as_shape
 from ..slices import IndexedSlices
 from ..tensor import EagerTensor, apply, wrap
-from .elementwise import quick
+from .quick import quick
 
 newaxis = None
 
@@ -72,90 +69,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     if isinstance(input, IndexedSlices):
         return input.with_values(stop_gradient(input.values))
     return apply(TABLE["stop_gradient"], (input._unseen() if hasattr(input, "_unseen") else tensor_of(input),), {})
-
-
-# -- casts ------------------------------------------------------------------------------------------------------------
-
-
-@strict
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype: floats are truncated to integers, complex numbers lose their imaginary part.
-
-    Differentiable between float and complex dtypes. Raises UnimplementedError for strings.
-
-    >>> import minitape as tf
-    >>> tf.cast([1.8, -1.8], tf.int32).numpy()
-    array([ 1, -1], dtype=int32)
-    """
-    dtype = dtypes.as_dtype(dtype)
-    if hasattr(x, "_composite") and hasattr(x, "_map_values"):
-        return x if x.dtype == dtype else x._map_values(lambda v: cast(v, dtype))
-    if isinstance(x, IndexedSlices):
-        return x.with_values(cast(x.values, dtype))
-    if hasattr(x, "_read") and x.dtype == dtype:
-        return x  # a variable itself, as in TensorFlow
-    x = tensor_of(x)
-    if x.dtype == dtype:
-        return x
-    if x.dtype.kind == "s" or dtype.kind in "sqrv":
-        raise UnimplementedError(None, None, f"Cast {x.dtype.kernel_name} to {dtype.kernel_name} is not supported "
-                                             "[Op:Cast] name: ")  # fmt: skip
-    warn_discarded(x.dtype, dtype)
-    return apply(TABLE["cast"], (x,), {"dtype": dtype})
-
-
-@strict
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
-    """The values in another dtype, limited to what it can hold.
-
-    Fractions are cut off on the way to whole numbers, and complex numbers lose their imaginary part. Differentiable
-    between floats.
-
-    >>> import minitape as tf
-    >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
-    array([255,   0], dtype=uint8)
-    """
-    x, dtype = tensor_of(value), dtypes.as_dtype(dtype)
-    if x.dtype == dtype or x.dtype.is_complex or dtype.is_complex:
-        return cast(x, dtype)
-    low, high = _inside(x.dtype, dtype)
-    for bound, primitive in ((low, "maximum"), (high, "minimum")):
-        if bound is not None:
-            x = apply(TABLE[primitive], (x, wrap(bound)), {})
-    return cast(x, dtype)
-
-
-def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
-    """The limits of one dtype as values of another; None where that one can not exceed it."""
-    number = have.as_numpy_dtype
-    bounds: list[Any] = []
-    for dtype in (have, wanted):
-        getattr(dtype, "min")  # noqa: B009 - TypeError for bools and strings
-    for which, inward in (("min", np.inf), ("max", -np.inf)):
-        mine, theirs = getattr(have, which), getattr(wanted, which)
-        if (mine >= theirs) if which == "min" else (mine <= theirs):
-            bounds.append(None)
-            continue
-        bound = number(theirs)
-        if have.is_floating and ((bound < theirs) if which == "min" else (int(bound) > int(theirs))):
-            bound = np.nextafter(bound, number(inward))
-        bounds.append(bound)
-    return bounds[0], bounds[1]
-
-
-def bitcast(input: Any, type: Any, name: str | None = None) -> Any:
-    """The same bytes read as another dtype; sizes differ by an axis more or less. No gradient passes.
-
-    >>> import minitape as tf
-    >>> tf.bitcast(tf.constant(1.0), tf.int32).numpy()
-    np.int32(1065353216)
-    """
-    x, dtype = tensor_of(input), dtypes.as_dtype(type)
-    accept("Bitcast", x.dtype)
-    have, want = x.dtype.size, dtype.size
-    if have < want and (not x.ndim or x.shape[-1] * have != want):
-        raise invalid(f"Cannot bitcast from {x.dtype.number} to {dtype.number}", "Bitcast")
-    return apply(TABLE["bitcast"], (x,), {"dtype": dtype})
 
 
 # -- shape ------------------------------------------------------------------------------------------------------------

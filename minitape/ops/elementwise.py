@@ -6,20 +6,17 @@ that TensorFlow generates from a kernel of that name. The functions with rules o
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from functools import partial
-from sys import _getframe
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..operands import generated, hinted, is_tensor_like, named, pairwise, strict, tensor_of, together, unary
-from ..operators import row_of, write
-from ..primitives import TABLE, Primitive, special  # noqa: F401 - special fills the table
-from ..tensor import EagerTensor, apply, binary
+from ..operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
+from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..tensor import apply, binary
+from .quick import quick, quick_function
 
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
@@ -93,8 +90,6 @@ xlogy xlogy x,y =xlogy | x * log(y), and 0 where x is 0 | 0.0, 0.0 -> 0.0
 zeta zeta x,q =zeta | Hurwitz zeta function | 2.0, 1.0 -> 1.644934
 """
 
-_MISSING: Any = object()
-
 
 def _documented(name: str, sentence: str, example: str, arguments: str, rules: str) -> str:
     call, _, result = example.partition(" -> ")
@@ -119,73 +114,6 @@ def _rules_of(primitive: Any) -> str:
     return f"Differentiable: {'; '.join(texts)}." if texts else "Differentiable."
 
 
-def _too_many(expected: int, extra: Any, odd: Any) -> None:
-    """Raises TensorFlow's TypeError for a call with arguments that do not fit."""
-    if odd:
-        raise TypeError(f"Got an unexpected keyword argument '{next(iter(odd))}'")
-    if extra:
-        raise TypeError(f"Too many arguments were given. Expected {expected} but got {expected + len(extra)}.")
-    raise TypeError("Missing required positional argument")
-
-
-_DISPATCHED = """
-def {name}({first}=_MISSING, {second}name=None, *extra, **odd):
-    if {last} is _MISSING or {first} is _MISSING or extra or odd:
-        _too_many({count}, extra, odd)
-    {quick}
-    return run({arguments})
-"""
-_GENERATED = """
-def {name}({arguments}, name=None):
-    {quick}
-    return run({arguments})
-"""
-# on a row of a recording a function only writes its row, as operators do
-_QUICK = """lane = {first}._lane if type({first}) is EagerTensor else None
-    other = None if lane is None else {other}
-    if other is not None:
-        made = write(lane, code, {first}._row, other, _getframe(1))
-        if made is not None:
-            return made"""
-
-
-def _make(name: str, primitive: Primitive, arguments: str, generated: str, run: Any) -> Any:
-    """The public function: one that TensorFlow generates, or one behind its dispatcher, whose errors differ.
-
-    On rows of a recording it writes a row of ``primitive``; the rest is ``run``.
-    """
-    first, _, last = arguments.partition(",")
-    other = f"row_of(lane, {last})" if last else f"{first}._row"
-    text = (_GENERATED if generated else _DISPATCHED).format(
-        name=generated or name, first=first, last=last or first, second=f"{last}=_MISSING, " if last else "",
-        count=3 if last else 2, arguments=", ".join(filter(None, (first, last))),
-        quick=_QUICK.format(first=first, other=other) if primitive.code else "",
-    )  # fmt: skip
-    space = {"run": run, "code": primitive.code, "write": write, "row_of": row_of, "EagerTensor": EagerTensor,
-             "_getframe": _getframe, "_MISSING": _MISSING, "_too_many": _too_many}  # fmt: skip
-    exec(compile(text, "<tf.math>", "exec"), space)
-    made = space[generated or name]
-    if not generated:  # help() shows what may be given, not how it is taken
-        wanted = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in filter(None, (first, last))]
-        wanted.append(inspect.Parameter("name", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None))
-        made.__signature__ = inspect.Signature(wanted)
-    return made
-
-
-def quick(name: str, generated: str = "") -> Callable[[Any], Any]:
-    """Decorates a function of one or two operands that on rows of a recording is nothing but the primitive ``name``.
-
-    ``generated`` is the kernel's name where TensorFlow generates the function.
-    """
-
-    def decorate(function: Any) -> Any:
-        *operands, _ = inspect.signature(function).parameters
-        made = _make(function.__name__, TABLE[name], ",".join(operands), generated, function)
-        return named(made, function.__name__, function.__doc__, function.__module__)
-
-    return decorate
-
-
 def _make_all() -> None:
     for line in (UNARY + BINARY).strip().splitlines():
         if not line:
@@ -197,7 +125,7 @@ def _make_all() -> None:
             (part for part in rest if "," in part), "features" if name in ("softplus", "softsign") else "x"
         )
         run = partial(pairwise if "," in arguments else unary, TABLE[primitive])
-        made = _make(name, TABLE[primitive], arguments, generated, run)
+        made = quick_function(name, TABLE[primitive], arguments, generated, run)
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))
         made.__module__ = __name__
         globals()[name] = made

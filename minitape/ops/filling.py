@@ -109,7 +109,7 @@ def _like(primitive: str, input: Any, dtype: Any) -> Any:
         if x.dtype.kind == "s" and primitive == "zeros_like":
             return wrap(np.full(tuple(x.shape), b"", object))
         return apply(TABLE[primitive], (x,), {})
-    from .arrays import cast
+    from .casts import cast
 
     return cast(apply(TABLE[primitive], (x if x.dtype.kind != "s" else cast(x != x, dtypes.int32),), {}), dtype)
 
@@ -247,7 +247,8 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
     >>> tf.linspace(0.0, 1.0, 3).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
-    from .arrays import cast, expand_dims
+    from .arrays import expand_dims
+    from .casts import cast
     from .joining import concat
 
     first = tensor_of(start)
