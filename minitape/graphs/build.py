@@ -8,7 +8,6 @@ and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,98 +18,14 @@ from .. import dtypes
 from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
-from ..frames import traced_file
 from ..invalid import unsupported
 from ..primitives import TABLE, Primitive
 from ..record import Record, state
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor, wrap
 from . import infer
+from .naming import CONTROL, caller, default_name, name_within
 from .symbolic import InaccessibleTensorError, Operation, SymbolicTensor, out_of_scope, plain_shape
-
-# what operators call their operations, where it is not the kernel's name
-_OPERATOR_NAMES = {
-    "AddV2": "add", "Add": "add", "Sub": "sub", "Mul": "mul", "RealDiv": "truediv", "Pow": "pow",
-    "FloorDiv": "floordiv", "FloorMod": "mod", "MatMul": "matmul", "LogicalAnd": "and", "LogicalOr": "or",
-    "StridedSlice": "strided_slice", "Greater": "Greater", "Less": "Less",
-}  # fmt: skip
-_CONTROL = {
-    "If": "cond", "StatelessIf": "cond", "While": "while", "StatelessWhile": "while",
-    "Case": "switch_case/indexed_case", "StatelessCase": "switch_case/indexed_case",
-}  # fmt: skip
-_FUNCTION_NAMES = {
-    **_CONTROL,
-    "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
-    "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
-    "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
-}  # fmt: skip
-# the last operation of a function that is made of several, by the function and the kernel
-_NAMES_WITHIN = {
-    ("clip_by_value", "Maximum"): "clip_by_value", ("norm", "Reshape"): "norm/Squeeze", ("einsum", "Einsum"): "einsum/Einsum",
-    ("repeat", "Repeat"): "Repeat/Reshape_1", ("expand_dims", "Reshape"): "ExpandDims", ("squeeze", "Reshape"): "Squeeze",
-    ("clip_by_norm", "Identity"): "clip_by_norm", ("embedding_lookup", "GatherV2"): "embedding_lookup/Identity",
-    ("saturate_cast", "Cast"): "saturate_cast", ("l2_normalize", "Mul"): "l2_normalize",
-    ("multiply_no_nan", "MulNoNan"): "multiply_no_nan", ("divide_no_nan", "DivNoNan"): "div_no_nan",
-    ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",
-    ("softmax_cross_entropy_with_logits", "SoftmaxCrossEntropyWithLogits"): "softmax_cross_entropy_with_logits/Reshape_2",
-    ("check_numerics", "Identity"): "CheckNumerics", ("floordiv", "FloorDiv"): "floordiv", ("reverse", "Identity"): "ReverseV2",
-    ("scalar_mul", "Mul"): "scalar_mul", ("polyval", "Add"): "polyval/add", ("global_norm", "Sqrt"): "global_norm/global_norm",
-    ("batch_normalization", "Add"): "batchnorm/add", ("ensure_shape", "Identity"): "EnsureShape",
-    ("pad", "PadV2"): "Pad", ("sort", "TopKV2"): "sort/TopKV2", ("argsort", "TopKV2"): "argsort/TopKV2",
-    ("trace", "Sum"): "Trace", ("diag", "MatrixDiagV3"): "diag", ("diag_part", "MatrixDiagPartV3"): "diag_part",
-    ("set_diag", "MatrixSetDiagV3"): "set_diag", ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
-    ("erfinv", "Erfinv"): "erfinv/Erfinv", ("ndtri", "Ndtri"): "ndtri/Ndtri", ("xdivy", "Xdivy"): "xdivy/Xdivy",
-    ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py", ("identity_n", "Identity"): "IdentityN",
-    ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan", ("abs", "ComplexAbs"): "Abs",
-    ("normalize", "RealDiv"): "normalize/truediv", ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
-    ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",
-    ("reduce_logsumexp", "Add"): "ReduceLogSumExp", ("fill", "BroadcastTo"): "Fill", ("matvec", "Reshape"): "MatVec/Squeeze",
-    ("case", "StatelessIf"): "case/cond", ("case", "If"): "case/cond", ("tuple", "Identity"): "tuple/control_dependency",
-    ("tensordot", "MatMul"): "Tensordot/MatMul", ("bessel_i0", "BesselI0"): "bessel_i0/BesselI0",
-    ("sparse_softmax_cross_entropy_with_logits", "SparseSoftmaxCrossEntropyWithLogits"):
-        "SparseSoftmaxCrossEntropyWithLogits/SparseSoftmaxCrossEntropyWithLogits",
-}  # fmt: skip
-_OPERATORS = {"slow", "slow_reversed", "operator", "reflected", "compare", "<lambda>", "__getitem__", "__matmul__",
-              "__rmatmul__"}  # fmt: skip
-
-
-_MAKERS = {"get_variable", "__init__", "_traced", "__call__", "call_flat"}
-
-
-def _public(frames: list[Any]) -> str:
-    """The name of the outermost function of these frames, past those of AutoGraph and of decorators."""
-    for frame in frames:
-        if frame.f_code.co_name == "checked":  # the wrapper of operands.strict and its kin
-            return frame.f_locals["function"].__name__
-        if not frame.f_code.co_filename.endswith("autograph.py"):
-            return frame.f_code.co_name
-    return ""
-
-
-def _caller() -> tuple[str, str, str | None]:
-    """The code of minitape that the user ran, the public function that it is part of, and its ``name`` argument."""
-    frame, last = sys._getframe(1), None
-    while frame is not None and not traced_file(frame.f_code.co_filename):
-        frame, last = frame.f_back, frame
-    if last is None:
-        return "", "", None
-    called, inner = last.f_code.co_name, sys._getframe(1)
-    chain = []
-    while inner is not None and inner is not last:
-        chain.append(inner)
-        inner = inner.f_back  # type: ignore[assignment]
-    public = _public([last, *chain[::-1]])
-    for frame in (last, *chain[:-6:-1]):
-        code, values = frame.f_code, frame.f_locals
-        if code.co_name in _MAKERS:  # their name is that of the variable
-            return called, public, None
-        if "name" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-            name = values.get("name")
-            return called, public, name if isinstance(name, str) and name != code.co_name else None
-        given = values.get("kwargs")
-        if isinstance(given, dict) and isinstance(given.get("name"), str):
-            return called, public, given["name"]
-    return called, public, None
 
 
 class Graph(Record):
@@ -288,7 +203,7 @@ class Graph(Record):
             if cold:
                 self.cold.add(row)
         self.calls.append(call)
-        op = self._node(primitive.op, name or _default_name(primitive.op), first, call, outputs)
+        op = self._node(primitive.op, name or default_name(primitive.op), first, call, outputs)
         if getattr(primitive, "stateful", False) and primitive.op != "ReadVariableOp":
             self.forget_reads()
         infer.fold(self, call)
@@ -375,10 +290,9 @@ class Graph(Record):
         """
         if primitive.op == "AddV2" and inputs[0].dtype.kind == "s":
             primitive = TABLE["string_add"]
-        called, public, name = _caller()
+        called, public, name = caller()
         if name is None:
-            table = _OPERATOR_NAMES if called in _OPERATORS else _FUNCTION_NAMES
-            name = usual or _NAMES_WITHIN.get((public, primitive.op)) or table.get(primitive.op, primitive.op)
+            name = usual or name_within(called, public, primitive.op)
         infer.check_dtypes(primitive, inputs)
         rows = tuple(self._operand(t, name, i) for i, t in enumerate(inputs))
         tensors = [self.tensors[r] for r in rows]
@@ -447,7 +361,7 @@ class Graph(Record):
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         for op in self.by_name.values():  # those whose outputs have names of their own
-            if op.type in _CONTROL:
+            if op.type in CONTROL:
                 for index in range(op.count):
                     if op.tensor_name(index) == name:
                         return op.outputs[index]
@@ -543,10 +457,6 @@ class Graph(Record):
 
     def __repr__(self) -> str:
         return object.__repr__(self)
-
-
-def _default_name(op: str) -> str:
-    return _FUNCTION_NAMES.get(op, op)
 
 
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:

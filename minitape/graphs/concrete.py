@@ -25,10 +25,10 @@ from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, bare, finish, wrap
 from .body import Body
 from .build import Graph
+from .gradients import sweep_rows
 from .parts import has_parts, put_together
 from .primitive import GraphPrimitive, apart, as_eager, floats
 from .program import Program, needed, replay
-from .session import sweep_rows
 
 _ONCE = (
     "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable is only "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,52 +16,15 @@ from ..settings import functions_run_eagerly
 from ..shape import TensorShape
 from ..tensor import EagerTensor, Tensor
 from . import structured
+from .arguments import NoCast, cast, with_tensors
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
 from .parts import Parts, take_apart
+from .retracing import retracing_of
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
-from .spec import TensorSpec, is_array, key_of, show
-
-_RETRACING = (
-    "{count} out of the last {calls} calls to {function} triggered tf.function retracing. Tracing is expensive and the "
-    "excessive number of tracings could be due to (1) creating @tf.function repeatedly in a loop, (2) passing tensors "
-    "with different shapes, (3) passing Python objects instead of tensors. For (1), please define your @tf.function "
-    "outside of the loop. For (2), @tf.function has reduce_retracing=True option that can avoid unnecessary retracing. "
-    "For (3), please refer to https://www.tensorflow.org/guide/function#controlling_retracing and "
-    "https://www.tensorflow.org/api_docs/python/tf/function for  more details."
-)
-
+from .spec import TensorSpec, key_of
 
 _LITERALS = {bool, int, float, str, type(None)}
-
-
-class _Retracing:
-    """Counts the calls between the traces of one function, for the warning about too many of them."""
-
-    def __init__(self) -> None:
-        self.calls_per_trace: list[int] = []
-        self.warned = self.calls = 0
-
-    def traced(self, function: Any) -> None:
-        """A call that traced: the warning when at least 5 of the last 10 or so did, twice at most."""
-        self.calls += 1
-        self.calls_per_trace.append(1)
-        while self.calls_per_trace and self.calls - self.calls_per_trace[0] > 10:
-            self.calls -= self.calls_per_trace.pop(0)
-        if self.warned < 2 and len(self.calls_per_trace) >= 5:
-            self.warned += 1
-            text = _RETRACING.format(count=len(self.calls_per_trace), calls=self.calls, function=repr(function))
-            logging.getLogger("tensorflow").warning(text)
-
-    def called(self, times: int) -> None:
-        """Calls that did not trace."""
-        if times:
-            self.calls_per_trace = self.calls_per_trace or [0]
-            self.calls_per_trace[-1] += times
-            self.calls += times
-
-
-_retracing: dict[Any, _Retracing] = {}
 
 
 class Function:
@@ -188,8 +150,7 @@ class Function:
         return (owner, *args)
 
     def _note(self, traced: bool) -> None:
-        key = getattr(self._python_function, "__code__", self._python_function)
-        counter = _retracing.setdefault(key, _Retracing())
+        counter = retracing_of(self._python_function)
         counter.called(self._untraced)
         self._untraced = 0
         counter.traced(self._python_function) if traced else counter.called(1)
@@ -206,7 +167,7 @@ class Function:
         values = dict(bound.arguments)
         if self._input_signature is not None:
             values = self._cast(values, given, args, kwargs)
-        return nest_values(values)
+        return with_tensors(values)
 
     def _refusal(self, why: str, args: Any, kwargs: Any) -> str:
         specs = self._named_signature() if self._input_signature is not None else {}
@@ -239,8 +200,8 @@ class Function:
         for name, spec in self._named_signature().items():
             try:
                 value = values[name]
-                out[name] = _cast(spec, value)
-            except _NoCast as error:
+                out[name] = cast(spec, value)
+            except NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
         return out
 
@@ -341,62 +302,6 @@ def _same_leaves(before: Any, after: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return all(a is b for a, b in zip(nest.flatten(before), nest.flatten(after), strict=True))
-
-
-class _NoCast(TypeError):
-    pass
-
-
-def _cast(spec: Any, value: Any) -> Any:
-    """An argument as its part of the input signature wants it; _NoCast says why it does not fit."""
-    if isinstance(spec, dict):
-        if not isinstance(value, dict):
-            raise _NoCast(f"Can not cast {value!r} to a Dict type.")
-        if set(spec) != set(value):
-            raise _NoCast(f"{value} has different keys with the TraceType {show(spec)}.")
-        return type(value)((k, _cast(spec[k], value[k])) for k in value)
-    if isinstance(spec, (list, tuple)):
-        kind = list if isinstance(spec, list) else tuple
-        if not isinstance(value, kind):
-            raise _NoCast(f"Can not cast {value!r} to {kind.__name__} type.")
-        if len(spec) != len(value):
-            raise _NoCast(f"Expected {value} to have length of {len(spec)}")
-        cast = [_cast(s, v) for s, v in zip(spec, value, strict=True)]
-        return type(value)(*cast) if hasattr(value, "_fields") else kind(cast)
-    try:
-        return _cast_leaf(spec, value)
-    except _NoCast:
-        raise
-    except (ValueError, TypeError) as error:
-        raise _NoCast(f"Cannot convert {value!r} to EagerTensor of dtype {spec.dtype.kernel_name}") from error
-
-
-def _cast_leaf(spec: Any, value: Any) -> Any:
-    if not isinstance(spec, TensorSpec):
-        return value
-    if isinstance(value, TensorSpec):
-        return value
-    tensor = value._read() if hasattr(value, "_read") else value
-    if not isinstance(tensor, Tensor):
-        if is_array(tensor):
-            tensor = convert_to_tensor(tensor)
-        else:
-            tensor = convert_to_tensor(tensor, spec.dtype)
-    if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
-        raise _NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {TensorSpec(spec.shape, spec.dtype)}")
-    return tensor
-
-
-def nest_values(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with NumPy values turned into tensors."""
-    for name, value in values.items():
-        if isinstance(value, Tensor):
-            continue
-        if is_array(value):
-            values[name] = convert_to_tensor(value)
-        elif isinstance(value, (list, tuple, dict)):
-            values[name] = nest.map_structure(lambda v: convert_to_tensor(v) if is_array(v) else v, value)
-    return values
 
 
 def _tensors(values: dict[str, Any]) -> list[Any]:

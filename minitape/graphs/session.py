@@ -1,4 +1,4 @@
-"""TensorFlow 1's way to run a graph: placeholders, ``Session.run``, and ``tf.gradients``, which adds rows to it."""
+"""TensorFlow 1's way to run a graph: placeholders and ``Session.run``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import nest
 from ..convert import convert_to_tensor, to_array
-from ..ends import UnconnectedGradients
 from ..invalid import unsupported
 from ..random.seeds import restart
 from ..record import state
@@ -66,11 +64,7 @@ def reset_default_graph() -> None:
 
 
 def default_session(session: Any, what: str, graph: Graph) -> Any:
-    """The given session or the innermost default one; ValueError when there is none.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.reset_default_graph()
-    """
+    """The given session or the innermost default one; ValueError when there is none."""
     if session is None:
         session = get_default_session()
         if session is None:
@@ -272,11 +266,10 @@ class IndexedSlicesValue(NamedTuple):
     """What a session returns for ``tf.IndexedSlices``: their arrays.
 
     >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     session = tf.compat.v1.InteractiveSession()
-    ...     print(tf.constant(2.0).eval())
-    ...     session.close()
-    2.0
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.constant([[1.0], [2.0]])
+    ...     print(session.run(tf.gradients(tf.gather(x, [1]), x))[0].indices)
+    [1]
     """
 
     values: Any
@@ -320,14 +313,7 @@ def _fetch(graph: Graph, fetch: Any, whole: Any) -> Any:
 
 
 def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
-    """Row -> array, in the order of rows.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     x = tf.constant([[1.0], [2.0]])
-    ...     print(session.run(tf.gradients(tf.gather(x, [1]), x))[0].indices)
-    [1]
-    """
+    """Row -> array, in the order of rows."""
     feeds: dict[int, Any] = {}
     items = feed_dict.items() if hasattr(feed_dict, "items") else feed_dict
     for key, value in items:
@@ -363,163 +349,3 @@ def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:
         )
     array = np.array(value, dtype=tensor.dtype.as_numpy_dtype)
     return array if array.ndim else array[()]
-
-
-# -- tf.gradients -----------------------------------------------------------------------------------------------------
-
-
-def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: str = "gradients",
-    gate_gradients: bool = False,
-    aggregation_method: int | None = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
-    """Adds the operations that compute the sum of d``ys``/dx for each x in ``xs``; returns their outputs as a list.
-
-    ``grad_ys`` weighs the ys; gradients do not pass ``stop_gradients``. None where nothing connects them.
-    ``gate_gradients`` and ``aggregation_method`` say in which order TensorFlow adds gradients, not what they are.
-    RuntimeError outside a graph, ValueError for an ``aggregation_method`` that does not exist. See
-    https://www.tensorflow.org/api_docs/python/tf/gradients.
-
-    >>> import minitape as tf
-    >>> with tf.Graph().as_default():
-    ...     x = tf.constant(3.0)
-    ...     (g,) = tf.gradients(x * x, [x])
-    ...     print(tf.compat.v1.Session().run(g))
-    6.0
-    """
-    graph = state.graph
-    if graph is None:
-        raise RuntimeError(
-            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
-        )
-    check_aggregation(aggregation_method)
-    targets = [_tensor(y) for y in _as_list(ys)]
-    sources = _as_list(xs)
-    seeds = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
-    if len(seeds) != len(targets):
-        raise ValueError(f"Must pass one grad_y for each y in ys. Received {len(seeds)} grad_ys for {len(targets)} ys.")
-    stops = {r for s in _as_list(stop_gradients or []) for r in _rows(graph, s)}
-    rows = [_rows(graph, s) if s.dtype.differentiable else [] for s in sources]
-    with graph.name_scope(name) as scope:
-        pass  # taken: the operations of the gradients have it before their names
-    found = sweep_rows(graph, targets, rows, seeds, stops, scope[:-1])
-    try:
-        zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-    except ValueError:
-        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
-    return [_zeros(s) if g is None and zero else g for g, s in zip(found, sources, strict=True)]
-
-
-def check_aggregation(method: int | None) -> None:
-    """ValueError unless it is one of the ways to add gradients that TensorFlow knows; the sum is the same."""
-    if method not in (None, 0, 1, 2):
-        raise ValueError(f"Invalid `aggregation_method` specified {method}. Accepted values are [0, 1, 2].")
-
-
-def hessians(
-    ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
-) -> list[Any]:
-    """Adds the operations that compute the Hessian of the sum of ``ys`` for each x, of shape x.shape + x.shape.
-
-    The other arguments and the errors are those of ``tf.gradients``; ValueError when nothing connects ``ys`` and an x.
-    See https://www.tensorflow.org/api_docs/python/tf/hessians.
-
-    >>> import minitape as tf
-    >>> @tf.function
-    ... def f(x):
-    ...     return tf.hessians(tf.reduce_sum(x ** 3), x)[0]
-    >>> f(tf.constant([1.0, 2.0])).numpy()
-    array([[ 6.,  0.],
-           [ 0., 12.]], dtype=float32)
-    """
-    from ..primitives import TABLE
-
-    sources = _as_list(xs)
-    found = []
-    for source, gradient in zip(sources, gradients(ys, sources, None, "gradients", gate_gradients, aggregation_method), strict=True):
-        if gradient is None:
-            raise ValueError("Cannot compute Hessian because ys does not depend on xs.")
-        sizes = tuple(source.shape)
-        count = int(np.prod(sizes))
-        flat = TABLE["reshape"](_dense(gradient), shape=(count,))
-        parts = [gradients(TABLE["slice"](flat, spec=(i,)), [source])[0] for i in range(count)]
-        if parts and all(p is None for p in parts):
-            raise ValueError("None values not supported.")
-        parts = [_zeros(source) if p is None else _dense(p) for p in parts]
-        found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
-    return found
-
-
-def sweep_rows(
-    graph: Graph, targets: list[Any], rows: list[list[int]], seeds: list[Any], stops: Any = (), prefix: str = ""
-) -> list[Any]:
-    """The gradient of the targets for each list of rows (the reads of one variable, or one tensor), or None."""
-    from ..primitives import TABLE
-
-    wanted = {r for group in rows for r in group}
-    if not wanted:
-        return [None] * len(rows)
-    marks = dependents(graph, wanted, set(stops))
-    starts: dict[int, Any] = {}
-    for target, seed in zip(targets, seeds, strict=True):
-        row = graph.enter(target)
-        if target.dtype.differentiable and marks[row]:
-            seed = TABLE["ones_like"](target) if seed is None else convert_to_tensor(seed, target.dtype)
-            starts[row] = starts[row] + seed if row in starts else seed
-    if not starts:
-        return [None] * len(rows)
-    sweep = graph.sweeper(graph, starts, wanted, marks, recorded=True)
-    sweep.stops, sweep.prefix = stops, prefix
-    sweep.run()
-    found = []
-    for group in rows:
-        parts = [a for a in map(sweep.adjoint, group) if a is not None]
-        total = parts[0] if parts else None
-        for part in parts[1:]:
-            total = _dense(total) + _dense(part)
-        found.append(total)
-    return found
-
-
-def dependents(graph: Graph, sources: set[int], stops: set[int]) -> bytearray:
-    """For each row, 1 when it depends on a source through differentiable values, and not through a stopped row."""
-    marks = bytearray(len(graph))
-    for row in sources:
-        marks[row] = 1
-    meta = graph.meta
-    for call in graph.calls:
-        if any(marks[r] and meta[r][1].kind in "fcV" for r in call.inputs):
-            for row in range(call.row, call.row + call.outputs):
-                if row not in stops:
-                    marks[row] = 1
-    return marks
-
-
-def _dense(g: Any) -> Any:
-    return g if isinstance(g, Tensor) else g.dense()
-
-
-def _as_list(value: Any) -> list[Any]:
-    return nest.flatten(value) if isinstance(value, (list, tuple, dict)) else [value]
-
-
-def _tensor(value: Any) -> Any:
-    return value if isinstance(value, Tensor) else convert_to_tensor(value)
-
-
-def _rows(graph: Graph, source: Any) -> list[int]:
-    if hasattr(source, "_read"):
-        known = graph.variables.get(id(source))
-        return [] if known is None else list(known[1])
-    return [graph.enter(source)]
-
-
-def _zeros(source: Any) -> Any:
-    from ..primitives import TABLE
-
-    return TABLE["zeros_like"](source if isinstance(source, Tensor) else source._read())

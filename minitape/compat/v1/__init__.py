@@ -24,15 +24,16 @@ _SHARED = {
 __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.initializers": "initializers=",
     "compat.v1.train": "train=",
-    "graphs.session": "InteractiveSession Session get_default_graph get_default_session gradients placeholder "
+    "graphs.gradients": "gradients",
+    "graphs.session": "InteractiveSession Session get_default_graph get_default_session placeholder "
                       "placeholder_with_default reset_default_graph",
-    "compat.v1.legacy": "ConfigProto GPUOptions GraphKeys RunOptions add_to_collection all_variables assign "
-                        "assign_add assign_sub assert_equal container disable_eager_execution disable_v2_behavior "
-                        "enable_eager_execution enable_v2_behavior executing_eagerly_outside_functions get_collection "
-                        "global_variables global_variables_initializer initialize_all_variables local_variables "
-                        "local_variables_initializer multinomial name_scope op_scope py_func set_random_seed "
-                        "tables_initializer to_double to_float to_int32 to_int64 trainable_variables "
-                        "variables_initializer where",
+    "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub get_collection "
+                             "global_variables global_variables_initializer initialize_all_variables local_variables "
+                             "local_variables_initializer tables_initializer trainable_variables variables_initializer",
+    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions assert_equal container disable_eager_execution "
+                        "disable_v2_behavior enable_eager_execution enable_v2_behavior "
+                        "executing_eagerly_outside_functions multinomial name_scope op_scope py_func "
+                        "set_random_seed to_double to_float to_int32 to_int64 where",
     "compat.v1.variables": "AUTO_REUSE get_variable get_variable_scope variable_scope",
     "compat.v1.initial": "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
                          "random_normal_initializer random_uniform_initializer truncated_normal_initializer "

@@ -7,6 +7,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1.initializers", {
                          "glorot_uniform=glorot_uniform_initializer ones=ones_initializer "
                          "random_normal=random_normal_initializer random_uniform=random_uniform_initializer "
                          "truncated_normal=truncated_normal_initializer zeros=zeros_initializer",
-    "compat.v1.legacy": "global_variables=global_variables_initializer local_variables=local_variables_initializer "
-                        "tables_initializer variables=variables_initializer",
+    "compat.v1.collections": "global_variables=global_variables_initializer "
+                             "local_variables=local_variables_initializer tables_initializer "
+                             "variables=variables_initializer",
 }, globals())  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graphs.session import check_aggregation, gradients
+from ...graphs.gradients import check_aggregation, gradients
 from ...graphs.variables import group
 from ...record import state
 from ...slices import IndexedSlices
-from .legacy import trainable_variables
+from .collections import trainable_variables
 
 
 class Optimizer:

@@ -1,0 +1,195 @@
+"""The collections of a graph, above all those of its variables, and what is done to the variables in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...graphs.session import get_default_graph
+from ...graphs.variables import initializer_of
+
+
+class GraphKeys:
+    """The names of a graph's collections.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.GraphKeys.TRAINABLE_VARIABLES
+    'trainable_variables'
+    """
+
+    GLOBAL_VARIABLES = "variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    LOCAL_VARIABLES = "local_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    LOSSES = "losses"
+    UPDATE_OPS = "update_ops"
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables of the default graph.
+
+    A list in the order in which they were made; ``scope`` is a regular expression that names must match.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print([u.name for u in tf.compat.v1.global_variables()])
+    ['v:0']
+    """
+    return get_collection("variables", scope)
+
+
+all_variables = global_variables
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The trainable variables of the default graph.
+
+    A list in the order in which they were made; ``scope`` is a regular expression that names must match.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print(tf.compat.v1.trainable_variables()[0] is v)
+    True
+    """
+    return get_collection("trainable_variables", scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The local variables of the default graph: minitape makes none.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.local_variables()
+    []
+    """
+    return get_collection("local_variables", scope)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """The members of a collection of the default graph whose names match ``scope``, a regular expression.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     print(len(tf.compat.v1.get_collection("variables")))
+    1
+    """
+    return get_default_graph().get_collection(key, scope)
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Adds a member to a collection of the default graph.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     tf.compat.v1.add_to_collection("losses", 1.5)
+    ...     print(tf.compat.v1.get_collection("losses"))
+    [1.5]
+    """
+    get_default_graph().add_to_collection(name, value)
+
+
+def global_variables_initializer() -> Any:
+    """An operation that gives all variables of the graph their initial values.
+
+    None in eager mode, where variables have their values from the start.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(tf.compat.v1.global_variables_initializer())
+    ...         print(session.run(v))
+    1.0
+    """
+    return initializer_of(global_variables())
+
+
+initialize_all_variables = global_variables_initializer
+
+
+def variables_initializer(var_list: Any, name: str = "init") -> Any:
+    """An operation that gives variables their initial values.
+
+    None in eager mode, where variables have their values from the start.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(tf.compat.v1.variables_initializer([v]))
+    ...         print(session.run(v))
+    1.0
+    """
+    return initializer_of(var_list, name)
+
+
+def local_variables_initializer() -> Any:
+    """An operation that does nothing: there are no local variables.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.local_variables_initializer().type)
+    NoOp
+    """
+    return initializer_of([])
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """An operation that does nothing: there are no tables.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.tables_initializer().type)
+    NoOp
+    """
+    return initializer_of([], name)
+
+
+def assign(ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None,
+           name: str | None = None) -> Any:  # fmt: skip
+    """Sets a variable to ``value``; the result has the new value.
+
+    ``value`` has the variable's dtype and its shape: else ValueError. ``validate_shape`` and ``use_locking`` have no
+    effect, as for TensorFlow's resource variables. No gradient passes from the result to ``value``.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign(v, 4.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    4.0
+    """
+    return ref.assign(value)
+
+
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Adds to a variable; the result has the new value. ``use_locking`` has no effect.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign_add(v, 2.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    3.0
+    """
+    return ref.assign_add(value)
+
+
+def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtracts from a variable; the result has the new value. ``use_locking`` has no effect.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     v = tf.compat.v1.get_variable("v", initializer=1.0)
+    ...     step = tf.compat.v1.assign_sub(v, 1.0)
+    ...     with tf.compat.v1.Session() as session:
+    ...         session.run(v.initializer)
+    ...         print(session.run(step))
+    0.0
+    """
+    return ref.assign_sub(value)

@@ -1,0 +1,66 @@
+"""The arguments of a call of ``tf.function``: NumPy values become tensors, and all fit the input signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..convert import convert_to_tensor
+from ..tensor import Tensor
+from .spec import TensorSpec, is_array, show
+
+
+class NoCast(TypeError):
+    """Why an argument does not fit its part of the input signature."""
+
+
+def cast(spec: Any, value: Any) -> Any:
+    """An argument as its part of the input signature wants it; NoCast says why it does not fit."""
+    if isinstance(spec, dict):
+        if not isinstance(value, dict):
+            raise NoCast(f"Can not cast {value!r} to a Dict type.")
+        if set(spec) != set(value):
+            raise NoCast(f"{value} has different keys with the TraceType {show(spec)}.")
+        return type(value)((k, cast(spec[k], value[k])) for k in value)
+    if isinstance(spec, (list, tuple)):
+        kind = list if isinstance(spec, list) else tuple
+        if not isinstance(value, kind):
+            raise NoCast(f"Can not cast {value!r} to {kind.__name__} type.")
+        if len(spec) != len(value):
+            raise NoCast(f"Expected {value} to have length of {len(spec)}")
+        parts = [cast(s, v) for s, v in zip(spec, value, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else kind(parts)
+    try:
+        return _cast_leaf(spec, value)
+    except NoCast:
+        raise
+    except (ValueError, TypeError) as error:
+        raise NoCast(f"Cannot convert {value!r} to EagerTensor of dtype {spec.dtype.kernel_name}") from error
+
+
+def _cast_leaf(spec: Any, value: Any) -> Any:
+    if not isinstance(spec, TensorSpec):
+        return value
+    if isinstance(value, TensorSpec):
+        return value
+    tensor = value._read() if hasattr(value, "_read") else value
+    if not isinstance(tensor, Tensor):
+        if is_array(tensor):
+            tensor = convert_to_tensor(tensor)
+        else:
+            tensor = convert_to_tensor(tensor, spec.dtype)
+    if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
+        raise NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {TensorSpec(spec.shape, spec.dtype)}")
+    return tensor
+
+
+def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with NumPy values turned into tensors."""
+    for name, value in values.items():
+        if isinstance(value, Tensor):
+            continue
+        if is_array(value):
+            values[name] = convert_to_tensor(value)
+        elif isinstance(value, (list, tuple, dict)):
+            values[name] = nest.map_structure(lambda v: convert_to_tensor(v) if is_array(v) else v, value)
+    return values
