@@ -111,13 +111,13 @@ class Updates:
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
         """The slices at ``indices``, as ``tf.gather``; differentiable."""
-        from .picking import gather
+        from .ops.picking import gather
 
         return gather(self._read(), indices)  # type: ignore[attr-defined]
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """The elements at the listed places, as ``tf.gather_nd``; differentiable."""
-        from .picking import gather_nd
+        from .ops.picking import gather_nd
 
         return gather_nd(self._read(), indices)  # type: ignore[attr-defined]
 
