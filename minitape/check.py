@@ -128,8 +128,3 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         found = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
         numbers.append(found.astype(t.dtype.as_numpy_dtype))
     return tuple(theory), tuple(numbers)
-
-
-def max_error(grad1: Any, grad2: Any) -> float:
-    """The largest difference between two results of :func:`compute_gradient`."""
-    return max((float(np.max(np.abs(a - b), initial=0.0)) for a, b in zip(grad1, grad2, strict=True)), default=0.0)

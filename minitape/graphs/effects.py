@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..columns import Leaf
 from ..convert import convert_to_tensor
 from ..custom import for_batches, no_tapes
 from ..dtypes import string
@@ -130,11 +129,6 @@ def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> st
     name = graph.tensor_at(graph.enter(tensor)).op.name
     node = f"{op}[dtype=DT_FLOAT]({op}/resource, {name})"
     return f"{why} for '{{{{node {op}}}}} = {node}' with input shapes: [], [{show[1]}]."
-
-
-def register_leaf(graph: Any, row: int, variable: Any) -> None:
-    """Notes that a leaf stands for a variable."""
-    graph.leaves[row] = Leaf(None, variable)
 
 
 # -- Python functions --------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any
 
 from .. import nest
 from ..dtypes import as_dtype
-from .layer import Layer
 
 WIDE = (0.45, 0.80, 1.0)
 
@@ -194,8 +193,3 @@ def _memory(variables: Any) -> str:
             return f"{size:.2f} {unit}"
         size /= 1024
     return f"{size:.2f} PB"
-
-
-def is_layer(thing: Any) -> bool:
-    """True for a layer."""
-    return isinstance(thing, Layer)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nest
-from ..tensor import Tensor
 from .base import auto_name, current, floatx, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
@@ -335,8 +334,3 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
         for symbol, value in zip(nest.flatten(node.outputs), nest.flatten(result), strict=True):
             known[id(symbol)] = value
     return nest.map_structure(lambda x: known[id(x)], outputs)
-
-
-def is_concrete(x: Any) -> bool:
-    """True for a tensor with a value."""
-    return isinstance(x, Tensor)

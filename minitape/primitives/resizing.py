@@ -15,7 +15,6 @@ import numpy as np
 
 from . import TABLE, declare
 
-Weights = Callable[[int, int], Any]
 F = np.float32
 
 

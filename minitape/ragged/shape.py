@@ -127,11 +127,6 @@ class DynamicRaggedShape:
         return f"<DynamicRaggedShape lengths=[{text}] num_row_partitions={self.num_row_partitions}>"
 
 
-def shape_of(value: Any) -> DynamicRaggedShape:
-    """The shape of a ragged tensor."""
-    return DynamicRaggedShape.from_tensor(value)
-
-
 def _reshape(plain: Any, tensor: Any, shape: DynamicRaggedShape, name: str | None = None) -> Any:
     values = tensor.flat_values if is_ragged(tensor) else tensor
     return shape.fill(plain(values, shape.flat_shape()))

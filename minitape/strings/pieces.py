@@ -15,8 +15,6 @@ from ..tensor import wrap
 from .unicode import characters
 from .values import converted, each, is_later, rows, strings_of, texts, when_run
 
-len_of = len  # the builtin, where an argument of that name hides it
-
 
 def _coded(op: str, encoding: str) -> bool:
     if encoding not in ("", "utf-8"):
