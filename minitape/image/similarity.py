@@ -17,7 +17,7 @@ from ..ops.filling import zeros, zeros_like
 from ..ops.joining import concat, pad
 from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE
-from .colours import convert_image_dtype
+from .adjusting import convert_image_dtype
 
 
 @strict
