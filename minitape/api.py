@@ -21,12 +21,12 @@ ROOT: dict[str, str] = {
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
     "ops.elementwise": "abs acos acosh add asin asinh atan atan2 atanh cos cosh divide equal exp floor floordiv "
-                   "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum multiply "
-                   "neg=negative negative not_equal pow realdiv round scalar_mul sigmoid sign sin sinh sqrt square subtract tan tanh truediv "
-                   "truncatediv truncatemod",
+                       "greater greater_equal less less_equal logical_and logical_not logical_or maximum minimum "
+                       "multiply neg=negative negative not_equal pow realdiv round scalar_mul sigmoid sign sin sinh "
+                       "sqrt square subtract tan tanh truediv truncatediv truncatemod",
     "ops.complexes": "complex",
-    "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min reduce_prod "
-                  "reduce_sum",
+    "ops.reductions": "argmax argmin cumsum reduce_all reduce_any reduce_logsumexp reduce_max reduce_mean reduce_min "
+                      "reduce_prod reduce_sum",
     "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
     "linalg.products": "einsum matmul norm tensordot",
@@ -42,10 +42,10 @@ ROOT: dict[str, str] = {
     "ops.filling": "eye fill linspace meshgrid one_hot ones ones_like range zeros zeros_like",
     "ops.indexing": "slice=slice_ strided_slice",
     "ops.joining": "concat pad parallel_stack repeat split stack tile unstack",
-    "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique unique_with_counts "
-               "unravel_index where",
+    "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique "
+                   "unique_with_counts unravel_index where",
     "ops.scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
-               "tensor_scatter_nd_update",
+                   "tensor_scatter_nd_update",
     "ops.printing": "print=print_",
     "debugging": "Assert assert_equal assert_greater assert_less assert_rank",
     "devices": "device get_logger timestamp tuple",

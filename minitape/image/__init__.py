@@ -5,8 +5,8 @@ from ..namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy("tf.image", {
     "image.resizing": "ResizeMethod resize resize_with_pad",
     "image.cropping": "central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box "
-                "resize_with_crop_or_pad rot90 transpose",
-    "image.adjusting": "adjust_brightness adjust_contrast adjust_hue adjust_saturation convert_image_dtype grayscale_to_rgb "
-              "per_image_standardization rgb_to_grayscale",
+                      "resize_with_crop_or_pad rot90 transpose",
+    "image.adjusting": "adjust_brightness adjust_contrast adjust_hue adjust_saturation convert_image_dtype "
+                       "grayscale_to_rgb per_image_standardization rgb_to_grayscale",
     "image.similarity": "image_gradients psnr sobel_edges ssim total_variation",
 }, globals())  # fmt: skip

@@ -11,8 +11,8 @@ from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.backend", {
     "keras.base": "backend clear_session epsilon floatx get_uid image_data_format is_float_dtype is_int_dtype "
-                    "is_keras_tensor name_scope result_type set_epsilon set_floatx set_image_data_format "
-                    "standardize_dtype",
+                  "is_keras_tensor name_scope result_type set_epsilon set_floatx set_image_data_format "
+                  "standardize_dtype",
     "keras.legacy": "abs all any arange argmax argmin batch_flatten bias_add binary_crossentropy cast "
                     "categorical_crossentropy clip concatenate constant cos count_params cumprod cumsum dot dropout "
                     "dtype elu equal eval exp expand_dims eye flatten foldl gather get_value gradients greater "

@@ -5,8 +5,8 @@ from ..namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy("tf.linalg", {
     "ops.clipping": "global_norm",
     "linalg.products": "einsum l2_normalize matmul matvec norm normalize tensordot",
-    "linalg.decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm inv "
-                      "logdet lstsq matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd tensor_diag "
-                      "tensor_diag_part trace triangular_solve",
+    "linalg.decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm "
+                             "inv logdet lstsq matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd "
+                             "tensor_diag tensor_diag_part trace triangular_solve",
     "ops.filling": "eye",
 }, globals())  # fmt: skip

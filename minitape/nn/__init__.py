@@ -5,13 +5,12 @@ from ..namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.activations": "crelu elu gelu leaky_relu log_softmax relu relu6 selu silu softmax swish",
     "nn.crossentropy": "compute_average_loss l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits "
-                    "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
-                    "weighted_cross_entropy_with_logits",
+                       "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
+                       "weighted_cross_entropy_with_logits",
     "nn.normalization": "batch_normalization bias_add dropout embedding_lookup moments normalize_moments "
-                     "sufficient_statistics weighted_moments",
+                        "sufficient_statistics weighted_moments",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depth_to_space "
-                   "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d "
-                   "space_to_depth",
+                      "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d space_to_depth",
     "nn.transposed": "conv2d_transpose",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",

@@ -11,5 +11,5 @@ __getattr__, __dir__ = _lazy("tf.strings", {
     "strings.pieces": "bytes_split length lower split strip substr upper",
     "strings.spelling": "as_string format to_number",
     "strings.unicode": "unicode_decode unicode_decode_with_offsets unicode_encode unicode_script unicode_split "
-                     "unicode_split_with_offsets unicode_transcode",
+                       "unicode_split_with_offsets unicode_transcode",
 }, globals())  # fmt: skip

@@ -39,13 +39,13 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
                          "random_normal_initializer random_uniform_initializer truncated_normal_initializer "
                          "zeros_initializer",
     "ops.elementwise": "ceil digamma erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
-                   "log1p log_sigmoid logical_xor mod polygamma reciprocal rint rsqrt squared_difference",
+                       "log1p log_sigmoid logical_xor mod polygamma reciprocal rint rsqrt squared_difference",
     "ops.complexes": "angle conj imag real",
     "ops.reductions": "arg_max=argmax arg_min=argmin count_nonzero cumprod",
     "ops.sorting": "bincount invert_permutation is_non_decreasing segment_max segment_mean segment_min segment_sum "
-               "unsorted_segment_sum",
+                   "unsorted_segment_sum",
     "linalg.decompositions": "cholesky cross diag=tensor_diag diag_part=tensor_diag_part matrix_determinant=det "
-                      "matrix_inverse=inv matrix_solve=solve matrix_transpose svd trace",
+                             "matrix_inverse=inv matrix_solve=solve matrix_transpose svd trace",
     "random.stateful": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
     "sparse.functions": "sparse_tensor_to_dense=to_dense",
     "strings.joining": "string_join=join",
