@@ -13,7 +13,6 @@ from .errors import OutOfRangeError
 from .frames import user_frame
 from .invalid import invalid, shown
 from .operands import tensor_of
-from .ops.places import check_places, outside
 from .primitives import TABLE
 from .primitives.scatter import places
 from .record import state
@@ -141,6 +140,7 @@ class Updates:
         if state.graph is not None:
             return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
         from .opdefs import accept_attr
+        from .ops.places import check_places
 
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
         _check_prefix(rows, values)
@@ -157,6 +157,8 @@ class Updates:
         where = tensor_of(indices)
         if state.graph is not None:
             return self._in_graph(how, where, values)
+        from .ops.places import outside
+
         if where.ndim == 1:
             where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})
         op = "ResourceScatterNd" + how.capitalize()

@@ -11,7 +11,6 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor, to_array
-from .distribution import VariableAggregation, VariableSynchronization
 from .evidence import born
 from .invalid import invalid
 from .operators import ARITHMETIC, row_of, write
@@ -310,11 +309,15 @@ class ResourceVariable(Variable):
     @property
     def synchronization(self) -> Any:
         """How copies on several devices would be kept equal; minitape has one device."""
+        from .distribution import VariableSynchronization
+
         return VariableSynchronization.AUTO if self._synchronization is None else self._synchronization
 
     @property
     def aggregation(self) -> Any:
         """How updates from several devices would be combined; minitape has one device."""
+        from .distribution import VariableAggregation
+
         return VariableAggregation.NONE if self._aggregation is None else self._aggregation
 
     initializer = property(lambda self: None, doc="None: a variable has its value from the start.")
@@ -465,6 +468,10 @@ def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope
 
 def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregation: Any) -> bool:
     """Whether a variable is trainable: by default, unless it is synchronized on reading; ValueError for bad modes."""
+    if synchronization is None and aggregation is None:
+        return True if trainable is None else trainable
+    from .distribution import VariableAggregation, VariableSynchronization
+
     for label, mode, kind in (
         ("synchronization", synchronization, VariableSynchronization),
         ("aggregation", aggregation, VariableAggregation),
