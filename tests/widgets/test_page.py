@@ -240,9 +240,28 @@ def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbid
     page.wait_for_selector(".mt-node")
     assert len(page.workers) == (0 if forbidden else 1)
     page.get_by_label("Folding").select_option("none")
-    page.wait_for_function("document.querySelector('.mt-toolbar button').hidden")
+    page.locator(".mt-view").focus()
+    press(page, "0")  # before or after the nodes were placed: the order does not matter
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
+
+
+HOLD = """() => {
+    const post = Worker.prototype.postMessage;
+    window.held = [];
+    Worker.prototype.postMessage = function (...message) { window.held.push(() => post.apply(this, message)); };
+}"""
+
+
+def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(show):
+    page = show(bush(1500))
+    page.evaluate(HOLD)
+    page.get_by_label("Folding").select_option("none")
+    stop = page.get_by_role("button", name="placing… stop")
+    stop.wait_for()
     page.locator(".mt-view").focus()
     press(page, "0")
+    page.evaluate("window.held.forEach(send => send())")
+    stop.wait_for(state="hidden")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
 
 
