@@ -16,7 +16,7 @@ CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
-MENDING = "Your program still gives what it gave at the start."
+SAME = "Your program still gives what it gave at the start."
 
 _added: dict[str, Exercise] = {}
 
@@ -141,9 +141,11 @@ def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
 
 
 def _blank(exercise: Exercise) -> str:
-    text = f"Exercise {exercise.name}: {NOT_ANSWERED}. Replace the ... with your answer, and run the cell again."
-    program = exercise.cases or exercise.blank is not ...
-    return f"{text}\n{MENDING}" if program else text
+    text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
+    if exercise.blank is not ...:
+        return f"{text} Change the program, and run the cell again.\n{SAME}"
+    text += " Replace the ... with your answer, and run the cell again."
+    return f"{text}\n{SAME}" if exercise.cases else text
 
 
 def _right(exercise: Exercise, comparison: Comparison) -> str:
