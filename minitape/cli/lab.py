@@ -54,7 +54,7 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     open_browser = has_browser() if browser is None else browser
     address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
-    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser), daemon=True).start()
+    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()
     arguments = _lab_arguments(folder, ip, port, page, open_browser, verbose)
     from jupyterlab.labapp import LabApp
 
@@ -137,13 +137,13 @@ def has_browser() -> bool:
     return True
 
 
-def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool) -> None:
+def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool, folder: Path) -> None:
     """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
     pause = threading.Event()
     while not _answers(_reachable(ip), port):
         pause.wait(0.2)
     click.echo(f"JupyterLab is ready{'' if open_browser else '. Open this address in a browser'}:\n\n    {address}\n")
-    click.echo("Your work is saved in the lessons' folder. Ctrl-C here stops JupyterLab.")
+    click.echo(f"Your work is saved in {folder.absolute()}. Ctrl-C here stops JupyterLab.")
 
 
 def _answers(host: str, port: int) -> bool:

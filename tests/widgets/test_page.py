@@ -299,6 +299,33 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     )
 
 
+def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
+    page = show(chain(300))
+    page.get_by_label("Folding").select_option("none")
+    page.locator(".mt-view").focus()
+    press(page, "0")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
+    assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
+
+
+def test_the_sum_over_paths_stands_before_them(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "p")
+    texts = page.locator(".mt-pathtext p").all_text_contents()
+    assert texts[0].startswith("Sum over 6 paths") and len(texts) == 7
+
+
+def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
+    page.set_viewport_size({"width": 860, "height": 800})
+    outer, g, x = nested()
+    shown = show(tf.snapshot(outer, g, x))
+    tops = shown.locator(".mt-toolbar button:visible, .mt-toolbar select").evaluate_all(
+        "all => all.map(e => Math.round(e.getBoundingClientRect().top + e.getBoundingClientRect().height / 2))"
+    )
+    assert max(tops) - min(tops) <= 2
+
+
 def test_search_focus_and_paths(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))

@@ -96,7 +96,7 @@ export class Inspector {
     const rule = row.rule[edge.port];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, own) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, own) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
       line.append(h("div", { class: "mt-break" }));
