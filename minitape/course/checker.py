@@ -19,7 +19,7 @@ CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
-NOTHING_RETURNED = "It gives None each time. Does it end with return? And a gradient is None where nothing was recorded."
+NO_RETURN = "Your function gives nothing back: write return before its result."
 A_FUNCTION = "a function: its name, without brackets after it"
 SAME = "Your program still gives what it gave at the start."
 
@@ -110,7 +110,7 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
     results = [_call(answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
     empty = all(not error and (value is None or is_blank(value)) for value, error in results)
-    if empty and any(wanted is not None for wanted in expected) and (exercise.blank is None or _has_dots(answer)):
+    if empty and any(wanted is not None for wanted in expected) and (exercise.blank is None or _untouched(answer)):
         return _blank(exercise)
     parts = []
     for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
@@ -121,19 +121,31 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
             hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake))
-            if empty and hint == exercise.hint:
-                hint = f"{NOTHING_RETURNED} {hint}".strip()
+            if empty and hint == exercise.hint and not _gives_back(answer):
+                hint = NO_RETURN
             return _not_yet(exercise, [*lines, *_measures(part)], hint)
     return _right(exercise, together(parts))
 
 
-def _has_dots(function: Callable[..., Any]) -> bool:
-    """Whether a `...` stands in the function's source; True also where the source is out of reach."""
+def _untouched(function: Callable[..., Any]) -> bool:
+    """Whether a `...` still stands in the function's source; True also where the source is out of reach."""
+    nodes = _source(function)
+    return not nodes or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
+
+
+def _gives_back(function: Callable[..., Any]) -> bool:
+    """Whether the function may give something back; True also where its source is out of reach."""
+    nodes = _source(function)
+    returns = (isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value) for node in nodes)
+    return not nodes or any(returns)
+
+
+def _source(function: Callable[..., Any]) -> list[ast.AST]:
+    """The nodes of a function's source, as Jupyter and Python keep it; none where it is out of reach."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
     except (OSError, TypeError, SyntaxError):
-        return True
-    return any(isinstance(node, ast.Constant) and node.value is ... for node in ast.walk(tree))
+        return []
 
 
 def _call(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
