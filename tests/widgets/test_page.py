@@ -169,6 +169,16 @@ def test_playing_goes_to_the_end_and_stops(show):
     page.get_by_role("button", name="Play (space)").wait_for()
 
 
+def test_a_variable_that_nobody_watches_looks_it(show):
+    x, w = tf.Variable(2.0, name="x"), tf.Variable(5.0, name="w", trainable=False)
+    with tf.GradientTape() as tape:
+        y = x * w
+    page = show(tf.snapshot(tape, y, x))
+    fills = [page.locator(f".mt-node[data-id=r{k}] .mt-box").evaluate("e => getComputedStyle(e).fill") for k in (0, 1)]
+    assert fills[0] != fills[1]
+    assert "mt-unwatched" not in page.locator(".mt-node[data-id=r0]").get_attribute("class")
+
+
 def test_hovering_lights_up_node_and_row_alike(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
