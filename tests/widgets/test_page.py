@@ -128,6 +128,17 @@ def test_products_and_sums_stand_on_the_edges(show):
     assert page.locator(".mt-product").count() == 0
 
 
+def test_the_cards_on_the_edges_leave_the_nodes_free(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "End", "ArrowLeft")  # numbers of eleven characters
+    nodes = [page.locator(f".mt-node[data-id=r{k}] .mt-box").bounding_box() for k in (1, 2)]
+    left, right = nodes[0]["x"] + nodes[0]["width"], nodes[1]["x"]
+    for card in page.locator(".mt-product rect").all():
+        box = card.bounding_box()
+        assert left < box["x"] and box["x"] + box["width"] < right
+
+
 def test_keys_move_through_rows_and_sweep(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))
