@@ -12,10 +12,11 @@ import threading
 import webbrowser
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import quote
 
 import click
 
-from .lessons import copy_missing, notebooks_in
+from .lessons import copy_missing, notebook_to_open
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
@@ -45,9 +46,9 @@ def copy_and_tell(folder: Path) -> None:
 
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
-    """Serve `folder` with JupyterLab on the first lesson, until Ctrl-C; does not return."""
-    notebooks = notebooks_in(folder)
-    page = f"/lab/tree/{notebooks[0].name}" if notebooks else "/lab"
+    """Serve `folder` with JupyterLab on the lesson to go on with, until Ctrl-C; does not return."""
+    notebook = notebook_to_open(folder)
+    page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.

@@ -10,7 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from minitape.cli import lab as lab_command
-from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
+from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
+from minitape.course import Exercise, add_exercise, predict
+from minitape.course.checker import feedback
 
 from .conftest import run
 
@@ -46,6 +48,24 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     first.unlink()
     assert copy_missing(tmp_path)[0] == [first.name]
     assert first.read_bytes() == (lessons_folder() / first.name).read_bytes()
+
+
+def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
+    monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
+    copy_missing(tmp_path)
+    (tmp_path / "my topic.ipynb").write_text("{}")
+    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
+    assert notebook_to_open(tmp_path / "nowhere") is None
+    monkeypatch.chdir(tmp_path)
+    feedback("05.1", 0)
+    assert notebook_to_open(tmp_path).name == "05_persistent.ipynb"
+    add_exercise(Exercise("my-topic.1", expect=1.0))
+    feedback("my-topic.1", 1.0)
+    assert notebook_to_open(tmp_path).name == "my topic.ipynb"
+    predict("02.p1", "?", [1, 2]).commit("1")
+    assert notebook_to_open(tmp_path).name == "02_tensors.ipynb"
+    (tmp_path / ".minitape-progress.json").write_text('{"last": ["05"]}')
+    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
 
 
 def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
