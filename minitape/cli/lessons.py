@@ -32,7 +32,7 @@ def notebooks_in(folder: Path) -> list[Path]:
 
 
 def notebook_to_open(folder: Path) -> Path | None:
-    """The notebook of the lesson that the learner last answered something in, else the first; None where there is none."""
+    """The notebook of the lesson that the learner last answered something in, else the first; None without any."""
     notebooks = notebooks_in(folder)
     last = last_lesson(folder)
     names = ((path, re.sub(r"[\W_]+", "-", path.stem)) for path in notebooks)
