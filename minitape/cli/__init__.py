@@ -37,8 +37,8 @@ def lab_command(folder: Path, ip: str, port: int | None, browser: bool | None, c
     """Open the lessons in JupyterLab.
 
     Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
-    on the first lesson. What stands in FOLDER already is yours and is never overwritten. The server listens on this
-    machine only, behind a token, unless you say otherwise.
+    on the lesson last worked on. What stands in FOLDER already is yours and is never overwritten. The server listens on
+    this machine only, behind a token, unless you say otherwise.
     """
     from .lab import copy_and_tell, start
 

@@ -12,10 +12,11 @@ import threading
 import webbrowser
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import quote
 
 import click
 
-from .lessons import copy_missing, notebooks_in
+from .lessons import copy_missing, notebook_to_open
 
 FIRST_PORT = 8888
 PORTS_TRIED = 100
@@ -45,16 +46,16 @@ def copy_and_tell(folder: Path) -> None:
 
 
 def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose: bool) -> NoReturn:
-    """Serve `folder` with JupyterLab on the first lesson, until Ctrl-C; does not return."""
-    notebooks = notebooks_in(folder)
-    page = f"/lab/tree/{notebooks[0].name}" if notebooks else "/lab"
+    """Serve `folder` with JupyterLab on the lesson to go on with, until Ctrl-C; does not return."""
+    notebook = notebook_to_open(folder)
+    page = f"/lab/tree/{quote(notebook.name)}" if notebook else "/lab"
     port = port_to_use(ip, port)
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     open_browser = has_browser() if browser is None else browser
     address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
-    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser), daemon=True).start()
+    threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()
     arguments = _lab_arguments(folder, ip, port, page, open_browser, verbose)
     from jupyterlab.labapp import LabApp
 
@@ -137,13 +138,13 @@ def has_browser() -> bool:
     return True
 
 
-def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool) -> None:
+def _tell_when_ready(ip: str, port: int, address: str, open_browser: bool, folder: Path) -> None:
     """Print the address once the server answers; JupyterLab itself says what went wrong if it never does."""
     pause = threading.Event()
     while not _answers(_reachable(ip), port):
         pause.wait(0.2)
     click.echo(f"JupyterLab is ready{'' if open_browser else '. Open this address in a browser'}:\n\n    {address}\n")
-    click.echo("Your work is saved in the lessons' folder. Ctrl-C here stops JupyterLab.")
+    click.echo(f"Your work is saved in {folder.absolute()}. Ctrl-C here stops JupyterLab.")
 
 
 def _answers(host: str, port: int) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import minitape
+from minitape.course.progress import last_lesson
 
 PACKAGE = Path(minitape.__file__).parent
 IN_WHEEL = PACKAGE / "lessons" / "en"
@@ -27,6 +29,15 @@ def lessons_folder() -> Path:
 def notebooks_in(folder: Path) -> list[Path]:
     """The notebooks that lie in `folder`, in the order of their names; hidden ones are left out."""
     return sorted(path for path in folder.glob("*.ipynb") if not path.name.startswith("."))
+
+
+def notebook_to_open(folder: Path) -> Path | None:
+    """The notebook of the lesson that the learner last answered something in, else the first; None without any."""
+    notebooks = notebooks_in(folder)
+    last = last_lesson(folder)
+    names = ((path, re.sub(r"[\W_]+", "-", path.stem)) for path in notebooks)
+    found = (path for path, name in names if last and (name == last or name.startswith(f"{last}-")))
+    return next(found, notebooks[0] if notebooks else None)
 
 
 def copy_missing(target: Path) -> tuple[list[str], list[str]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import difflib
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -17,6 +20,7 @@ from .check import Result, check_notebooks, count_runs
 from .rules import Finding
 
 LONGEST_LINE = 200
+PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
 STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 
@@ -94,8 +98,20 @@ def where(finding: Finding, result: Result) -> str:
 def _difference(finding: Finding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
-    saved, new = (shorten_lines(text or "") for text in (finding.saved, finding.new))
+    saved, new = (shorten_lines(_opened(text or "")) for text in (finding.saved, finding.new))
     yield from difflib.unified_diff(saved, new, "saved", "new", lineterm="", n=2)
+
+
+def _opened(text: str) -> str:
+    """A text with each embedded picture as its SVG source, one element in a line, so that a difference can be read."""
+
+    def elements(image: re.Match[str]) -> str:
+        try:
+            return base64.b64decode(image[1], validate=True).decode().replace("><", ">\n<")
+        except (binascii.Error, UnicodeDecodeError):
+            return image[0]
+
+    return PICTURE.sub(elements, text)
 
 
 def shorten_lines(text: str) -> list[str]:
@@ -134,17 +150,25 @@ def _section(result: Result) -> str:
 
 def _side_by_side(saved: str, new: str) -> str:
     """Two texts in two columns; lines that differ are marked."""
-    left, right = shorten_lines(saved), shorten_lines(new)
+    left, right = saved.splitlines(), new.splitlines()
     rows = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         height = max(b - a, d - c)
         lefts, rights = left[a:b] + [""] * (height - (b - a)), right[c:d] + [""] * (height - (d - c))
         kind = "" if tag == "equal" else " class='differs'"
         rows += [
-            f"<tr{kind}><td><pre>{escape(one)}</pre></td><td><pre>{escape(two)}</pre></td></tr>"
+            f"<tr{kind}><td>{_shown(one)}</td><td>{_shown(two)}</td></tr>"
             for one, two in zip(lefts, rights, strict=True)
         ]
     return f"<table class='sides'><tr><th>saved</th><th>new</th></tr>{''.join(rows)}</table>"
+
+
+def _shown(line: str) -> str:
+    """A line of an output on the page; a picture is shown as one."""
+    image = PICTURE.fullmatch(line.strip())
+    if image:
+        return f'<img src="data:image/svg+xml;base64,{image[1]}" alt="picture">'
+    return f"<pre>{escape(shorten(line, LONGEST_LINE))}</pre>"
 
 
 def _runs_table(result: Result) -> str:
@@ -169,6 +193,7 @@ table { border-collapse: collapse; }
 td, th { text-align: left; vertical-align: top; padding: 0.1rem 0.6rem; }
 .sides { width: 100%; table-layout: fixed; border: 1px solid light-dark(#ccc, #555); }
 .sides pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.85rem; }
+.sides img { max-width: 100%; }
 .differs { background: light-dark(#fde8e8, #4a2020); }
 .ok, .failed, .broken { color: white; border-radius: 0.3rem; padding: 0 0.5rem; background: #1a7f37; }
 .failed, .broken { background: #b3261e; }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,7 +19,9 @@ CORRECT = "correct"
 NOT_ANSWERED = "not answered yet"
 TRIES_BEFORE_TELLING = 3
 LONGEST = 200
-MENDING = "Your program still gives what it gave at the start."
+NO_RETURN = "Your function gives nothing back: write return before its result."
+A_FUNCTION = "a function: its name, without brackets after it"
+SAME = "Your program still gives what it gave at the start."
 
 _added: dict[str, Exercise] = {}
 
@@ -101,11 +106,11 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
     """Call the learner's function on each case beside the right one; report the first case where they part."""
     if not callable(answer):
         note_try(exercise.name, False)
-        return _not_yet(exercise, [f"given:    {_show(answer)}", "expected: a function"], exercise.hint)
+        return _not_yet(exercise, [f"given:    {_show(answer)}", f"expected: {A_FUNCTION}"], exercise.hint)
     results = [_call(answer, case) for case in exercise.cases]
     expected = [exercise.expect(*case) for case in exercise.cases]
     empty = all(not error and (value is None or is_blank(value)) for value, error in results)
-    if empty and any(wanted is not None for wanted in expected):
+    if empty and any(wanted is not None for wanted in expected) and (exercise.blank is None or _untouched(answer)):
         return _blank(exercise)
     parts = []
     for case, wanted, (value, error) in zip(exercise.cases, expected, results, strict=True):
@@ -116,8 +121,31 @@ def _function_feedback(exercise: Exercise, answer: Any) -> str:
             call = f"{getattr(answer, '__name__', 'f')}({', '.join(map(_show, case))})"
             lines = [f"given:    {call} {error or f'gives {_show(value)}'}", f"expected: {_show(wanted)}"]
             hint = _hint(exercise, lambda mistake: _same_on_all(exercise, results, mistake))
+            if empty and hint == exercise.hint and not _gives_back(answer):
+                hint = NO_RETURN
             return _not_yet(exercise, [*lines, *_measures(part)], hint)
     return _right(exercise, together(parts))
+
+
+def _untouched(function: Callable[..., Any]) -> bool:
+    """Whether a `...` still stands in the function's source; True also where the source is out of reach."""
+    nodes = _source(function)
+    return not nodes or any(isinstance(node, ast.Constant) and node.value is ... for node in nodes)
+
+
+def _gives_back(function: Callable[..., Any]) -> bool:
+    """Whether the function may give something back; True also where its source is out of reach."""
+    nodes = _source(function)
+    returns = (isinstance(node, ast.Lambda) or (isinstance(node, ast.Return) and node.value) for node in nodes)
+    return not nodes or any(returns)
+
+
+def _source(function: Callable[..., Any]) -> list[ast.AST]:
+    """The nodes of a function's source, as Jupyter and Python keep it; none where it is out of reach."""
+    try:
+        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+    except (OSError, TypeError, SyntaxError):
+        return []
 
 
 def _call(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
@@ -141,9 +169,11 @@ def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
 
 
 def _blank(exercise: Exercise) -> str:
-    text = f"Exercise {exercise.name}: {NOT_ANSWERED}. Replace the ... with your answer, and run the cell again."
-    program = exercise.cases or exercise.blank is not ...
-    return f"{text}\n{MENDING}" if program else text
+    text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
+    if exercise.blank is not ...:
+        return f"{text} Change the program, and run the cell again.\n{SAME}"
+    text += " Replace the ... with your answer, and run the cell again."
+    return f"{text}\n{SAME}" if exercise.cases else text
 
 
 def _right(exercise: Exercise, comparison: Comparison) -> str:
@@ -158,12 +188,14 @@ def _not_yet(exercise: Exercise, lines: list[str], hint: str) -> str:
 
 
 def _measures(comparison: Comparison) -> list[str]:
-    """How far the answer is off, in numbers; or why that can not be said."""
+    """How far the answer is off, in numbers; or why that can not be said; and how much of a list or dict is right."""
+    right, of = comparison.parts or (0, 0)
+    count = [f"right: {right} of {of}"] if right < of else []
     if comparison.problem or comparison.largest_difference is None:
-        return [comparison.problem] if comparison.problem else []
+        return [comparison.problem, *count] if comparison.problem else count
     off = float(f"{comparison.largest_difference:.6g}")
     exact, close = _yes(comparison.exact), _yes(comparison.approximate)
-    return [f"exact: {exact}   approximate: {close}   largest difference: {off}"]
+    return [f"exact: {exact}   approximate: {close}   largest difference: {off}", *count]
 
 
 def _yes(value: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,16 @@ NUMERIC = "biufc"
 
 @dataclass(frozen=True)
 class Comparison:
-    """How an answer compares: `problem` is set where the two can not be compared number by number."""
+    """How an answer compares: `problem` is set where the two can not be compared number by number.
+
+    `parts` of a list or dict of several answers: how many of them are right, and how many there are.
+    """
 
     exact: bool
     approximate: bool
     largest_difference: float | None = None
     problem: str = ""
+    parts: tuple[int, int] | None = None
 
 
 def is_blank(answer: Any) -> bool:
@@ -35,15 +39,17 @@ def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
     if isinstance(expected, dict):
         if not isinstance(given, dict) or set(given) != set(expected):
             return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
-        return together([compare(given[key], expected[key], rtol, atol) for key in expected])
+        return _counted([compare(given[key], expected[key], rtol, atol) for key in expected])
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
             return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
-        return together([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
+        return _counted([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
     if given is expected or (type(given) is type(expected) and given == expected):
         return Comparison(True, True)
+    if isinstance(given, str) and isinstance(expected, str):
+        return Comparison(False, given.strip().casefold() == expected.strip().casefold())
     return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
 
 
@@ -76,6 +82,11 @@ def together(parts: list[Comparison]) -> Comparison:
         max(differences, default=None),
         next((part.problem for part in parts if part.problem), ""),
     )
+
+
+def _counted(parts: list[Comparison]) -> Comparison:
+    """The parts of a list or dict together, and how many of them are right."""
+    return replace(together(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
 
 def as_array(value: Any) -> Any:

@@ -31,7 +31,8 @@ class Exercise:
     cases: for a function, the arguments to call it with, one tuple per call.
     view: turns what the learner hands in (a tape, say) into the value that is compared.
     dtype: the dtype's name that the answer must have; None where any will do.
-    blank: what the untouched cell hands in, for an exercise that asks to mend a program instead of a `...`.
+    blank: for an exercise that asks to mend a program, without a `...`: what the untouched cell hands in, or what the
+        untouched function gives.
     rtol, atol: how far a number may be off: atol + rtol * abs(expected).
     """
 

@@ -49,6 +49,7 @@ EXERCISES = (
         "08.2",
         expect=lambda value: -math.sin(value),
         cases=[(0.5,), (2.0,), (-1.0,)],
+        blank=None,
         mistakes=[
             Mistake(
                 lambda value: math.cos(value),

@@ -35,6 +35,7 @@ EXERCISES = (
         "09.2",
         expect=lambda value: 2.0 * value,
         cases=[(3,), (-2,), (10,)],
+        blank=None,
         mistakes=[
             Mistake(lambda value: float(value * value), "You gave back y. Give back its derivative."),
             Mistake(lambda value: 0.0, "A zero is not right either: x * x changes when x changes. Which dtype has x?"),
@@ -49,6 +50,7 @@ EXERCISES = (
         "09.3",
         expect=lambda values: 2.0 * np.array(values) / len(values),
         cases=[([1.0, 3.0, 5.0],), ([2.0, -2.0],), ([0.5],)],
+        blank=None,
         mistakes=[
             Mistake(
                 lambda values: 2.0 * np.array(values),

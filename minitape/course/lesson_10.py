@@ -23,6 +23,7 @@ EXERCISES = (
         "10.2",
         expect=lambda a, b: 2.0 * (a + b),
         cases=[(3.0, 4.0), (1.0, -2.0), (0.5, 0.25)],
+        blank=None,
         mistakes=[
             Mistake(lambda a, b: (a + b) ** 2, "You gave back z. Give back its gradient with respect to y."),
             Mistake(lambda a, b: 2.0 * b, "That is the derivative of y * y. The sum of x and y is squared."),

@@ -28,7 +28,7 @@ class Question:
         """
         if choice not in self.choices:
             raise ValueError(f"{choice!r} is not a choice; choose from {', '.join(map(repr, self.choices))}")
-        change_progress(lambda kept: kept["predictions"].__setitem__(self.name, choice))
+        change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
         return f"You predict: {choice}. Now run the next cell."
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

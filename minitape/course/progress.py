@@ -25,7 +25,8 @@ def progress_file() -> Path:
 
 
 def read_progress() -> dict[str, Any]:
-    """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`.
+    """The progress kept so far, `{"version": 1, "exercises": {...}, "predictions": {...}}`, and
+    under "last" the lesson that was last worked on.
 
     A file that can not be read counts as empty; it is kept beside the new one under a name ending in `.unreadable`.
     """
@@ -44,11 +45,25 @@ def read_progress() -> dict[str, Any]:
     return kept
 
 
-def change_progress(change: Callable[[dict[str, Any]], None]) -> None:
-    """Read, change and write the progress; where the folder can not be written, it lasts for this session only."""
+def last_lesson(folder: Path) -> str:
+    """The lesson that a learner last answered something in, whose notebooks lie in `folder`; "" where none is known."""
+    file = Path(folder, progress_file())
+    try:
+        last = json.loads(file.read_text(encoding="utf-8"))["last"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return last if isinstance(last, str) else ""
+
+
+def change_progress(name: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Read, change and write the progress, because of the exercise or prediction called `name`.
+
+    Where the folder can not be written, it lasts for this session only.
+    """
     with _lock:
         kept = read_progress()
         change(kept)
+        kept["last"] = name.rpartition(".")[0]
         file = progress_file()
         partial = file.with_name(f"{file.name}.{os.getpid()}.part")
         try:
@@ -68,7 +83,7 @@ def note_try(name: str, solved: bool) -> int:
         tries = entry["tries"] = entry["tries"] + 1
         entry["solved"] = entry["solved"] or solved
 
-    change_progress(change)
+    change_progress(name, change)
     return tries
 
 

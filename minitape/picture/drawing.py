@@ -275,7 +275,7 @@ class _Drawing:
     def _node(self, node: _Node) -> str:
         row = node.row
         kind = row["kind"] if row else "gap"
-        colour, fill = COLOURS[kind]
+        colour, fill = _colours(row) if row else COLOURS["gap"]
         radius = {"source": HEIGHT / 2, "operation": 9}.get(kind, 3)
         if row and row["cut"]:
             colour = CUT
@@ -385,6 +385,12 @@ class _Drawing:
         )
 
 
+def _colours(row: dict[str, Any]) -> tuple[str, str]:
+    """Of a row's border and inside: a variable that no tape watches is a constant inside."""
+    colour, fill = COLOURS[row["kind"]]
+    return colour, fill if row["kind"] != "variable" or row["watched"] else COLOURS["constant"][1]
+
+
 def _line(path: str, row: dict[str, Any] | None) -> str:
     cut = row is not None and row["cut"]
     dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
@@ -416,7 +422,7 @@ def _digraph(snapshot: dict[str, Any]) -> Any:
     shapes = {"source": "ellipse", "variable": "box", "constant": "plaintext", "operation": "box"}
     for row in snapshot["rows"]:
         kind = row["kind"]
-        colour, fill = COLOURS[kind]
+        colour, fill = _colours(row)
         style = "filled,rounded" if kind == "operation" else "filled"
         label = graphviz.escape(f"{_title(row)}\n{_brief(row['value'], row)}".strip()).replace("\n", r"\n")
         graph.node(f"r{row['row']}", label, shape=shapes[kind], color=colour, fillcolor=fill,

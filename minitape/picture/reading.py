@@ -228,6 +228,8 @@ class Reader:
         found = around.forms.get(key)
         if found is None or what is CUSTOM:  # its label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
+        if inputs and tapes and found["cut"] is None and not any(_carries(record, i) for i in inputs):
+            own = {**(own or {}), "cut": "integer"}
         return Row(row, found, inputs, None, shown, own)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html.parser import HTMLParser
 
 import nbformat
@@ -239,3 +240,28 @@ def test_a_long_line_is_cut_and_stays_recognisable():
     one, two = "x" * 1000, "x" * 999 + "y"
     assert len(report.shorten(one, 200)) < 220
     assert report.shorten(one, 200) != report.shorten(two, 200)
+
+
+def pictures(*colours):
+    svgs = (f'<svg><rect id="a"/><rect fill="{colour}"/></svg>' for colour in colours)
+    return [f'<img src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" alt="Tape">' for svg in svgs]
+
+
+def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page():
+    green, grey = pictures("green", "grey")
+    finding = Finding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
+    result = Result("a.ipynb", findings=[finding], sources={0: "TapeView(tape)"})
+    told = report.as_text(result)
+    assert '-<rect fill="green"/>' in told and '+<rect fill="grey"/>' in told
+    assert "base64" not in told
+    page = report.as_html([result])
+    for image in (green, grey):
+        assert image.replace("Tape", "picture") in page
+
+
+def test_what_only_looks_like_a_picture_stays_text():
+    (picture,) = pictures("green")
+    odd = picture.replace("alt", "onerror=x alt")
+    finding = Finding("outputs-differ", 0, "differs", saved='<img src="x">', new=odd.replace("PHN2", "!!!!"))
+    page = report.as_html([Result("a.ipynb", findings=[finding], sources={0: ""})])
+    assert "<img" not in page

@@ -9,8 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from minitape.cli import lab
-from minitape.cli.lessons import copy_missing, lessons_folder, notebooks_in
+from minitape.cli import lab as lab_command
+from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
+from minitape.course import Exercise, add_exercise, predict
+from minitape.course.checker import feedback
 
 from .conftest import run
 
@@ -48,6 +50,24 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     assert first.read_bytes() == (lessons_folder() / first.name).read_bytes()
 
 
+def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
+    monkeypatch.delenv("MINITAPE_PROGRESS", raising=False)
+    copy_missing(tmp_path)
+    (tmp_path / "my topic.ipynb").write_text("{}")
+    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
+    assert notebook_to_open(tmp_path / "nowhere") is None
+    monkeypatch.chdir(tmp_path)
+    feedback("05.1", 0)
+    assert notebook_to_open(tmp_path).name == "05_persistent.ipynb"
+    add_exercise(Exercise("my-topic.1", expect=1.0))
+    feedback("my-topic.1", 1.0)
+    assert notebook_to_open(tmp_path).name == "my topic.ipynb"
+    predict("02.p1", "?", [1, 2]).commit("1")
+    assert notebook_to_open(tmp_path).name == "02_tensors.ipynb"
+    (tmp_path / ".minitape-progress.json").write_text('{"last": ["05"]}')
+    assert notebook_to_open(tmp_path).name == "01_the_first_tape.ipynb"
+
+
 def test_a_copy_that_breaks_off_leaves_nothing(tmp_path, monkeypatch):
     def full(reader, writer):
         writer.write(b"half")
@@ -74,7 +94,7 @@ def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run("lab", tmp_path, "--port", port)
-        assert lab.port_to_use("127.0.0.1", None) != port
+        assert lab_command.port_to_use("127.0.0.1", None) != port
     assert done.returncode == 1
     assert f"can not listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
 
@@ -89,7 +109,7 @@ def test_a_browser_needs_a_screen(monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    assert lab.has_browser() is False
+    assert lab_command.has_browser() is False
 
 
 def test_the_server_answers_here_and_asks_for_the_token(lab):
@@ -106,3 +126,12 @@ def test_the_server_answers_here_and_asks_for_the_token(lab):
         assert b"01_the_first_tape.ipynb" in answer.read()
     with urllib.request.urlopen(lab, timeout=20) as answer:
         assert answer.status == 200
+
+
+def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("minitape.cli.lab._answers", lambda host, port: True)
+    tell = lab_command._tell_when_ready
+    tell("127.0.0.1", 8888, "http://127.0.0.1:8888/lab?token=t", False, tmp_path)
+    said = capsys.readouterr().out
+    assert "JupyterLab is ready. Open this address in a browser:\n\n    http://127.0.0.1:8888/lab?token=t\n" in said
+    assert f"Your work is saved in {tmp_path}. Ctrl-C here stops JupyterLab." in said

@@ -160,7 +160,48 @@ def test_a_function_is_called_on_every_case():
     assert "expected: 6.0" in said
     assert said.endswith("That is the square.")
     assert "raises TypeError" in feedback("test.4", lambda: 1)
-    assert "expected: a function" in feedback("test.4", 4.0)
+    assert "expected: a function: its name, without brackets" in feedback("test.4", 4.0)
+
+
+def test_a_function_that_forgets_to_return_is_no_blank():
+    add_exercise(Exercise("test.7", expect=lambda x: 2 * x, cases=[(2.0,)], hint="Twice."))
+
+    def printed(x):
+        "Doubles."
+        2 * x
+
+    def untouched(x):
+        return ...
+
+    said = feedback("test.7", printed)
+    assert said.startswith("Exercise test.7: not yet.")
+    assert "printed(2.0) gives None" in said
+    assert said.endswith("Hint: Your function gives nothing back: write return before its result.")
+    assert feedback("test.7", lambda x: None).endswith("Hint: Twice.")
+    assert "Replace the ..." in feedback("test.7", untouched)
+    made: dict = {}
+    exec("def of_nowhere(x): pass", made)
+    assert "Replace the ..." in feedback("test.7", made["of_nowhere"])  # nobody can look at its source
+
+
+def test_a_program_to_change_says_so_while_it_gives_what_it_gave():
+    add_exercise(Exercise("test.8", expect=lambda x: 2 * x, cases=[(2.0,)], blank=None))
+    said = feedback("test.8", lambda x: None)
+    assert said.startswith("Exercise test.8: not answered yet. Change the program, and run the cell again.")
+
+
+def test_of_several_answers_it_is_said_how_many_are_right():
+    add_exercise(Exercise("test.9", expect={"A": "dense", "B": None, "C": 1.0}))
+    assert "right: 2 of 3" in feedback("test.9", {"A": "dense", "B": 0.0, "C": 1.0})
+    assert "right: 0 of 3" in feedback("test.9", {"A": "sparse", "B": 0.0, "C": 5.0})
+    assert "right: " not in feedback("test.9", {"A": "dense", "B": None, "C": 1.0})
+    assert "right: " not in feedback("test.9", ["dense", None, 1.0])
+
+
+def test_a_text_is_right_in_capitals_too():
+    add_exercise(Exercise("test.10", expect={"A": "dense", "B": "string"}))
+    assert "correct" in feedback("test.10", {"A": "Dense", "B": " string"})
+    assert "right: 1 of 2" in feedback("test.10", {"A": "Dense", "B": "strings"})
 
 
 def test_a_dtype_can_be_asked_for():

@@ -47,6 +47,14 @@ def test_each_prediction_is_revealed_and_its_truth_was_a_choice(lesson):
     assert not choices, "never revealed"
 
 
+def test_an_exercise_speaks_of_the_dots_where_there_are_some(lesson):
+    for cell in cells(lesson, "code"):
+        if is_exercise(cell):
+            said = outputs_text(cell.outputs)
+            assert ("Replace the ..." in said) == ("..." in cell.source), cell.source
+            assert ("Change the program" in said) == ("..." not in cell.source), cell.source
+
+
 def test_links_lead_somewhere(lesson):
     for file, anchor in re.findall(r"\]\(([\w.]+\.ipynb)(?:#([^)]*))?\)", prose(lesson)):
         assert (lesson.parent / file).is_file(), file

@@ -63,6 +63,7 @@ def picture(browser: Browser, address: str, folder: Path, name: str) -> None:
         page.get_by_role("menuitem", name="JupyterLab Dark", exact=True).click()
         page.wait_for_selector(".mt-dark")
     page.keyboard.press("Control+b")  # without the file browser
+    page.add_style_tag(content=".Toastify { display: none }")  # JupyterLab's question about news
     page.wait_for_timeout(500)
     page.locator(".mt-view").focus()
     for key in keys:

@@ -131,3 +131,13 @@ def test_a_very_long_tape_is_drawn_at_once():
     last = picture.snapshot["rows"][-1]
     assert (last["row"], last["value"]["text"], last["tapes"]) == (3002, str(y.numpy()), [0])
     assert f"{3003 - draw_module.MOST:,} rows" in texts(picture.svg)
+
+
+def test_a_variable_that_nobody_watches_is_grey_inside():
+    x, w = tf.Variable(2.0, name="x"), tf.Variable(5.0, name="w", trainable=False)
+    with tf.GradientTape() as tape:
+        x * w
+    picture = tf.draw(tape)
+    fills = re.findall(r'<rect [^>]*fill="(#\w+)" stroke="#00805c" stroke-width="1.3"', picture.svg)
+    assert fills == ["#e2f4ee", "#f2f3f5"]
+    assert picture.source.count('fillcolor="#f2f3f5"') == 1

@@ -49,6 +49,12 @@ def brief(value: dict[str, Any] | None, row: dict[str, Any], room: int = 18) -> 
     )
 
 
+def in_rows(rule: str, row: dict[str, Any]) -> str:
+    """A rule of the engine with the rows that it reads: x and y are its inputs, z its result."""
+    numbers = dict(zip("xy", row["inputs"], strict=False), z=row["row"])
+    return re.sub(r"\b[xyz]\b", lambda name: f"row {numbers[name[0]]}", rule)
+
+
 def on_edges(step: dict[str, Any], rows: list[dict[str, Any]], before: dict[int, str]) -> list[list[str]]:
     """The lines that stand on the edges of a step; ``before`` are the adjoints up to it."""
     found, seen = [], set(before)
@@ -87,7 +93,8 @@ def test_every_step_shows_the_engines_numbers(name, show):
         words = page.locator(".mt-step").inner_text()
         for one in (step, *step.get("others", ())):
             assert one["adjoint"]["text"].split("\n")[0] in words
-        rules = [rows[step["row"]]["rule"][edge["port"] :][:1] for edge in step["edges"]]
+        rules = [[in_rows(r, row) for r in row["rule"][edge["port"] :][:1]]
+                 for edge in step["edges"] for row in [rows[step["row"]]]]  # fmt: skip
         own = page.locator(".mt-step .mt-eq").evaluate_all(
             "all => all.map(eq => eq.querySelector('.mt-rule')?.textContent ?? '')"
         )
@@ -119,6 +126,17 @@ def test_products_and_sums_stand_on_the_edges(show):
     assert len([t for t in texts if t.startswith("Σ")]) == 2
     press(page, "Home")
     assert page.locator(".mt-product").count() == 0
+
+
+def test_the_cards_on_the_edges_leave_the_nodes_free(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "End", "ArrowLeft")  # numbers of eleven characters
+    nodes = [page.locator(f".mt-node[data-id=r{k}] .mt-box").bounding_box() for k in (1, 2)]
+    left, right = nodes[0]["x"] + nodes[0]["width"], nodes[1]["x"]
+    for card in page.locator(".mt-product rect").all():
+        box = card.bounding_box()
+        assert left < box["x"] and box["x"] + box["width"] < right
 
 
 def test_keys_move_through_rows_and_sweep(show):
@@ -160,6 +178,16 @@ def test_playing_goes_to_the_end_and_stops(show):
     press(page, " ")
     page.wait_for_function("document.querySelector('.mt-count').textContent === 'backward 1 / 1'")
     page.get_by_role("button", name="Play (space)").wait_for()
+
+
+def test_a_variable_that_nobody_watches_looks_it(show):
+    x, w = tf.Variable(2.0, name="x"), tf.Variable(5.0, name="w", trainable=False)
+    with tf.GradientTape() as tape:
+        y = x * w
+    page = show(tf.snapshot(tape, y, x))
+    fills = [page.locator(f".mt-node[data-id=r{k}] .mt-box").evaluate("e => getComputedStyle(e).fill") for k in (0, 1)]
+    assert fills[0] != fills[1]
+    assert "mt-unwatched" not in page.locator(".mt-node[data-id=r0]").get_attribute("class")
 
 
 def test_hovering_lights_up_node_and_row_alike(show):
@@ -240,9 +268,28 @@ def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbid
     page.wait_for_selector(".mt-node")
     assert len(page.workers) == (0 if forbidden else 1)
     page.get_by_label("Folding").select_option("none")
-    page.wait_for_function("document.querySelector('.mt-toolbar button').hidden")
+    page.locator(".mt-view").focus()
+    press(page, "0")  # before or after the nodes were placed: the order does not matter
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
+
+
+HOLD = """() => {
+    const post = Worker.prototype.postMessage;
+    window.held = [];
+    Worker.prototype.postMessage = function (...message) { window.held.push(() => post.apply(this, message)); };
+}"""
+
+
+def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(show):
+    page = show(bush(1500))
+    page.evaluate(HOLD)
+    page.get_by_label("Folding").select_option("none")
+    stop = page.get_by_role("button", name="placing… stop")
+    stop.wait_for()
     page.locator(".mt-view").focus()
     press(page, "0")
+    page.evaluate("window.held.forEach(send => send())")
+    stop.wait_for(state="hidden")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
 
 
@@ -271,6 +318,33 @@ def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show,
     assert (
         "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
     )
+
+
+def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
+    page = show(chain(300))
+    page.get_by_label("Folding").select_option("none")
+    page.locator(".mt-view").focus()
+    press(page, "0")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
+    assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
+
+
+def test_the_sum_over_paths_stands_before_them(show):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "p")
+    texts = page.locator(".mt-pathtext p").all_text_contents()
+    assert texts[0].startswith("Sum over 6 paths") and len(texts) == 7
+
+
+def test_the_bar_of_two_tapes_keeps_its_buttons_in_one_line(show, page):
+    page.set_viewport_size({"width": 860, "height": 800})
+    outer, g, x = nested()
+    shown = show(tf.snapshot(outer, g, x))
+    tops = shown.locator(".mt-toolbar button:visible, .mt-toolbar select").evaluate_all(
+        "all => all.map(e => Math.round(e.getBoundingClientRect().top + e.getBoundingClientRect().height / 2))"
+    )
+    assert max(tops) - min(tops) <= 2
 
 
 def test_search_focus_and_paths(show):

@@ -162,6 +162,17 @@ def test_what_stops_a_gradient():
     assert cuts == {"stop_gradient": "stop_gradient", "floor": "nondifferentiable", "add": None}
 
 
+def test_a_whole_number_that_becomes_a_fraction_stops_a_gradient():
+    n, x = tf.Variable(4), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = x
+        for value in (n, tf.cast(x, tf.float64)):
+            y = y * tf.cast(value, tf.float32)  # one line of the program, two dtypes
+        y = y * tf.cast(tf.constant(2), tf.float32)
+    rows = rows_of(tf.snapshot(tape, y, x), op="cast")
+    assert [row["cut"] for row in rows] == [None, "integer", None, None]  # the last is a ghost: no tape recorded it
+
+
 def test_each_state_of_a_variable_is_a_row():
     tape, z, v = states()
     snapshot = tf.snapshot(tape, z, v)

@@ -7,7 +7,7 @@ import type { Store } from "./store";
 
 export const NODE_W = 124;
 export const NODE_H = 52;
-export const COLUMN = 214;
+export const COLUMN = 226; // leaves room for the widest card on an edge, and for the edge on both sides of it
 export const HALF = 35; // height of a half-slot
 export const PAD = 18;
 

@@ -6,7 +6,7 @@ import { heatmap } from "./heatmap";
 import type { Row, SweepEdge, Value } from "./schema";
 import type { Store } from "./store";
 import type { Timeline } from "./timeline";
-import { full, shapeText, title } from "./value";
+import { full, shapeText, title, withNumbers, withRows } from "./value";
 
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
@@ -68,7 +68,7 @@ export class Inspector {
   private forwardLines(row: Row): HTMLElement[] {
     const lines: HTMLElement[] = [h("p", { class: "mt-what" }, h("b", {}, `Forward, row ${row.row}`), ` · ${title(row)}`, row.kind === "operation" ? this.rowLinks(row.inputs) : null)];
     if (row.kind !== "operation") lines.push(h("p", {}, leafSentence(row)));
-    else if (row.formula) lines.push(equation(`${row.formula} = `, full(row.value)));
+    else if (row.formula) lines.push(equation(`${withNumbers(row, this.store.rows)} = `, full(row.value)));
     else lines.push(equation("value ", full(row.value)));
     if (row.kind !== "operation") lines.push(equation("value ", full(row.value)));
     lines.push(...notes(row));
@@ -96,7 +96,7 @@ export class Inspector {
     const rule = row.rule[edge.port];
     const own = OWN[row.op];
     const summed = edge.local && String(input.shape) !== String(row.shape) ? ", summed where it was broadcast" : "";
-    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` ${title(input)}`), rule ? h("code", { class: "mt-rule" }, rule) : own ? h("span", { class: "mt-own" }, own) : null);
+    const line = h("div", { class: "mt-eq" }, h("span", { class: "mt-to" }, "to ", this.link(edge.input), ` (${title(input)})`), rule ? h("code", { class: "mt-rule" }, withRows(rule, row)) : own ? h("span", { class: "mt-own" }, own) : null);
     const [local, product, sum] = [full(edge.local), full(edge.product), full(edge.sum)];
     if ([local, product].some((text) => text.includes("\n") || text.length > LONG)) {
       line.append(h("div", { class: "mt-break" }));

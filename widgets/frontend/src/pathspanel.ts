@@ -88,13 +88,13 @@ export class PathsPanel {
       void this.explain?.(source, target).then((text) => {
         if (text && this.chosen === chosen) say(text);
       });
+    if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}`);
     found.paths.slice(0, 6).forEach((path) => {
       const rows = path.rows.length > 12 ? [...path.rows.slice(0, 6), "…", ...path.rows.slice(-5)] : path.rows;
       say(`${rows.join(" → ")}${path.product === null ? "" : `   product ${number(path.product)}`}`);
     });
     const more = found.paths.length - 6;
     if (more > 0) say(found.complete ? `and ${more} more` : `and more than ${more} more`);
-    if (found.sum !== null && found.paths.length) say(`Sum over ${found.paths.length} path${found.paths.length === 1 ? "" : "s"}: ${number(found.sum)}`);
     this.changed();
   }
 }

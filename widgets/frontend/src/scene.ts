@@ -178,6 +178,7 @@ export class Scene {
     const done = this.timeline.done(node.group ? node.first : last);
     const adjoint = this.timeline.adjoint(last);
     let name = `mt-node mt-${node.group ? "group" : (row?.kind ?? "operation")}`;
+    if (row?.kind === "variable" && !row.watched) name += " mt-unwatched";
     if (!done) name += " mt-todo";
     if (node === current) name += this.timeline.backward ? " mt-current mt-backward" : " mt-current";
     if (node === hover) name += " mt-hover";

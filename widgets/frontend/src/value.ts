@@ -91,6 +91,25 @@ export function title(row: Row): string {
   return name;
 }
 
+const LONGEST = 14; // characters of a number that still fits into a formula
+
+/** A formula or rule of a row's operation, which calls its inputs x and y and its result z, with the rows in their places. */
+export function withRows(text: string, row: Row): string {
+  const rows: Record<string, number> = { x: row.inputs[0], y: row.inputs[1], z: row.row };
+  return text.replace(/\b[xyz]\b/g, (name) => `row ${rows[name]}`);
+}
+
+/** The formula of a row with the numbers of its inputs; with the rows where not all of them are single numbers. */
+export function withNumbers(row: Row, rows: Row[]): string {
+  const texts = row.inputs.map((input) => (rows[input]?.shape.length === 0 ? rows[input].value?.text : undefined));
+  if (!texts.every((text) => text !== undefined && text.length <= LONGEST)) return withRows(row.formula, row);
+  return row.formula.replace(/\b[xy]\b/g, (name, at: number) => {
+    const text = texts[name === "x" ? 0 : 1] as string;
+    const alone = /(^|[(,] ?)$/.test(row.formula.slice(0, at)) && /^($|[),])/.test(row.formula.slice(at + 1));
+    return text.startsWith("-") && !alone ? `(${text})` : text;
+  });
+}
+
 /** One sentence about a row for tooltips and screen readers. */
 export function describe(row: Row): string {
   const parts = [`row ${row.row}: ${title(row)}`];

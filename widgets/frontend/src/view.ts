@@ -56,7 +56,7 @@ export class View {
   private below: HTMLElement;
   private pending = new Set<string>();
   private frame = 0;
-  private fitted = false;
+  private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
   private following = true; // the position follows the recording as it grows
   private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
   private asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
@@ -229,7 +229,7 @@ export class View {
     const node = this.anchor && graph.nodeOf(this.anchor.row);
     if (this.anchor && node) [this.camera.x, this.camera.y] = [node.x - this.anchor.x, node.y - this.anchor.y];
     this.anchor = null;
-    if (!this.fitted && this.camera.width) this.firstFit();
+    this.takeGraph();
     this.schedule("all");
   }
 
@@ -242,6 +242,7 @@ export class View {
   private stopPlacing(): void {
     this.planner.cancel();
     this.anchor = null;
+    if (this.graph) this.toFit = null;
     this.mode = this.drawn.mode;
     this.toggled = new Map(this.drawn.toggled);
     this.schedule("toolbar");
@@ -333,7 +334,7 @@ export class View {
   fold(mode: FoldMode): void {
     this.mode = mode;
     this.toggled.clear();
-    this.fitted = false;
+    this.toFit = "first";
     this.place();
     this.schedule("all");
   }
@@ -381,7 +382,8 @@ export class View {
     this.camera.resize(this.pane.clientWidth, this.pane.clientHeight);
     if (!this.camera.width) return;
     if (!before) this.table.reveal(this.timeline.current);
-    if (!this.fitted || (before !== this.camera.width && !this.camera.touched)) this.firstFit();
+    if (this.toFit) this.takeGraph();
+    else if (before !== this.camera.width && !this.camera.touched) this.firstFit();
     this.schedule("all");
   }
 
@@ -394,13 +396,21 @@ export class View {
   /** At first everything is shown if it stays readable, else the part around the current row. */
   private firstFit(): void {
     if (!this.graph || !this.graph.nodes.length || !this.camera.width) return; // no size yet: resized() comes back
-    this.fitted = true;
+    this.toFit = null;
     this.camera.fit(this.box(), 0.75);
     this.revealRow(this.timeline.current, false);
   }
 
+  /** Shows the whole graph, and when nodes are being placed also the one that comes. */
   fit(): void {
-    if (this.graph?.nodes.length) this.camera.fit(this.box());
+    if (!this.graph?.nodes.length || !this.camera.width) return;
+    this.toFit = this.planner.busy ? "all" : null;
+    this.camera.fit(this.box());
+  }
+
+  private takeGraph(): void {
+    if (this.toFit === "all") this.fit();
+    else if (this.toFit) this.firstFit();
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------

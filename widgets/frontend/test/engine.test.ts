@@ -12,7 +12,7 @@ import { unpack, type Snapshot } from "../src/schema";
 import { Skeleton } from "../src/skeleton";
 import { isLeaf, Store } from "../src/store";
 import { Timeline } from "../src/timeline";
-import { brief, matrix } from "../src/value";
+import { brief, matrix, withNumbers, withRows } from "../src/value";
 import { affine, bush, chain, diamond, layers, nested, PROGRAMS, square } from "./programs";
 
 function storeOf(snapshot: Snapshot): Store {
@@ -34,6 +34,26 @@ function wishOf(store: Store, open = true, patterns = false, toggled: [string, b
 function graphOf(store: Store, open = true, patterns = false, toggled: [string, boolean][] = []): Graph {
   return buildGraph(store, layoutNow(skeletonOf(store), wishOf(store, open, patterns, toggled)));
 }
+
+describe("formulas", () => {
+  const number = (text: string) => ({ shape: [], value: { text } });
+  const row = (formula: string, inputs: number[]) => ({ row: 9, formula, inputs }) as never;
+  const rows = [number("-2.0"), number("3.0"), { shape: [2], value: { text: "[1. 2.]" } }, { shape: [], value: null }] as never;
+
+  it("name the rows that they read, since x and y may be names of the program", () => {
+    expect(withRows("g * y", row("x * y", [4, 7]))).toBe("g * row 7");
+    expect(withRows("g * (1 - z * z)", row("tanh(x)", [4]))).toBe("g * (1 - row 9 * row 9)");
+    expect(withRows("g * exp(-x * x)", row("erf(x)", [0]))).toBe("g * exp(-row 0 * row 0)");
+  });
+
+  it("hold the numbers where these are single numbers", () => {
+    expect(withNumbers(row("x - y", [1, 0]), rows)).toBe("3.0 - (-2.0)");
+    expect(withNumbers(row("maximum(x, y)", [0, 1]), rows)).toBe("maximum(-2.0, 3.0)");
+    expect(withNumbers(row("-x", [0]), rows)).toBe("-(-2.0)");
+    expect(withNumbers(row("x * y", [1, 2]), rows)).toBe("row 1 * row 2");
+    expect(withNumbers(row("x * y", [3, 1]), rows)).toBe("row 3 * row 1");
+  });
+});
 
 describe("placement", () => {
   it.each(Object.keys(PROGRAMS))("%s: every node stands right of its inputs and on its own place", (name) => {
