@@ -6,6 +6,7 @@ it needs when it is called, so that `minitape --help` answers at once.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -111,7 +112,8 @@ def new_lesson_command(name: str, title: str | None) -> None:
     from .skeleton import write_skeleton
 
     path = write_skeleton(name, title)
-    click.echo(f"wrote {path}\nNext: edit it in JupyterLab, then minitape save {path}, then minitape check {path}")
+    typed = shlex.quote(str(path))
+    click.echo(f"wrote {path}\nNext: edit it in JupyterLab, then minitape save {typed}, then minitape check {typed}")
 
 
 @main.command("warmup")

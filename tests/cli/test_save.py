@@ -5,8 +5,10 @@ from __future__ import annotations
 import nbformat
 import pytest
 from click import ClickException
+from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from minitape.cli import main
 from minitape.cli.save import clean, save
 
 from .conftest import run, small_notebook
@@ -77,6 +79,12 @@ def test_a_new_lesson_passes_the_check(tmp_path):
     checked = run("check", "14_my_topic.ipynb", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert [child.name for child in tmp_path.iterdir()] == ["14_my_topic.ipynb"]
+
+
+def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.setattr("minitape.cli.skeleton.write_skeleton", lambda name, title: tmp_path / "my topic.ipynb")
+    said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
+    assert f"minitape save '{tmp_path}/my topic.ipynb', then minitape check '{tmp_path}/my topic.ipynb'" in said
 
 
 @pytest.mark.parametrize(
