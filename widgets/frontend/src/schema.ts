@@ -1,4 +1,4 @@
-// The snapshot of a recording, as documented in minitape/snapshots.py (version 1), and its packed form on the wire.
+// The snapshot of a recording, as documented in minitape/picture/snapshots.py (version 1), and its packed form on the wire.
 
 export type Num = number | string; // "nan", "inf" and "-inf" travel as strings: JSON has no such numbers
 export type Nested = Num | boolean | Nested[];
