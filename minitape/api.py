@@ -72,7 +72,7 @@ ROOT: dict[str, str] = {
 # the modules that are namespaces of ``tf``
 NAMESPACES = (
     "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "math nest nn python ragged random sparse strings test train"
+    "math nest nn python ragged random signal sparse strings test train types"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
@@ -90,7 +90,6 @@ OUT_OF_SCOPE: dict[str, str] = {
     "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
     "profiler": "use Python's own profilers",
     "raw_ops": "call the function itself, e.g. tf.add instead of tf.raw_ops.AddV2",
-    "signal": "use numpy.fft; it is not differentiable there",
     "audio": "minitape reads no media",
     "lookup": "use a Python dictionary",
     "queue": "use Python's queue",

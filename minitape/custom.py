@@ -58,7 +58,7 @@ def variables_read() -> Iterator[dict[int, Any]]:
     try:
         yield found
     finally:
-        state.readers.remove(found)
+        del state.readers[next(i for i, known in enumerate(state.readers) if known is found)]
         state.token = object()
 
 

@@ -39,9 +39,11 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     tape._begin()
     flat = [leaf_of(s) for s in nest.flatten(sources)]
-    shape = tuple(target.shape)
-    if not use_pfor and not tape._persistent:
+    if state.graph is None and not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
+    if state.graph is not None and not target.shape.is_fully_defined():
+        return _in_a_run(tape, target, sources, flat, unconnected)
+    shape = tuple(target.shape)
     count = int(np.prod(shape))
     seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
     with _vectorizing("jacobian", use_pfor, parallel):
@@ -56,6 +58,30 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     return nest.pack_sequence_as(sources, results)
 
 
+def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected: Any) -> Any:
+    """The same where only a run of the graph knows how many elements there are."""
+    from .graphs.jacobians import jacobian_row
+
+    found = jacobian_row(tape, target, flat, False)
+    if wants_zeros(unconnected) and any(g is None for g in found):
+        sizes = [*_sizes(target)]
+        found = [_filled([*sizes, *_sizes(s)], s) if g is None else g for g, s in zip(found, flat, strict=True)]
+    return nest.pack_sequence_as(sources, found)
+
+
+def _sizes(tensor: Any) -> list[Any]:
+    from .ops.arrays import shape
+
+    known = tensor.shape
+    return list(known) if known.is_fully_defined() else [shape(tensor)[i] for i in range(known.rank)]
+
+
+def _filled(sizes: list[Any], like: Any) -> Any:
+    from .ops.filling import zeros
+
+    return zeros(sizes, like.dtype)
+
+
 def batch_jacobian(
     tape: Any, target: Any, source: Any, unconnected: Any, parallel: int | None, use_pfor: bool
 ) -> Any:
@@ -67,10 +93,17 @@ def batch_jacobian(
             f"Need first dimension of target shape ({target.shape}) and source shape ({source.shape}) to match."
         )
     source = leaf_of(source)
-    if not use_pfor and not tape._persistent:
+    if state.graph is None and not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian" + WITHOUT_PFOR)
     if parallel is not None and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations.")
+    if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
+        from .graphs.jacobians import jacobian_row
+
+        (found,) = jacobian_row(tape, target, [source], True)
+        if found is None:
+            return _filled([*_sizes(target), *_sizes(source)[1:]], target)
+        return found
     inner, rest = tuple(target.shape)[1:], tuple(source.shape)[1:]
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)

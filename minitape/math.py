@@ -7,7 +7,8 @@ from .namespace import Namespace as _Namespace
 from .namespace import lazy as _lazy
 
 special = _Namespace("tf.math.special", {
-    "ops.elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e dawsn",
+    "ops.elementwise": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 "
+                       "bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos fresnel_sin spence",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.math", {

@@ -71,7 +71,8 @@ def axes_of(axis: Any) -> tuple[int, ...] | None:
 
 def static(value: Any) -> Any:
     """A number or list of numbers given as a tensor, as plain Python."""
-    if isinstance(value, Tensor) or hasattr(value, "_read"):
+    among = state.graph is not None and isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value)
+    if among or isinstance(value, Tensor) or hasattr(value, "_read"):
         tensor = tensor_of(value)
         planned(tensor)
         value = tensor.array

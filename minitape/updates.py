@@ -138,7 +138,9 @@ class Updates:
         values = convert_to_tensor(slices.values, self.dtype)  # type: ignore[attr-defined]
         rows = tensor_of(slices.indices)
         if state.graph is not None:
-            return self._in_graph(how, apply(TABLE["reshape"], (rows,), {"shape": (*rows.shape, 1)}), values)
+            from .ops.arrays import expand_dims
+
+            return self._in_graph(how, expand_dims(rows, -1), values)
         from .opdefs import accept_attr
         from .ops.places import check_places
 

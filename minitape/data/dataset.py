@@ -34,11 +34,12 @@ from .elements import (
     typed,
     with_rows,
 )
+from .pipelines import Pipelines
 from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
 from .shuffling import drawn, seed_pair, words
 
 
-class Dataset(Recipe):
+class Dataset(Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -351,14 +352,14 @@ class Dataset(Recipe):
     def window(
         self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
-        """Datasets of ``size`` neighbours, each ``shift`` further on."""
+        """Datasets of ``size`` neighbours, each ``shift`` further on; one for each part of elements with several."""
 
         def start() -> Iterator[Any]:
             elements = list(self)
             for begin in range(0, len(elements), int(shift or size)):
                 found = elements[begin : begin + int(size) * stride : stride]
                 if len(found) == size or not drop_remainder:
-                    yield Dataset(lambda found=found: iter(found), len(found), "_VariantDataset", self._spec)
+                    yield _columns(found)
 
         return self._derived(start, UNKNOWN_CARDINALITY, "_WindowDataset")
 
@@ -404,7 +405,16 @@ class Dataset(Recipe):
         """
         if not isinstance(options, Options):
             raise TypeError(f"`options` must be a tf.data.Options, got {type(options).__name__!r}.")
-        return self
+        made = self._derived(lambda: iter(self), self._length, "_OptionsDataset", lambda: self.element_spec)
+        made._options = options
+        return made
+
+    def options(self) -> Options:
+        """The options that ``with_options`` was given last, for this dataset or one that it was made of."""
+        given = getattr(self, "_options", None)
+        if given is not None:
+            return given  # type: ignore[no-any-return]
+        return Options() if self._source is None else self._source.options()  # type: ignore[no-any-return]
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state = reduce_func(state, element)`` over all elements; the last state."""
@@ -419,6 +429,17 @@ class Dataset(Recipe):
         made = Dataset(start, length, kind, spec)
         made._source = self
         return made
+
+
+def _columns(elements: list[Any]) -> Any:
+    """A dataset for each part of the elements, in the structure of an element."""
+    rows, numbers = [leaves(e) for e in elements], itertools.count()
+
+    def column(_: Any) -> Dataset:
+        at = next(numbers)
+        return Dataset(lambda: (row[at] for row in rows), len(rows), "_VariantDataset")
+
+    return map_leaves(column, elements[0])
 
 
 def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:

@@ -21,6 +21,11 @@ from ..tensor import Tensor, apply, wrap
 from .control import TensorArrayBase
 from .primitive import GraphPrimitive
 
+_ONE_SHAPE = (
+    "minitape's TensorArray holds elements of one shape, here {}, also with infer_shape=False: got {}. Outside of "
+    "functions, where it is a list, it holds any."
+)
+
 
 def _is_empty(buffer: Any, value_shape: tuple[int, ...]) -> bool:
     return buffer.ndim == 2 and buffer.shape[1] == 0 and tuple(value_shape) != (0,)
@@ -38,6 +43,8 @@ def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any
         if new.dtype == object:
             new.fill(b"")
     else:
+        if shape != buffer.shape[1:]:
+            raise NotImplementedError(_ONE_SHAPE.format(TensorShape(buffer.shape[1:]), TensorShape(shape)))
         new = np.zeros((max(size, at + 1), *buffer.shape[1:]), buffer.dtype)
         new[:size] = buffer
     new[at] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
@@ -64,6 +71,8 @@ def _cleared(g: Any, index: Any, buffer: Any) -> tuple[Any, ...]:
             return (np.zeros(tuple(buffer.shape), g.dtype),)
         g = g[: buffer.shape[0]]
     out = np.array(g)
+    if len(out) < buffer.shape[0]:  # the derivative of this, where writing had made the array larger
+        out = np.concatenate([out, np.zeros((buffer.shape[0] - len(out), *out.shape[1:]), out.dtype)])
     if int(index) < len(out):
         out[int(index)] = 0
     return (out,)
@@ -237,10 +246,7 @@ class TensorArray(TensorArrayBase):
         if self._shape.is_compatible_with(shape):
             return
         if not self._infer and self._given.is_compatible_with(shape):
-            raise NotImplementedError(
-                f"minitape's TensorArray holds elements of one shape, here {self._shape}, also with infer_shape=False: "
-                f"got {shape}."
-            )
+            raise NotImplementedError(_ONE_SHAPE.format(self._shape, shape))
         if state.graph is not None:
             raise ValueError(f"Inconsistent shapes: saw {shape} but expected {self._shape} ")
         raise ValueError(f"Incompatible shape for value ({shape}), expected ({self._shape})")

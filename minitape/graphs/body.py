@@ -18,6 +18,14 @@ from .symbolic import SymbolicTensor
 class BodyGraph(Graph):
     """The graph of a branch or a loop's body inside another graph."""
 
+    def watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+        """An eager tensor as the graphs around know it, if a tape there watches it."""
+        graph = self.outer
+        row = None if graph is None else graph.find(tensor)
+        if row is not None and row not in graph.cold:  # type: ignore[union-attr]
+            return graph.tensor_at(row)  # type: ignore[union-attr]
+        return graph.watched_outside(tensor) if graph is not None else None
+
 
 class Body:
     """A traced Python function: rows of its inputs and outputs, and what it captured from the graph around it."""
@@ -79,6 +87,18 @@ class Body:
             self.graph.capture(tensor) if isinstance(tensor, SymbolicTensor) else None
         self.places = [self.graph.captures[id(t)][1] for t in captured]
         self.captured = list(captured)
+        self._program = self._noting = None
+
+
+    def take(self, outer: SymbolicTensor, tensor: Any) -> None:
+        """Takes an eager tensor that may be a constant here as a further input; ``outer`` is it in the graph around."""
+        row = self.graph.find(tensor)
+        if row is None:
+            place = self.graph.placeholder(tensor.dtype, tensor.shape)
+        else:
+            place = self.graph.tensor_at(row)
+        self.places.append(place)
+        self.captured.append(outer)
         self._program = self._noting = None
 
 

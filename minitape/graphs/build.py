@@ -237,9 +237,16 @@ class Graph(Record):
         known = self.leaf_of.get(id(tensor))
         if known is not None and self.leaves[known].tensor is tensor:
             return known
+        watched = self.watched_outside(tensor)
+        if watched is not None:
+            return self.capture(watched)._row
         made = self.constant(tensor)
         self.leaf_of[id(tensor)] = made._row
         return made._row
+
+    def watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+        """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
+        return None
 
     def find(self, tensor: Any) -> int | None:
         """The row of a tensor, or None when this graph never met it."""
@@ -264,7 +271,8 @@ class Graph(Record):
             while inner is not None and inner is not self:
                 inner = inner.outer
             raise out_of_scope(tensor, TypeError if inner is None else InaccessibleTensorError)
-        value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
+        cold = tensor.op.type == "Const" and tensor._row in tensor.graph.cold
+        value = tensor.graph.constant_value(tensor._row) if cold else None
         if value is not None:
             return self.constant(wrap(value), tensor.op.name)
         if graph is not self.outer:
@@ -308,7 +316,7 @@ class Graph(Record):
         return tuple(made) if several else made[0]
 
     def _operand(self, tensor: Any, name: str, index: int) -> int:
-        if type(tensor) is EagerTensor and self.find(tensor) is None:
+        if type(tensor) is EagerTensor and self.find(tensor) is None and self.watched_outside(tensor) is None:
             made = self.constant(tensor, f"{name}/{'xy'[index] if index < 2 else index}")
             self.leaf_of[id(tensor)] = made._row
             return made._row

@@ -4,7 +4,6 @@ gradient."""
 from __future__ import annotations
 
 import itertools
-import sys
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 from .. import nest
 from ..columns import CALL
 from ..custom import for_batches
+from ..errors import OpError
 from ..evidence import born
 from ..invalid import invalid
 from ..plan import on_tape
@@ -22,12 +22,14 @@ from ..random.seeds import global_seed
 from ..record import state
 from ..slices import IndexedSlices
 from ..tape import GradientTape
-from ..tensor import EagerTensor, Tensor, bare, finish, wrap
+from ..tensor import Tensor, bare, finish, wrap
+from . import infer
 from .body import Body
 from .build import Graph
 from .gradients import sweep_rows
+from .lifted import held_elsewhere, lift
 from .parts import has_parts, put_together
-from .primitive import GraphPrimitive, apart, as_eager, floats
+from .primitive import GraphPrimitive, apart, as_eager, dense, floats
 from .program import Program, needed, replay
 
 _ONCE = (
@@ -78,6 +80,7 @@ class ConcreteFunction:
         body.graph.label = self.name.decode()  # type: ignore[attr-defined]
         self.graph: Any = body.graph
         self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
+        lift(self.graph)
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
@@ -87,7 +90,7 @@ class ConcreteFunction:
         self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
-            r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and _held_elsewhere(leaf)
+            r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
         ]
         self._composite = has_parts(body.result)
         self._single = len(body.outputs) == 1 and not nest.is_nested(body.result)
@@ -102,6 +105,13 @@ class ConcreteFunction:
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
     structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
+
+    @property
+    def function_type(self) -> Any:
+        """The types of the arguments and of the result."""
+        from .kinds import FunctionType
+
+        return FunctionType.of(self)
 
     @property
     def captured_inputs(self) -> list[Any]:
@@ -232,12 +242,6 @@ def _on_tape(record: Any, tensors: Sequence[Any]) -> bool:
     return any(on[row] for on in map(on_tape, state.tapes) for row in rows)
 
 
-def _held_elsewhere(leaf: Any) -> bool:
-    """True for a captured eager tensor that somebody outside still holds: a tape may watch it later."""
-    kind = type(leaf.tensor)  # in no variable here: whether that counts as a holder depends on the interpreter
-    return kind is EagerTensor and leaf.tensor.dtype.differentiable and sys.getrefcount(leaf.tensor) > 2
-
-
 # -- copying a graph into another -------------------------------------------------------------------------------------
 
 
@@ -252,7 +256,7 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
             continue
         inputs = tuple(rows[r] for r in call.inputs)
         op = source.op_of[call.row]
-        specs = [(source.tensors[call.row + i].shape, source.tensors[call.row + i].dtype) for i in range(op.count)]
+        specs = _specs(source, target, call, inputs)
         made = target.call_row(call.primitive, inputs, _copied(call.attrs), specs, op.name.rsplit("/", 1)[-1])
         new = target.calls[-1]
         if call.row in source.tuples:
@@ -260,6 +264,20 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
         for i, tensor in enumerate(made):
             rows[call.row + i] = tensor._row
+
+
+def _specs(source: Graph, target: Graph, call: Any, inputs: tuple[int, ...]) -> list[Any]:
+    """(shape, dtype) of the outputs of a copied row: unknown sizes may follow from its new inputs."""
+    outputs = [source.tensors[call.row + i] for i in range(source.op_of[call.row].count)]
+    known = [(t.shape, t.dtype) for t in outputs]
+    if all(shape.is_fully_defined() for shape, _ in known):
+        return known
+    try:
+        found, _ = infer.outputs(call.primitive, [target.tensors[r] for r in inputs], call.attrs)
+    except (OpError, ValueError):  # the run says what does not fit
+        return known
+    narrower = zip(found, known, strict=True)
+    return [new if new[0].is_subtype_of(old[0]) else old for new, old in narrower]
 
 
 def _copied(attrs: dict[str, Any]) -> dict[str, Any]:
@@ -402,8 +420,15 @@ def _function_rule(gs: Any, z: Any, *inputs: Any, taped: Taped, saved: Any, arra
                           output_gradients=[as_eager(gs[i]) for i in targets])  # fmt: skip
     shares: list[Any] = [None] * len(inputs)
     for i, share in zip(chosen, found, strict=True):
-        shares[i] = share
+        shares[i] = _as_known(share, taped.grads[i], tensors[i])
     return shares
+
+
+def _as_known(share: Any, known: Any, like: Any) -> Any:
+    """A share of the way that a call went, in the form that the gradient of the whole graph has."""
+    if known is None or isinstance(known, IndexedSlices):
+        return share
+    return dense(share, like)
 
 
 FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, _function_rule, op="PartitionedCall",

@@ -226,6 +226,13 @@ LATER = GraphPrimitive("later", "PartitionedCall", _later_infer, eager=_later_ea
 LATER_STATEFUL = GraphPrimitive(
     "later_stateful", "StatefulPartitionedCall", _later_infer, eager=_later_eager, stateful=True
 )
+# numbers drawn at random: no gradient passes to what they were drawn from
+DRAW = GraphPrimitive("draw", "StatefulPartitionedCall", _later_infer, eager=_later_eager, rules=None, stateful=True)
+
+
+def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: Any, name: str | None) -> Any:
+    """Adds a row of random numbers, drawn by ``function`` each time that the graph runs; ``spec`` is (shape, dtype)."""
+    return state.graph.apply(DRAW, tuple(tensors), {"function": function, "specs": [spec]}, name)[0]
 
 
 def later(

@@ -330,6 +330,8 @@ def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any
 
 
 def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
+    if hasattr(leaf, "__tf_tracing_type__"):
+        return leaf.__tf_tracing_type__(None).placeholder_value(None)
     if not isinstance(leaf, TensorSpec):
         return leaf
     tensor = graph.placeholder(leaf.dtype, leaf.shape, leaf.name or name)

@@ -143,6 +143,7 @@ class _Loop:
         self.names, self.get, self.put, self.later = names, get, put, later
         self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
         self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
+        self.refusals: list[Exception] = []
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
@@ -195,15 +196,14 @@ class _Loop:
         if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
             specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
             made = _traced_turn(turn, specs, _Options())
+        if isinstance(walk, Stream):  # as TensorFlow does for datasets: shapes widen by themselves
+            while (wider := _widened(specs, made.outputs)) != specs:
+                specs = wider
+                made = _traced_turn(turn, specs, _Options())
         tested = _traced_turn(check, specs, _Options())
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
-        if odd is not None:  # a turn that does not read the value from before may still be right
-            name, error = odd
-            if name in self.dropped:
-                raise error
-            self.dropped[name] = Undefined(name, lambda: error)
-            self.put(first)
-            self._run(first, test, body, source)
+        if odd is not None:
+            self._run_without(*odd, first, test, body, source)
             return
         found = build_while(tested, made, [*index, *start], options.limit)[len(index) :]
         values, at = dict(zip(self.names, before, strict=True)), 0
@@ -215,6 +215,20 @@ class _Loop:
             )
             at += len(likes)
         self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
+
+    def _run_without(
+        self, name: str, error: Exception, first: tuple[Any, ...], test: Any, body: Any, source: Any
+    ) -> None:
+        """Builds it without the value of ``name`` from before, which a turn that does not read it may do."""
+        self.refusals.append(error)
+        if name in self.dropped:
+            raise error
+        self.dropped[name] = Undefined(name, lambda: error)
+        self.put(first)
+        try:
+            self._run(first, test, body, source)
+        except Exception as other:  # else a turn reads it: that is what is wrong
+            raise other if any(other is known for known in self.refusals) else error from None
 
     def _carried(self, before: tuple[Any, ...], body: Any, source: Any) -> list[tuple[str, Any]]:
         """(name, initial value) of each variable of the loop; one that is undefined before it starts with zeros."""
@@ -290,6 +304,14 @@ class _Loop:
                     "tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
         return None
+
+
+def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
+    """(shape, dtype) of the loop's values with shapes that cover those before and after a turn."""
+    return [
+        (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
+        for (shape, dtype), t in zip(specs, outputs, strict=True)
+    ]
 
 
 def _before_the_loop(name: str, found: Undefined) -> Exception:

@@ -226,7 +226,8 @@ def _open(elems: Any) -> bool:
     """True for tensors of a graph of which only a run knows how many elements they have."""
     if state.graph is None:
         return False
-    return any(convert_to_tensor(t).shape.rank and convert_to_tensor(t).shape[0] is None for t in nest.flatten(elems))
+    shapes = [convert_to_tensor(t).shape for t in nest.flatten(elems)]
+    return any(s.rank is None or (s.rank and s[0] is None) for s in shapes)
 
 
 def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, Any]:

@@ -65,8 +65,13 @@ class Signature:
 
     def short(self, body: Any) -> str:
         """The signature on one line."""
-        arguments = ", ".join(f"{name}: {show(value)}" for name, value in self.values.items())
-        return f"({arguments}) -> {_output(body)}"
+        parts = []
+        for name, value in self.values.items():
+            kind = self.parameters[name].kind if name in self.parameters else None
+            if kind is inspect.Parameter.KEYWORD_ONLY and "*" not in parts:
+                parts.append("*")
+            parts.append(f"{name}: {show(value)}")
+        return f"({', '.join(parts)}) -> {_output(body)}"
 
     # -- calls of the concrete function -------------------------------------------------------------------------------
 

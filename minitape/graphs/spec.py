@@ -103,6 +103,8 @@ def key_of(value: Any) -> Any:
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
     if isinstance(value, (np.ndarray, np.generic)):
         return TensorSpec, dtype_of(value), value.shape
+    if hasattr(value, "__tf_tracing_type__"):
+        return value.__tf_tracing_type__(None)
     if isinstance(value, (set, bytearray)):
         raise TypeError(f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
                         "Otherwise, consider implementing the Tracing Protocol for it.")  # fmt: skip

@@ -8,5 +8,10 @@ __getattr__, __dir__ = _lazy("tf.image", {
                       "resize_with_crop_or_pad rot90 transpose",
     "image.adjusting": "adjust_brightness adjust_contrast adjust_hue adjust_saturation convert_image_dtype "
                        "grayscale_to_rgb per_image_standardization rgb_to_grayscale",
+    "image.colors": "adjust_gamma hsv_to_rgb rgb_to_hsv rgb_to_yiq rgb_to_yuv yiq_to_rgb yuv_to_rgb",
+    "image.augmentation": "random_brightness random_contrast random_crop random_flip_left_right random_flip_up_down "
+                          "random_hue random_saturation stateless_random_brightness stateless_random_contrast "
+                          "stateless_random_crop stateless_random_flip_left_right stateless_random_flip_up_down "
+                          "stateless_random_hue stateless_random_saturation",
     "image.similarity": "image_gradients psnr sobel_edges ssim total_variation",
 }, globals())  # fmt: skip

@@ -26,6 +26,7 @@ from .lossfunctions import (
     sparse_categorical_crossentropy,
     squared_hinge,
 )
+from .segmentation import binary_focal_crossentropy, categorical_focal_crossentropy, dice, tversky
 from .serial import lookup
 
 MEAN = "sum_over_batch_size"
@@ -291,6 +292,113 @@ class SparseCategoricalCrossentropy(FunctionLoss):
         )
 
 
+class BinaryFocalCrossentropy(FunctionLoss):
+    """``BinaryCrossentropy`` in which what is well predicted counts little: each times ``(1 - p) ** gamma``.
+
+    p is the probability given to the label. With ``apply_class_balancing`` label 1 has the weight ``alpha`` and label 0
+    ``1 - alpha``.
+
+    >>> import minitape as tf
+    >>> loss = tf.keras.losses.BinaryFocalCrossentropy(gamma=2)
+    >>> round(float(loss([[0.0, 1.0], [0.0, 0.0]], [[0.5, 0.5], [0.1, 0.1]])), 4)
+    0.0872
+    """
+
+    def __init__(
+        self,
+        apply_class_balancing: bool = False,
+        alpha: float = 0.25,
+        gamma: float = 2.0,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = MEAN,
+        name: str | None = "binary_focal_crossentropy",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            binary_focal_crossentropy,
+            name,
+            reduction,
+            dtype,
+            apply_class_balancing=apply_class_balancing,
+            alpha=alpha,
+            gamma=gamma,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+            axis=axis,
+        )
+
+
+class CategoricalFocalCrossentropy(FunctionLoss):
+    """``CategoricalCrossentropy`` in which what is well predicted counts little: each times ``(1 - p) ** gamma``.
+
+    ``alpha`` is a weight for all classes, or has one for each.
+
+    >>> import minitape as tf
+    >>> loss = tf.keras.losses.CategoricalFocalCrossentropy()
+    >>> round(float(loss([[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.9, 0.1]])), 4)
+    0.0218
+    """
+
+    def __init__(
+        self,
+        alpha: Any = 0.25,
+        gamma: float = 2.0,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = MEAN,
+        name: str | None = "categorical_focal_crossentropy",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(
+            categorical_focal_crossentropy,
+            name,
+            reduction,
+            dtype,
+            alpha=alpha,
+            gamma=gamma,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+            axis=axis,
+        )
+
+
+class Dice(FunctionLoss):
+    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``, with sums over ``axis`` or over everything.
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.losses.Dice()([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]])), 4)
+    0.3333
+    """
+
+    def __init__(
+        self, reduction: str | None = MEAN, name: str | None = "dice", axis: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(dice, name, reduction, dtype, axis=axis)
+
+
+class Tversky(FunctionLoss):
+    """``Dice`` with weights of its own for what is missing (``alpha``) and for what is too much (``beta``).
+
+    >>> import minitape as tf
+    >>> round(float(tf.keras.losses.Tversky(beta=1.0)([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]])), 4)
+    0.4286
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        reduction: str | None = MEAN,
+        name: str | None = "tversky",
+        axis: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(tversky, name, reduction, dtype, alpha=alpha, beta=beta, axis=axis)
+
+
 mse = MSE = mean_squared_error
 mae = MAE = mean_absolute_error
 mape = MAPE = mean_absolute_percentage_error
@@ -298,9 +406,9 @@ msle = MSLE = mean_squared_logarithmic_error
 kld = KLD = kullback_leibler_divergence = kl_divergence
 logcosh = log_cosh
 
-PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy categorical_crossentropy categorical_hinge cosine_similarity hinge
-huber kld kullback_leibler_divergence logcosh mae mape mse msle poisson sparse_categorical_crossentropy
-squared_hinge""".split()
+PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy binary_focal_crossentropy categorical_crossentropy
+categorical_focal_crossentropy categorical_hinge cosine_similarity dice hinge huber kld kullback_leibler_divergence logcosh
+mae mape mse msle poisson sparse_categorical_crossentropy squared_hinge tversky""".split()
 CLASSES = {f.__name__: f for f in FunctionLoss.__subclasses__()}
 __all__ = ["Loss", *CLASSES, *PUBLIC, "get"]
 # the names that `get` and `compile` know: those of the functions themselves, and some short ones

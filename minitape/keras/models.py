@@ -4,32 +4,71 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import nest
 from ..namespace import public
-from .model import Functional, Model, Sequential  # noqa: F401 - part of tf.keras.models
+from .model import Functional, Model, Sequential
 from .saving import load_model, save_model
+from .symbolic import InputLayer, Step
 
 
 def clone_model(model: Any, *, clone_function: Any = None) -> Any:
-    """A new Sequential model with fresh layers of the same configuration; ValueError for another kind of model.
+    """A new model of the same kind with fresh layers of the same configuration: a Sequential one or one of symbols.
 
-    ``clone_function`` makes each layer from the old one.
+    ``clone_function`` makes each layer from the old one; a layer that is called several times is made once. ValueError
+    for a model that is a class of its own.
 
     >>> import minitape as tf
-    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, name="out")])
+    >>> x = tf.keras.Input((2,))
+    >>> model = tf.keras.Model(x, tf.keras.layers.Dense(1, name="out")(x))
     >>> copy = tf.keras.models.clone_model(model)
-    >>> copy.layers[0].name, copy.layers[0] is model.layers[0]
+    >>> copy.layers[1].name, copy.layers[1] is model.layers[1]
     ('out', False)
     """
-    if not isinstance(model, Sequential):
-        raise ValueError(
-            f"minitape clones Sequential models only. Received: {model}. Make the others with their own code."
-        )
-    clone = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))
-    copy = Sequential(name=model.name)
-    for layer in model._stack:
-        copy.add(clone(layer), rebuild=False)
-    copy._rebuild()
-    return copy
+    make = clone_function or _again
+    if isinstance(model, Sequential):
+        copy = Sequential(name=model.name)
+        for layer in model._stack:
+            copy.add(make(layer), rebuild=False)
+        copy._rebuild()
+        return copy
+    if isinstance(model, Functional):
+        return _of_symbols(model, make)
+    raise ValueError(
+        f"minitape clones Sequential models and models of symbolic tensors. Received: {model}. Make the others with "
+        "their own code."
+    )
+
+
+def _again(layer: Any) -> Any:
+    """A layer of the same configuration; models inside a model are cloned themselves."""
+    if isinstance(layer, (Sequential, Functional)):
+        return clone_model(layer)
+    return type(layer).from_config(layer.get_config())
+
+
+def _of_symbols(model: Functional, make: Any) -> Functional:
+    """The calls of a model noted once more, with other layers."""
+    known, layers = {}, {}
+    for x in model.inputs:
+        start = make(x._keras_history.layer) if _is_input(x) else InputLayer(batch_shape=x.shape, dtype=x.dtype, name=x.name)
+        known[id(x)] = start.output
+    for node in model._nodes:
+        if isinstance(node.layer, InputLayer):
+            continue
+        layer = layers.get(id(node.layer))
+        if layer is None:
+            plain = isinstance(node.layer, Step)  # a function, which has nothing of its own
+            layer = layers[id(node.layer)] = Step(node.layer._function, "step") if plain else make(node.layer)
+        args, kwargs = nest.map_structure(lambda v: known.get(id(v), v), (node.args, node.kwargs))
+        for old, new in zip(nest.flatten(node.outputs), nest.flatten(layer(*args, **kwargs)), strict=True):
+            known[id(old)] = new
+    ends = [nest.map_structure(lambda v: known[id(v)], end) for end in (model._inputs_struct, model._outputs_struct)]
+    return Functional(*ends, name=model.name)
+
+
+def _is_input(symbol: Any) -> bool:
+    """True for a symbol that an input layer gave."""
+    return isinstance(symbol._keras_history.layer, InputLayer)
 
 
 __all__ = ["Model", "Sequential", "clone_model", "load_model", "save_model"]

@@ -172,11 +172,12 @@ class Optimizer:
         return id(variable) not in self._spared and not named
 
     def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
-        """For each name a list with a variable for each weight."""
+        """For each name a list with a variable for each weight; ``initializer`` is one for all, or a list with its own."""
         slots: tuple[list[Variable], ...] = tuple([] for _ in names)
+        starts = initializer if isinstance(initializer, list) else [initializer] * len(names)
         for weight in self._trainable_variables:
-            for slot, name in zip(slots, names, strict=True):
-                slot.append(self.add_variable_from_reference(weight, name, initializer))
+            for slot, name, start in zip(slots, names, starts, strict=True):
+                slot.append(self.add_variable_from_reference(weight, name, start))
         return slots
 
     def _of(self, slot: list[Variable], variable: Any) -> Variable:

@@ -12,6 +12,7 @@ from ..namespace import public
 from ..slices import IndexedSlices
 from . import initializers, schedules
 from .optimizer import Optimizer, cast, value_of
+from .scaled import Ftrl, Lamb, Lion
 from .variable import Variable
 
 
@@ -386,7 +387,8 @@ class Adadelta(Optimizer):
         variable.assign_add(rate * step)
 
 
-TABLE = {cls.__name__.lower(): cls for cls in (SGD, Adam, AdamW, RMSprop, Adagrad, Adamax, Nadam, Adadelta)}
+_ALL = (SGD, Adam, AdamW, RMSprop, Adagrad, Adamax, Nadam, Adadelta, Ftrl, Lamb, Lion)
+TABLE = {cls.__name__.lower(): cls for cls in _ALL}
 
 
 def get(identifier: Any) -> Any:

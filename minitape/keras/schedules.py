@@ -93,8 +93,52 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         """The learning rate at a step."""
         import minitape as tf
 
-        passed = sum(int(step) > b for b in self.boundaries)
-        return tf.constant(self.values[passed], tf.float32)
+        passed = tf.reduce_sum(tf.cast(tf.cast(step, tf.float64) > [float(b) for b in self.boundaries], tf.int32))
+        return tf.gather(tf.constant(self.values, tf.float32), passed)
+
+
+class CosineDecayRestarts(LearningRateSchedule):
+    """Half cosine waves, one after the other: the first takes ``first_decay_steps``, each further one ``t_mul`` as many.
+
+    Each begins at ``m_mul`` times the height of the one before, and ends at ``alpha`` times ``initial_learning_rate``.
+    Raises ValueError unless ``first_decay_steps`` is positive.
+
+    >>> import minitape as tf
+    >>> rate = tf.keras.optimizers.schedules.CosineDecayRestarts(1.0, first_decay_steps=10)
+    >>> [round(float(rate(step)), 4) for step in (0, 5, 10, 20)]
+    [1.0, 0.5, 1.0, 0.5]
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        first_decay_steps: int,
+        t_mul: float = 2.0,
+        m_mul: float = 1.0,
+        alpha: float = 0.0,
+        name: str = "SGDRDecay",
+    ) -> None:
+        self.initial_learning_rate, self.first_decay_steps = initial_learning_rate, first_decay_steps
+        self.t_mul, self.m_mul, self.alpha, self.name = t_mul, m_mul, alpha, name
+        if first_decay_steps <= 0:
+            raise ValueError(f"Argument `first_decay_steps` must be > 0. Received: first_decay_steps={first_decay_steps}")
+
+    def __call__(self, step: Any) -> Any:
+        """The learning rate at a step."""
+        import minitape as tf
+
+        done = tf.cast(step, tf.float32) / self.first_decay_steps  # in lengths of the first wave
+        ratio = tf.constant(self.t_mul, tf.float32)
+        if self.t_mul == 1.0:
+            wave = tf.floor(done)
+            done = done - wave
+        else:
+            wave = tf.floor(tf.math.log(1.0 - done * (1.0 - ratio)) / tf.math.log(ratio))
+            length = tf.pow(ratio, wave)
+            done = (done - (1.0 - length) / (1.0 - ratio)) / length
+        height = 0.5 * tf.pow(tf.constant(self.m_mul, tf.float32), wave)
+        cosine = height * (1.0 + tf.cos(tf.constant(math.pi, tf.float32) * done))
+        return self.initial_learning_rate * ((1 - self.alpha) * cosine + self.alpha)
 
 
 class CosineDecay(LearningRateSchedule):
@@ -176,7 +220,7 @@ class PolynomialDecay(LearningRateSchedule):
 
         now, steps = tf.cast(step, tf.float32), tf.constant(float(self.decay_steps))
         if self.cycle:
-            steps = steps * (1.0 if float(now) == 0 else math.ceil(float(now) / self.decay_steps))
+            steps = steps * tf.maximum(tf.math.ceil(now / self.decay_steps), 1.0)
         else:
             now = tf.minimum(now, steps)
         left = tf.pow(1.0 - now / steps, tf.constant(float(self.power)))
@@ -213,6 +257,6 @@ class InverseTimeDecay(LearningRateSchedule):
         return self.initial_learning_rate / (1.0 + self.decay_rate * (tf.floor(p) if self.staircase else p))
 
 
-__all__ = """CosineDecay ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
+__all__ = """CosineDecay CosineDecayRestarts ExponentialDecay InverseTimeDecay LearningRateSchedule PiecewiseConstantDecay
 PolynomialDecay""".split()
 __getattr__, __dir__ = public("tf.keras.optimizers.schedules", __all__)

@@ -11,7 +11,7 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                         "sufficient_statistics weighted_moments",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depth_to_space "
                       "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d space_to_depth",
-    "nn.transposed": "conv2d_transpose",
+    "nn.transposed": "conv1d_transpose conv2d_transpose conv_transpose",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",
     "ops.sorting": "in_top_k top_k",

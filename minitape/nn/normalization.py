@@ -144,11 +144,18 @@ def _dropout(x: Any, rate: Any, noise_shape: Any, draw: Any) -> Any:
     if isinstance(rate, (int, float)) and rate == 0:
         return x
     rate = tensor_of(rate, x.dtype)
-    shape = list(x.shape) if noise_shape is None else [
-        m if n is None else n for m, n in zip(x.shape, static(noise_shape), strict=True)]  # fmt: skip
+    shape = _noise_shape(x, noise_shape)
     kept = draw(shape, x.dtype if x.dtype.size > 2 else dtypes.float32) >= TABLE["cast"](rate, dtype=x.dtype)
     scaled = x * (1 / (1 - rate))
     return apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+
+
+def _noise_shape(x: Any, given: Any) -> Any:
+    """The shape of the choices: that of x, or the given one with sizes of x for None."""
+    from ..ops.arrays import shape
+
+    sizes = list(x.shape) if x.shape.is_fully_defined() else shape(x)
+    return sizes if given is None else [sizes[i] if n is None else n for i, n in enumerate(static(given))]
 
 
 @strict

@@ -64,3 +64,50 @@ def conv2d_transpose(
                           f"{k.shape[i - 1]} output: {g.shape[i]} stride: {steps[i]} dilation: "
                           f"{holes[i]}", "Conv2DBackpropInput")  # fmt: skip
     return call("conv2d_input", g, k, shape=shape, strides=tuple(steps[1:3]), pads=pads, dilations=tuple(holes[1:3]))
+
+
+@strict
+def conv1d_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str = "NWC",
+    dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """The adjoint of ``conv1d``: ``filters`` are width x channels out x channels in. Differentiable in both.
+
+    ``output_shape`` (three sizes) says which of the possible sizes the result has. ValueError for another format than
+    "NWC", InvalidArgumentError for sizes that can not be.
+
+    >>> import minitape as tf
+    >>> tf.nn.conv1d_transpose(tf.ones([1, 2, 1]), tf.ones([2, 1, 1]), [1, 4, 1], 2).numpy().ravel()
+    array([1., 1., 1., 1.], dtype=float32)
+    """
+    if data_format != "NWC":
+        raise ValueError("`data_format` must be 'NWC': the other formats have no kernel on the CPU. "
+                         f"Received: data_format={data_format}")  # fmt: skip
+    g, k = together(input, filters)
+    steps, holes = spatial(strides, 1, "strides", 2), spatial(dilations, 1, "dilations", 2)
+    batch, width, channels = (int(n) for n in static(output_shape))
+    wide = [call("reshape", t, shape=(*s[:at], 1, *s[at:])) for t, s, at in ((g, tuple(g.shape), 1), (k, tuple(k.shape), 0))]
+    found = conv2d_transpose(
+        *wide, [batch, 1, width, channels], [1, 1, steps[1], 1], padding, "NHWC", [1, 1, holes[1], 1]
+    )
+    return call("reshape", found, shape=(batch, width, channels))
+
+
+@strict
+def conv_transpose(
+    input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
+    dilations: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """``conv1d_transpose`` or ``conv2d_transpose``, as many spatial axes as the filters have. Differentiable in both.
+
+    Raises NotImplementedError for three spatial axes.
+
+    >>> import minitape as tf
+    >>> tf.nn.conv_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    rank = together(input, filters)[1].shape.rank
+    if rank not in (3, 4):
+        raise NotImplementedError(f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {rank}.")
+    function, usual = (conv1d_transpose, "NWC") if rank == 3 else (conv2d_transpose, "NHWC")
+    return function(input, filters, output_shape, strides, padding, data_format or usual, dilations)

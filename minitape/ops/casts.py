@@ -56,7 +56,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     array([255,   0], dtype=uint8)
     """
     x, dtype = tensor_of(value), dtypes.as_dtype(dtype)
-    if x.dtype == dtype or x.dtype.is_complex or dtype.is_complex:
+    if (x.dtype == dtype and not x.dtype.is_floating) or x.dtype.is_complex or dtype.is_complex:
         return cast(x, dtype)
     low, high = _inside(x.dtype, dtype)
     for bound, primitive in ((low, "maximum"), (high, "minimum")):
@@ -66,21 +66,27 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:
-    """The limits of one dtype as values of another; None where that one can not exceed it."""
+    """The limits of one dtype as values of another; None where integers can not exceed it, infinities are limited."""
     number = have.as_numpy_dtype
     bounds: list[Any] = []
-    for dtype in (have, wanted):
-        getattr(dtype, "min")  # noqa: B009 - TypeError for bools and strings
     for which, inward in (("min", np.inf), ("max", -np.inf)):
-        mine, theirs = getattr(have, which), getattr(wanted, which)
+        mine, theirs = (_plain(getattr(d, which)) for d in (have, wanted))  # TypeError for bools and strings
         if (mine >= theirs) if which == "min" else (mine <= theirs):
-            bounds.append(None)
+            bounds.append(number(getattr(have, which)) if have.is_floating else None)
             continue
-        bound = number(theirs)
-        if have.is_floating and ((bound < theirs) if which == "min" else (int(bound) > int(theirs))):
+        bound = number(float(theirs) if have.is_floating else theirs)
+        if have.is_floating and ((_plain(bound) < theirs) if which == "min" else (_plain(bound) > theirs)):
             bound = np.nextafter(bound, number(inward))
         bounds.append(bound)
     return bounds[0], bounds[1]
+
+
+def _plain(number: Any) -> Any:
+    """A limit as an exact number of Python: an int where it is whole."""
+    if isinstance(number, (int, np.integer)):
+        return int(number)
+    value = float(number)
+    return int(value) if value.is_integer() else value
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Any:

@@ -18,6 +18,9 @@ from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..tensor import apply, binary
 from .quick import quick, quick_function
 
+# of tf.math.special only
+_SPECIAL = ("bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1 bessel_k1e bessel_y0 bessel_y1 dawsn expint fresnel_cos "
+            "fresnel_sin spence").split()  # fmt: skip
 UNARY = """
 acos acos | inverse cosine, in radians | 1.0 -> 0.0
 acosh acosh =acosh | inverse hyperbolic cosine; NaN below 1 | 1.0 -> 0.0
@@ -29,6 +32,14 @@ bessel_i0 bessel_i0 | modified Bessel function of order 0 | 0.0 -> 1.0
 bessel_i0e bessel_i0e | modified Bessel function of order 0, times exp(-abs(x)) | 0.0 -> 1.0
 bessel_i1 bessel_i1 | modified Bessel function of order 1 | 0.0 -> 0.0
 bessel_i1e bessel_i1e | modified Bessel function of order 1, times exp(-abs(x)) | 0.0 -> 0.0
+bessel_j0 bessel_j0 | Bessel function of the first kind of order 0 | 0.0 -> 1.0
+bessel_j1 bessel_j1 | Bessel function of the first kind of order 1 | 0.0 -> 0.0
+bessel_k0 bessel_k0 | modified Bessel function of the second kind of order 0; infinite up to 0 | 1.0 -> 0.42102444
+bessel_k0e bessel_k0e | modified Bessel function of the second kind of order 0, times exp(x) | 1.0 -> 1.1444631
+bessel_k1 bessel_k1 | modified Bessel function of the second kind of order 1; infinite up to 0 | 1.0 -> 0.60190725
+bessel_k1e bessel_k1e | modified Bessel function of the second kind of order 1, times exp(x) | 1.0 -> 1.6361535
+bessel_y0 bessel_y0 | Bessel function of the second kind of order 0; -infinity up to 0 | 1.0 -> 0.08825696
+bessel_y1 bessel_y1 | Bessel function of the second kind of order 1; -infinity below 0 | 1.0 -> -0.7812128
 ceil ceil | smallest integer not below x; no gradient | 1.2 -> 2.0
 cos cos =cos | cosine of x in radians | 0.0 -> 1.0
 cosh cosh =cosh | hyperbolic cosine | 0.0 -> 1.0
@@ -39,7 +50,10 @@ erfc erfc =erfc | complementary error function, 1 - erf(x) | 0.0 -> 1.0
 erfinv erfinv | inverse of erf on (-1, 1) | 0.0 -> 0.0
 exp exp | e to the power x | 0.0 -> 1.0
 expm1 expm1 =expm1 | exp(x) - 1, accurate near 0 | 0.0 -> 0.0
+expint expint | exponential integral Ei; NaN below 0 | 1.0 -> 1.8951178
 floor floor | largest integer not above x; no gradient | 1.8 -> 1.0
+fresnel_cos fresnel_cos | integral of cos(pi * t * t / 2) from 0 to x | 0.0 -> 0.0
+fresnel_sin fresnel_sin | integral of sin(pi * t * t / 2) from 0 to x | 0.0 -> 0.0
 is_finite is_finite =is_finite | whether x is neither infinite nor NaN | 1.0 -> True
 is_inf is_inf =is_inf | whether x is infinite | 1.0 -> False
 is_nan is_nan =is_nan | whether x is NaN | 1.0 -> False
@@ -56,6 +70,7 @@ sin sin =sin | sine of x in radians | 0.0 -> 0.0
 sinh sinh =sinh | hyperbolic sine | 0.0 -> 0.0
 softplus softplus | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
 softsign softsign =softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
+spence spence | Spence's function, the dilogarithm of 1 - x; NaN below 0 | 1.0 -> 0.0
 sqrt sqrt | square root; the gradient is 0 where the incoming one is 0 | 9.0 -> 3.0
 square square =square | x * x | 3.0 -> 9.0
 tan tan =tan | tangent of x in radians | 0.0 -> 0.0
@@ -102,7 +117,7 @@ def _documented(name: str, sentence: str, example: str, arguments: str, rules: s
     Raises InvalidArgumentError for other dtypes{shapes}.
 
     >>> import minitape as tf
-    >>> print({"tf.math.special" if name == "dawsn" else space}.{name}({call}).numpy())
+    >>> print({"tf.math.special" if name in _SPECIAL else space}.{name}({call}).numpy())
     {result}
     """
 

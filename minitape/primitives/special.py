@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import TABLE, declare, numerics
+from . import TABLE, declare, integrals, numerics
 from .formula import ARRAY, compile_text, reads
 
 RULES = """
@@ -26,6 +26,18 @@ bessel_i1       BesselI1  I₁      | g * select(equal(x, 0), ones_like(x), bess
 bessel_i0e      BesselI0e I₀e     | g * (bessel_i1e(x) - sign(x) * z)
 bessel_i1e      BesselI1e I₁e     | g * select(equal(x, 0), 0.5 + 0 * x, bessel_i0e(x) - z * (sign(x) + 1 / x))
 dawsn           Dawsn     D       | g * (1 - 2 * x * z)
+bessel_j0       BesselJ0  J₀      | g * -bessel_j1(x)
+bessel_j1       BesselJ1  J₁      | g * select(equal(x, 0), 0.5 + 0 * x, bessel_j0(x) - z / x)
+bessel_k0       BesselK0  K₀      | g * -bessel_k1(x)
+bessel_k0e      BesselK0e K₀e     | g * (z - bessel_k1e(x))
+bessel_k1       BesselK1  K₁      | g * (-bessel_k0(x) - z / x)
+bessel_k1e      BesselK1e K₁e     | g * (z * (1 - 1 / x) - bessel_k0e(x))
+bessel_y0       BesselY0  Y₀      | g * -bessel_y1(x)
+bessel_y1       BesselY1  Y₁      | g * (bessel_y0(x) - z / x)
+expint          Expint    Ei      | g * exp(x) / x
+fresnel_cos     FresnelCos C      | g * cos(1.5707963267948966 * square(x))
+fresnel_sin     FresnelSin S      | g * sin(1.5707963267948966 * square(x))
+spence          Spence    Li₂     | g * select(equal(x, 1), -1 + 0 * x, log(x) / (1 - x))
 xlogy           Xlogy     x·lny   | g * xlogy(nonzero(x), y)       | g * xdivy(x, y)
 xlog1py         Xlog1py   x·ln(1+y) | g * xlog1py(nonzero(x), y)   | g * xdivy(x, y + 1)
 xdivy           Xdivy     x÷y     | g * xdivy(nonzero(x), y)       | g * xdivy(-x, y * y)
@@ -116,7 +128,7 @@ def _declare_rule(line: str) -> tuple[Any, list[str]]:
     head, *texts = (part.strip() for part in line.split("|"))
     name, kernel, label = head.split()
     kept = set().union(*(reads(t) for t in texts if t != "-")) - {"g"}
-    primitive = declare(name, FORWARD.get(name) or getattr(numerics, name), [], op=kernel, label=label,
+    primitive = declare(name, FORWARD.get(name) or getattr(numerics, name, None) or getattr(integrals, name), [], op=kernel, label=label,
                         keep="".join(sorted(kept)), example=_example(name, len(texts)))  # fmt: skip
     primitive.texts = ("", *texts)
     primitive.missing = "unregistered" if name in _UNREGISTERED else "none"

@@ -28,6 +28,16 @@ def sizes_of(shape: Any, op: str) -> Any:
     return tuple(sizes.tolist())
 
 
+def known_sizes(shape: Any) -> TensorShape:
+    """What a graph knows of a shape that is a tensor."""
+    if shape.op.type == "Shape":
+        return shape.op.inputs[0].shape  # type: ignore[no-any-return]
+    if shape.op.type == "Pack":
+        return TensorShape([int(n.array) if hasattr(n, "array") else None for n in shape.op.inputs])
+    rank = shape.shape[0] if shape.shape.rank else None
+    return TensorShape(None if rank is None else [None] * rank)
+
+
 def limits_of(minval: Any, maxval: Any, dtype: Any, op: str) -> tuple[int, int]:
     """The range of integer numbers, after the kernel's checks."""
     low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
@@ -41,7 +51,7 @@ def limits_of(minval: Any, maxval: Any, dtype: Any, op: str) -> tuple[int, int]:
 
 def count_of(x: Any, count: Any, op: str) -> int:
     """How many class numbers each row of the logits ``x`` is to get, after the kernel's checks."""
-    if x.ndim != 2:
+    if x.shape.rank not in (2, None):
         raise invalid(f"logits should be a matrix, got shape {x.shape.as_list()}", op)
     samples = tensor_of(count)
     if samples.ndim:
@@ -84,8 +94,7 @@ _NAMES = {
 def draw(run: Callable[..., list[Any]], shape: Any, dtype: Any, *tensors: Any) -> Any:
     """A tensor of the numbers that ``run`` makes of the tensors; in a graph, anew each time that it runs."""
     if state.graph is not None:
-        from ..graphs.effects import later
+        from ..graphs.effects import draw_row
 
-        name = _NAMES.get(getattr(run, "op", ""))
-        return later(run, tensors, [(TensorShape(shape), dtype)], stateful=True, name=name)[0]
+        return draw_row(run, tensors, (TensorShape(shape), dtype), _NAMES.get(getattr(run, "op", "")))
     return decided(run(*tensors)[0], tensors, "random sampling")

@@ -12,10 +12,10 @@ import numpy as np
 from .. import dtypes, errors
 from ..convert import convert_to_tensor
 from ..operands import static, tensor_of
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 from ..variable import Variable
 from . import philox
-from .arguments import check_numbers, draw, limits_of, scaled, sizes_of, spread
+from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
 
 
 class Algorithm(enum.Enum):
@@ -198,13 +198,14 @@ class Generator:
 
     def _draw(self, sampler: Any, shape: Any, dtype: Any, *limits: Any) -> Any:
         sizes = sizes_of(shape, "StatelessRandomNormalV2")
-        count = math.prod(sizes)
 
-        def run() -> list[Any]:
+        def run(sizes: Any = sizes) -> list[Any]:
+            sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
+            count = math.prod(sizes)
             key, counter = self._advance(count * philox.SKIP)
             return [wrap(np.asarray(sampler(key, counter, count, dtype.as_numpy_dtype, *limits).reshape(sizes)))]
 
-        return draw(run, sizes, dtype)
+        return draw(run, known_sizes(sizes), dtype, sizes) if isinstance(sizes, Tensor) else draw(run, sizes, dtype)
 
     def normal(
         self, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = dtypes.float32, name: Any = None

@@ -16,7 +16,7 @@ from ..primitives import TABLE
 from ..shape import TensorShape
 from ..tensor import Tensor, apply
 from . import philox
-from .arguments import check_numbers, count_of, draw, limits_of, scaled, sizes_of, spread
+from .arguments import check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from .seeds import Draw, taking
 
 
@@ -26,17 +26,7 @@ def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits:
         return sampler(*start(count * philox.SKIP), count, dtype.as_numpy_dtype, *limits).reshape(sizes)
 
     made = Draw(fill, op, seed, dtype.name)
-    return draw(made, _known_sizes(shape), dtype, shape) if isinstance(shape, Tensor) else draw(made, shape, dtype)
-
-
-def _known_sizes(shape: Any) -> TensorShape:
-    """What a graph knows of a shape that is a tensor."""
-    if shape.op.type == "Shape":
-        return shape.op.inputs[0].shape  # type: ignore[no-any-return]
-    if shape.op.type == "Pack":
-        return TensorShape([int(n.array) if hasattr(n, "array") else None for n in shape.op.inputs])
-    rank = shape.shape[0] if shape.shape.rank else None
-    return TensorShape(None if rank is None else [None] * rank)
+    return draw(made, known_sizes(shape), dtype, shape) if isinstance(shape, Tensor) else draw(made, shape, dtype)
 
 
 @strict
@@ -134,10 +124,12 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
     [1, 2, 3]
     """
     x = tensor_of(value)
-    if x.ndim == 0:
+    if x.shape.rank == 0:
         return x
 
     def fill(start: Any, values: Any) -> Any:
+        if values.ndim == 0:
+            return values
         count = values.shape[0]
         key, counter = start(-(-(count - 1) // 4))
         return values[philox.permutation(key, counter, count)]
@@ -159,29 +151,33 @@ def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = No
     x, dtype = tensor_of(logits), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
     accept("Multinomial", x.dtype)
     count = count_of(x, num_samples, "Multinomial")
+    rows = None if x.shape.rank is None else x.shape[0]
 
     def fill(start: Any, values: Any) -> Any:
         key, counter = start(len(values) * (-(-count // 4) * 8) * philox.SKIP)
         return philox.categories(key, counter, values, count).astype(dtype.as_numpy_dtype)
 
-    made = draw(Draw(fill, "Multinomial", seed, x.dtype.name), [x.shape[0], count], dtype, x)
+    made = draw(Draw(fill, "Multinomial", seed, x.dtype.name), [rows, count], dtype, x)
     return decided(made, (x,), "Multinomial")
 
 
-def _one_by_one(op: str, sampler: Any, sizes: tuple[int, ...], rates: Any, seed: Any, dtype: Any) -> Any:
+def _one_by_one(op: str, sampler: Any, shape: Any, rates: Any, seed: Any, dtype: Any) -> Any:
     """Samples of a distribution for each of the given parameters, each from its own part of the stream."""
-    count = math.prod(sizes)
 
-    def fill(start: Any, values: Any) -> Any:
-        flat = values.reshape(-1).tolist()
+    def fill(start: Any, values: Any, sizes: Any) -> Any:
+        flat, front = values.reshape(-1).tolist(), sizes.reshape(-1).tolist()
+        count = math.prod(front)
         key, counter = start(count * len(flat) * philox.SKIP)
         out = np.empty((count, len(flat)))
         for j, rate in enumerate(flat):
             for i in range(count):
                 out[i, j] = sampler(key, counter + (j * count + i) * philox.SKIP, rate)
-        return out.reshape(*sizes, *values.shape).astype(dtype.as_numpy_dtype)
+        return out.reshape(*front, *values.shape).astype(dtype.as_numpy_dtype)
 
-    made = draw(Draw(fill, op, seed, dtype.name), [*sizes, *rates.shape], dtype, rates)
+    sizes = tensor_of(shape)
+    known = hasattr(sizes, "array")
+    front = TensorShape(integers(sizes, op, "S").reshape(-1).tolist()) if known else known_sizes(sizes)
+    made = draw(Draw(fill, op, seed, dtype.name), front.concatenate(rates.shape), dtype, rates, sizes)
     return decided(made, (rates,), op)
 
 
@@ -200,9 +196,8 @@ def gamma(
     """
     dtype = dtypes.as_dtype(dtype)
     a, b = convert_to_tensor(alpha, dtype), convert_to_tensor(1.0 if beta is None else beta, dtype)
-    sizes = integers(shape, "RandomGamma", "S").reshape(-1).tolist()
     wide = a + TABLE["zeros_like"](b)
-    numbers = _one_by_one("RandomGamma", philox.gamma, tuple(sizes), wide, seed, dtype)
+    numbers = _one_by_one("RandomGamma", philox.gamma, shape, wide, seed, dtype)
     least = convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
     return apply(TABLE["maximum"], (least, numbers / b), {})
 
@@ -216,5 +211,4 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     TensorShape([4, 2])
     """
     rates = tensor_of(lam)
-    sizes = integers(shape, "RandomPoissonV2", "S").reshape(-1).tolist()
-    return _one_by_one("RandomPoissonV2", philox.poisson, tuple(sizes), rates, seed, dtypes.as_dtype(dtype))
+    return _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtypes.as_dtype(dtype))

@@ -12,25 +12,41 @@ from ..evidence import decided
 from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import static, strict, tensor_of
-from ..tensor import wrap
+from ..shape import TensorShape
+from ..tensor import Tensor, wrap
 from . import philox
-from .arguments import count_of, limits_of, scaled, sizes_of, spread
+from .arguments import count_of, known_sizes, limits_of, scaled, sizes_of, spread
 
 
 def _start(seed: Any) -> tuple[int, int]:
     """Key and counter for a seed of two integers."""
-    numbers = tensor_of(seed)
-    accept_attr("StatelessRandomGetKeyCounter", "Tseed", numbers.dtype)
-    if numbers.shape.as_list() != [2]:
-        raise invalid(f"seed must have shape [2], not {shown(numbers.shape)}", "StatelessRandomGetKeyCounter")
-    first, second = (int(n) for n in numbers.array)
+    first, second = (int(n) for n in _seed_of(seed).array)
     return philox.scrambled((first, second))
 
 
+def _seed_of(seed: Any) -> Any:
+    """The seed as a tensor, after the kernel's checks."""
+    numbers = tensor_of(seed)
+    accept_attr("StatelessRandomGetKeyCounter", "Tseed", numbers.dtype)
+    if not numbers.shape.is_compatible_with([2]):
+        raise invalid(f"seed must have shape [2], not {shown(numbers.shape)}", "StatelessRandomGetKeyCounter")
+    return numbers
+
+
 def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str, *limits: Any) -> Any:
-    start, sizes = _start(seed), sizes_of(shape, op)
-    numbers = sampler(*start, math.prod(sizes), dtype.as_numpy_dtype, *limits)
-    return wrap(numbers.reshape(sizes))
+    start, sizes = _seed_of(seed), sizes_of(shape, op)
+
+    def fill(seed: Any, sizes: Any = sizes) -> list[Any]:
+        sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
+        return [wrap(sampler(*_start(seed), math.prod(sizes), dtype.as_numpy_dtype, *limits).reshape(sizes))]
+
+    unknown = isinstance(sizes, Tensor)  # in a graph: only a run knows them
+    if not unknown and hasattr(start, "array"):
+        return fill(start)[0]
+    from ..graphs.effects import later
+
+    known = known_sizes(sizes) if unknown else TensorShape(sizes)
+    return later(fill, (start, sizes) if unknown else (start,), [(known, dtype)])[0]
 
 
 def _check_alg(alg: str) -> None:

@@ -27,8 +27,10 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
     "keras.layers.normalization": "BatchNormalization GroupNormalization LayerNormalization Normalization "
-                                  "UnitNormalization",
-    "keras.layers.noise": "Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D",
+                                  "RMSNormalization UnitNormalization",
+    "keras.layers.noise": "AlphaDropout Dropout GaussianDropout GaussianNoise SpatialDropout1D SpatialDropout2D "
+                          "SpatialDropout3D",
+    "keras.layers.augmentation": "RandomBrightness RandomContrast RandomFlip RandomRotation RandomTranslation RandomZoom",
     "keras.layers.shaping": "Flatten Permute RepeatVector Reshape",
     "keras.layers.elementwise": "Activation ActivityRegularization ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling "
                                 "Softmax",

@@ -8,6 +8,7 @@ from typing import Any
 from .. import random
 from ..base import standardize_data_format
 from ..layer import InputSpec
+from ..operations.sampling import sizes_of
 from .common import SameShape
 
 
@@ -78,7 +79,7 @@ class GaussianNoise(SameShape):
     def call(self, inputs: Any, training: bool = False) -> Any:
         """The inputs, disturbed in training."""
         if training and self.stddev > 0:
-            return inputs + random.normal(inputs.shape, 0.0, self.stddev, self.dtype, self.seed_generator)
+            return inputs + random.normal(sizes_of(inputs), 0.0, self.stddev, self.dtype, self.seed_generator)
         return inputs
 
 
@@ -109,7 +110,7 @@ class GaussianDropout(SameShape):
         """The inputs, disturbed in training."""
         if training and self.rate > 0:
             deviation = math.sqrt(self.rate / (1.0 - self.rate))
-            return inputs * random.normal(inputs.shape, 1.0, deviation, self.dtype, self.seed_generator)
+            return inputs * random.normal(sizes_of(inputs), 1.0, deviation, self.dtype, self.seed_generator)
         return inputs
 
 
@@ -129,7 +130,7 @@ class _SpatialDropout(Dropout):
         if not training or self.rate <= 0:
             return inputs
         channels = 1 if self.data_format == "channels_first" else self._rank - 1
-        shape = tuple(n if i in (0, channels) else 1 for i, n in enumerate(inputs.shape))
+        shape = [None if i in (0, channels) else 1 for i in range(self._rank)]
         return random.dropout(inputs, self.rate, shape, self.seed_generator)
 
     def get_config(self) -> dict[str, Any]:
@@ -173,3 +174,56 @@ class SpatialDropout2D(_SpatialDropout):
     ) -> None:
         super().__init__(rate, seed, name, dtype)
         self.data_format = standardize_data_format(data_format)
+
+
+class SpatialDropout3D(_SpatialDropout):
+    """Dropout of whole channels of (batch, depth, height, width, channels), or where ``data_format`` has them.
+
+    Differentiable. Raises ValueError for a rate outside [0, 1] and for inputs of another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.SpatialDropout3D(0.5, seed=1)(tf.ones([1, 1, 1, 2, 3]), training=True).numpy()[0, 0]
+    array([[[2., 0., 2.],
+            [2., 0., 2.]]], dtype=float32)
+    """
+
+    _rank, _formats = 5, True
+
+    def __init__(
+        self,
+        rate: float,
+        data_format: str | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(rate, seed, name, dtype)
+        self.data_format = standardize_data_format(data_format)
+
+
+class AlphaDropout(Dropout):
+    """Dropout for networks of ``selu``: what is dropped is set to its lowest value, and mean and variance stay.
+
+    ``noise_shape`` is that of ``Dropout``. Differentiable. Raises ValueError for a rate outside [0, 1].
+
+    >>> import minitape as tf
+    >>> layer = tf.keras.layers.AlphaDropout(0.5, seed=1)
+    >>> layer(tf.ones([3]), training=True).numpy().round(4)
+    array([ 1.6656, -0.7792,  1.6656], dtype=float32)
+    """
+
+    _config = "rate seed"
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The inputs, in training with some at the lowest value."""
+        import minitape as tf
+
+        if not training or self.rate <= 0:
+            return inputs
+        shape = sizes_of(inputs)
+        if self.noise_shape is not None:
+            shape = [shape[i] if n is None else n for i, n in enumerate(self.noise_shape)]
+        kept = tf.cast(random.uniform(shape, seed=self.seed_generator) >= self.rate, inputs.dtype)
+        lowest = -1.6732632423543772 * 1.0507009873554805
+        a = ((1 - self.rate) * (1 + self.rate * lowest**2)) ** -0.5
+        return a * (inputs * kept + lowest * (1 - kept)) - a * lowest * self.rate

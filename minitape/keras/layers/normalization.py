@@ -248,6 +248,44 @@ class GroupNormalization(ScaleAndOffset):
         return base.convert(base.convert(out, given), self.dtype)
 
 
+class RMSNormalization(SameShape):
+    """Divides by the root of the mean square over ``axis`` (one, or a list of them), times a learnt ``scale``.
+
+    The inputs are floats. Differentiable. Raises ValueError for an axis that is not there.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.RMSNormalization()(tf.constant([[3.0, 4.0]])).numpy().round(4)
+    array([[0.8485, 1.1314]], dtype=float32)
+    """
+
+    _config = "axis epsilon"
+
+    def __init__(self, axis: Any = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis, self.epsilon = axis, epsilon
+
+    def build(self, input_shape: Any) -> None:
+        """Creates ``scale``, with a number for each position along the axes."""
+        self.axis = sorted(self.axis) if isinstance(self.axis, (list, tuple)) else [self.axis]
+        self.scale = self.add_weight(tuple(input_shape[axis] for axis in self.axis), "ones", name="scale")
+
+    def call(self, x: Any) -> Any:
+        """The inputs with a mean square of 1, scaled."""
+        import minitape as tf
+
+        wide = base.convert(x, "float32") if x.dtype.size < 4 else x
+        size = tf.math.rsqrt(tf.reduce_mean(tf.square(wide), axis=self.axis, keepdims=True) + self.epsilon)
+        return base.convert(wide * size * base.convert(self.scale, wide.dtype.name), x.dtype.name)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape; ValueError for an axis that is not there."""
+        for axis in [self.axis] if isinstance(self.axis, int) else self.axis:
+            if not -len(input_shape) <= axis < len(input_shape):
+                raise ValueError(f"Axis {axis} is out of bounds for input shape {tuple(input_shape)}. Received: "
+                                 f"axis={self.axis}")  # fmt: skip
+        return input_shape
+
+
 class UnitNormalization(SameShape):
     """Divides by the length of the vectors along ``axis`` (one, or a list of them).
 

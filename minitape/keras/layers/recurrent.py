@@ -98,35 +98,65 @@ class RNN(Layer):
 
     def call(self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False) -> Any:
         """The last output (or all of them), and the states if they are wanted; ValueError for too many states."""
-        import minitape as tf
 
         states = self._first_states(sequences, initial_state)
         self._draw_masks(self.cell, sequences[:, 0], states)
-        outputs: list[Any] = []
-        step = self._step(training)
-        steps = range(sequences.shape[1])
-        for i in reversed(steps) if self.go_backwards else steps:
-            new, moved = step(sequences[:, i], states)
-            moved = nest.pack_sequence_as(states, nest.flatten(moved))
-            if mask is not None:  # a step that is padding changes nothing
-                keep = tf.expand_dims(mask[:, i], -1)
-                zero = self.zero_output_for_mask or not outputs
-                new = tf.where(keep, new, tf.zeros_like(new) if zero else outputs[-1])
-                moved = nest.map_structure(lambda a, b, k=keep: tf.where(k, a, b), moved, states)
-            states = moved
-            outputs.append(new)
+        run = self._steps if sequences.shape[1] is None else self._unrolled
+        outputs, last, states = run(sequences, states, mask, self._step(training))
         self._forget_masks(self.cell)
         if self.stateful:
             for kept, state in zip(nest.flatten(self.states), nest.flatten(states), strict=True):
                 kept.assign(state)
-        last = outputs[-1] if outputs else tf.zeros((sequences.shape[0], output_size(self.cell)), self.dtype)
-        result = tf.stack(outputs, axis=1) if self.return_sequences else last
+        result = outputs if self.return_sequences else last
         return (result, *states) if self.return_state else result
+
+    def _unrolled(self, sequences: Any, states: Any, mask: Any, step: Any) -> tuple[Any, Any, Any]:
+        """All outputs (or None), the last one and the last states of sequences of known length."""
+        import minitape as tf
+
+        outputs: list[Any] = []
+        steps = range(sequences.shape[1])
+        for i in reversed(steps) if self.go_backwards else steps:
+            new, states = self._turn(step, sequences, i, states, mask, outputs[-1] if outputs else None)
+            outputs.append(new)
+        last = outputs[-1] if outputs else tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
+        return tf.stack(outputs, axis=1) if self.return_sequences else None, last, states
+
+    def _steps(self, sequences: Any, states: Any, mask: Any, step: Any) -> tuple[Any, Any, Any]:
+        """The same for a length that only a run of the graph knows: one loop."""
+        import minitape as tf
+
+        count = tf.shape(sequences)[1]
+        last = tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
+        kept = tf.TensorArray(self.dtype, size=count if self.return_sequences else 0, element_shape=last.shape)
+
+        def turn(i: Any, states: Any, last: Any, kept: Any) -> Any:
+            new, moved = self._turn(step, sequences, count - 1 - i if self.go_backwards else i, states, mask, last)
+            return i + 1, moved, new, kept.write(i, new) if self.return_sequences else kept
+
+        _, states, last, kept = tf.while_loop(lambda i, *_: i < count, turn, (tf.constant(0), states, last, kept))
+        if not self.return_sequences:
+            return None, last, states
+        by_step = kept.stack()
+        return tf.transpose(by_step, [1, 0, *range(2, by_step.shape.rank)]), last, states
+
+    def _turn(self, step: Any, sequences: Any, i: Any, states: Any, mask: Any, last: Any) -> tuple[Any, Any]:
+        """Output and states of step ``i``; ``last`` is the output before, or None."""
+        import minitape as tf
+
+        new, moved = step(sequences[:, i], states)
+        moved = nest.pack_sequence_as(states, nest.flatten(moved))
+        if mask is not None:  # a step that is padding changes nothing
+            keep = tf.expand_dims(mask[:, i], -1)
+            zero = self.zero_output_for_mask or last is None
+            new = tf.where(keep, new, tf.zeros_like(new) if zero else last)
+            moved = nest.map_structure(lambda a, b: tf.where(keep, a, b), moved, states)
+        return new, moved
 
     def _first_states(self, sequences: Any, given: Any) -> list[Any]:
         batch = sequences.shape[0]
         if given is None:
-            given = self.states if self.stateful else self.get_initial_state(batch)
+            given = self.states if self.stateful else self.get_initial_state(_batch(sequences))
         if self.stateful:
             size = nest.flatten(self.states)[0].shape[0]
             if size != batch:
@@ -186,6 +216,14 @@ class RNN(Layer):
         if "cell" in config:
             config = {**config, "cell": layer_of(config["cell"], custom_objects)}
         return super().from_config(config)
+
+
+def _batch(sequences: Any) -> Any:
+    """The number of sequences, as a tensor where only a run of the graph knows it."""
+    import minitape as tf
+
+    known = sequences.shape[0]
+    return tf.shape(sequences)[0] if known is None else known
 
 
 class _Recurrent(RNN):

@@ -69,6 +69,11 @@ def randint(shape: Any, minval: int, maxval: int, dtype: Any = "int32", seed: An
     return tf.cast(tf.random.stateless_uniform(shape, draw_seed(seed), minval, maxval, wide), kind)
 
 
+def sizes_of(tensor: Any) -> Any:
+    """The shape of a tensor: as a tuple of ints, or as a tensor where only a run of the graph knows it."""
+    return tuple(tensor.shape) if tensor.shape.is_fully_defined() else tf.shape(tensor)
+
+
 def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None) -> Any:
     """Sets a fraction ``rate`` of the elements to zero and scales the others by ``1 / (1 - rate)``.
 
@@ -80,9 +85,9 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
     >>> tf.keras.random.dropout(tf.ones((6,)), rate=0.5, seed=7).numpy()
     array([2., 2., 0., 2., 0., 2.], dtype=float32)
     """
-    shape = tuple(inputs.shape)
+    shape = sizes_of(inputs)
     if noise_shape is not None:
-        shape = tuple(shape[i] if n is None else n for i, n in enumerate(noise_shape))
+        shape = [shape[i] if n is None else n for i, n in enumerate(noise_shape)]
     if rate >= 1:
         return inputs * 0.0
     keep = tf.random.stateless_uniform(shape, draw_seed(seed), dtype=inputs.dtype) >= rate

@@ -1,0 +1,64 @@
+"""Jacobians inside functions where only a run knows how many elements the target has: computed when the graph runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.filling import zeros
+from ..plan import on_tape
+from ..tape import GradientTape
+from ..tensor import wrap
+from .effects import later
+from .program import needed, replay
+
+
+def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) -> list[Any]:
+    """The Jacobian for each source, or with ``batch`` the batched one of the only source; None where there is none.
+
+    The row runs what the tape has recorded between them again, as eager operations under a tape of its own.
+    """
+    graph = target.graph
+    rows = [tape._rows_of(s) for s in sources]
+    connected = tape._gradients([target], list(sources), [None])
+    own = [r for each in rows for r in each]
+    edge = [*own, *_edge(graph, target._row, set(own), on_tape(tape))]
+
+    def run(*tensors: Any) -> list[Any]:
+        given, starts = tensors[: len(edge)], list(tensors[len(edge) :])
+        known = dict(zip(edge, given, strict=True))
+        with GradientTape() as inner:
+            inner.watch(starts)
+            known.update({r: _moved(start, known[r]) for each, start in zip(rows, starts, strict=True) for r in each})
+            (again,) = replay(graph, [target._row], known)
+        if batch:
+            return [inner.batch_jacobian(again, starts[0])]
+        found = inner.jacobian(again, starts)
+        return [
+            zeros([*again.shape, *s.shape], s.dtype) if j is None else j for j, s in zip(found, starts, strict=True)
+        ]
+
+    specs = [(target.shape.concatenate(s.shape[1:] if batch else s.shape), target.dtype) for s in sources]
+    places = [s if not hasattr(s, "_read") else s._read() for s in sources]
+    made = later(run, [*[graph.tensor_at(r) for r in edge], *places], specs)
+    return [None if g is None else j for g, j in zip(connected, made, strict=True)]
+
+
+def _moved(start: Any, value: Any) -> Any:
+    """The source where it had this value: a variable may have been assigned since."""
+    return start if np.array_equal(start.array, value.array) else start + wrap(value.array - start.array)
+
+
+def _edge(graph: Any, target: int, sources: set[int], on: Any) -> list[int]:
+    """Where the way to the target begins besides the sources: values that the tape does not follow, and variables."""
+
+    def inside(call: Any) -> bool:
+        return on[call.row] and call.primitive.rules is not None and call.primitive.op != "ReadVariableOp"
+
+    calls = [c for c in needed(graph, [target], list(sources), ())[0] if inside(c)]
+    made = {c.row + i for c in calls for i in range(c.outputs)}
+    used = [row for c in calls for row in c.inputs] + [target]
+    return sorted({row for row in used if row not in made and row not in sources})
+

@@ -1,0 +1,124 @@
+"""The losses for classes of very different sizes, as functions: overlap of two maps, and focal crossentropies."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .base import convert, epsilon
+
+
+def _both(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Labels and predictions as tensors of the predictions' type."""
+    y_pred = convert(y_pred)
+    return convert(y_true, y_pred.dtype.name), y_pred
+
+
+def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Any:
+    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``: how little two maps overlap.
+
+    The sums run over ``axis``, by default over everything, which gives a scalar. Labels are cast to the type of the
+    predictions, which is that of the result. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.keras.losses.dice([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]], axis=1).numpy().round(4)
+    array([0.3333, 0.3333], dtype=float32)
+    """
+    import minitape as tf
+
+    y_true, y_pred = _both(y_true, y_pred)
+    both = 2.0 * tf.reduce_sum(y_true * y_pred, axis)
+    return 1 - both / (tf.reduce_sum(y_true, axis) + tf.reduce_sum(y_pred, axis) + epsilon())
+
+
+def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axis: Any = None) -> Any:
+    """``dice`` with weights of its own for what is missing (``alpha``) and for what is too much (``beta``).
+
+    Shapes and types as of ``dice``, which it is for two weights of 0.5. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.keras.losses.tversky([[1.0, 0.0], [1.0, 1.0]], [[1.0, 1.0], [0.5, 0.5]], alpha=0.0, axis=1).numpy().round(4)
+    array([0.3333, 0.    ], dtype=float32)
+    """
+    import minitape as tf
+
+    y_true, y_pred = _both(y_true, y_pred)
+    both = tf.reduce_sum(y_true * y_pred, axis)
+    missing = tf.reduce_sum((1 - y_pred) * y_true, axis)
+    extra = tf.reduce_sum(y_pred * (1 - y_true), axis)
+    return 1 - both / (both + missing * alpha + extra * beta + epsilon())
+
+
+def binary_focal_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    apply_class_balancing: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """Crossentropies of labels 0 and 1 times ``(1 - p) ** gamma``, where p is the probability given to the label.
+
+    So what is well predicted counts little. With ``apply_class_balancing`` label 1 has the weight ``alpha`` and label 0
+    ``1 - alpha``. Shapes (..., n) become (...) by the mean over ``axis``; ``from_logits`` and ``label_smoothing`` are
+    those of ``binary_crossentropy``. Differentiable in both.
+
+    >>> import minitape as tf
+    >>> tf.keras.losses.binary_focal_crossentropy([[0.0, 1.0], [0.0, 0.0]], [[0.5, 0.5], [0.1, 0.1]]).numpy().round(4)
+    array([0.1733, 0.0011], dtype=float32)
+    """
+    import minitape as tf
+
+    y_true, y_pred = _both(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        y_pred = tf.sigmoid(y_pred)
+    entropy = tf.keras.ops.binary_crossentropy(y_true, y_pred)
+    p = y_true * y_pred + (1 - y_true) * (1 - y_pred)
+    losses = (1.0 - p) ** gamma * entropy
+    if apply_class_balancing:
+        losses = (y_true * alpha + (1 - y_true) * (1 - alpha)) * losses
+    return tf.reduce_mean(losses, axis=axis)
+
+
+def categorical_focal_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    alpha: Any = 0.25,
+    gamma: float = 2.0,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """Crossentropies of one-hot labels times ``alpha * (1 - p) ** gamma``, with p the probability of each class.
+
+    ``alpha`` is a number or has one for each class. Shapes (..., classes) become (...); ``from_logits`` and
+    ``label_smoothing`` are those of ``categorical_crossentropy``. Differentiable in both. Raises ValueError for an
+    ``axis`` that is a bool, warns when there is only one class.
+
+    >>> import minitape as tf
+    >>> tf.keras.losses.categorical_focal_crossentropy([[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.9, 0.1]]).numpy().round(4)
+    array([0.0433, 0.0003], dtype=float32)
+    """
+    import minitape as tf
+
+    if isinstance(axis, bool):
+        raise ValueError(f"`axis` must be of type `int`. Received: axis={axis} of type {type(axis)}")
+    y_true, y_pred = _both(y_true, y_pred)
+    if y_pred.shape[-1] == 1:
+        warnings.warn(
+            "In loss categorical_focal_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with "
+            f"num_classes > 1. Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only "
+            "have 2 classes.",
+            SyntaxWarning,
+            stacklevel=2,
+        )
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
+    if from_logits:
+        y_pred = tf.nn.softmax(y_pred, axis=axis)
+    p = tf.clip_by_value(y_pred / tf.reduce_sum(y_pred, axis, keepdims=True), epsilon(), 1.0 - epsilon())
+    return tf.reduce_sum((1.0 - p) ** gamma * alpha * -y_true * tf.math.log(p), axis)
