@@ -18,13 +18,13 @@ from .symbolic import SymbolicTensor
 class BodyGraph(Graph):
     """The graph of a branch or a loop's body inside another graph."""
 
-    def watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+    def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it."""
         graph = self.outer
         row = None if graph is None else graph.find(tensor)
         if row is not None and row not in graph.cold:  # type: ignore[union-attr]
             return graph.tensor_at(row)  # type: ignore[union-attr]
-        return graph.watched_outside(tensor) if graph is not None else None
+        return graph._watched_outside(tensor) if graph is not None else None
 
 
 class Body:

@@ -237,14 +237,14 @@ class Graph(Record):
         known = self.leaf_of.get(id(tensor))
         if known is not None and self.leaves[known].tensor is tensor:
             return known
-        watched = self.watched_outside(tensor)
+        watched = self._watched_outside(tensor)
         if watched is not None:
             return self.capture(watched)._row
         made = self.constant(tensor)
         self.leaf_of[id(tensor)] = made._row
         return made._row
 
-    def watched_outside(self, tensor: Any) -> SymbolicTensor | None:
+    def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it; only bodies look there."""
         return None
 
@@ -316,7 +316,7 @@ class Graph(Record):
         return tuple(made) if several else made[0]
 
     def _operand(self, tensor: Any, name: str, index: int) -> int:
-        if type(tensor) is EagerTensor and self.find(tensor) is None and self.watched_outside(tensor) is None:
+        if type(tensor) is EagerTensor and self.find(tensor) is None and self._watched_outside(tensor) is None:
             made = self.constant(tensor, f"{name}/{'xy'[index] if index < 2 else index}")
             self.leaf_of[id(tensor)] = made._row
             return made._row

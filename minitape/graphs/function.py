@@ -31,6 +31,11 @@ class Function:
     """What ``tf.function`` returns. Calling it traces on the first call for each signature, and runs the graph.
 
     ``get_concrete_function`` gives one trace, ``python_function`` is the wrapped function.
+
+    >>> import minitape as tf
+    >>> double = tf.function(lambda x: x * 2)
+    >>> double(tf.constant(3.0)).numpy(), double.python_function(3)
+    (np.float32(6.0), 6)
     """
 
     def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,

@@ -103,14 +103,17 @@ class TraceType(metaclass=abc.ABCMeta):
     @abc.abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
         """True when what has this type may stand for what has the other."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def most_specific_common_supertype(self, others: Any) -> TraceType | None:
         """The type that covers this one and the others, or None."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def placeholder_value(self, placeholder_context: Any = None) -> Any:
         """What the function is traced with in the place of the argument."""
+        raise NotImplementedError
 
     @abc.abstractmethod
     def __eq__(self, other: object) -> bool: ...
