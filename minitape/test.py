@@ -1,7 +1,8 @@
-"""``tf.test``: what helps to test gradients."""
+"""``tf.test``: what helps to test gradients, and whether there is a GPU."""
 
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.test", {
     "check": "compute_gradient",
+    "settings": "gpu_device_name is_built_with_cuda is_built_with_gpu_support is_gpu_available",
 }, globals())  # fmt: skip

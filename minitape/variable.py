@@ -243,6 +243,8 @@ class ResourceVariable(Variable):
         if dtype.kind in "bs":
             raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
                           f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
+        if state.scratch:
+            return self._read() + delta
         if state.graph is not None:
             return state.graph.assign(self, delta, how, read_value)
         old, change = self._state.array, delta.array
@@ -258,6 +260,8 @@ class ResourceVariable(Variable):
         return self._assigned(bare(new), how, read_value, delta)
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
+        if state.scratch:
+            return tensor
         if state.graph is not None:
             return state.graph.assign(self, tensor, how, read_value)
         if state.trying:

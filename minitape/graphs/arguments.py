@@ -55,12 +55,19 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
 
 
 def with_tensors(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with NumPy values turned into tensors."""
+    """The arguments with NumPy values and variables of Keras turned into tensors."""
     for name, value in values.items():
         if isinstance(value, Tensor):
             continue
-        if is_array(value):
-            values[name] = convert_to_tensor(value)
-        elif isinstance(value, (list, tuple, dict)):
-            values[name] = nest.map_structure(lambda v: convert_to_tensor(v) if is_array(v) else v, value)
+        if isinstance(value, (list, tuple, dict)):
+            values[name] = nest.map_structure(_as_argument, value)
+        else:
+            values[name] = _as_argument(value)
     return values
+
+
+def _as_argument(value: Any) -> Any:
+    if is_array(value):
+        return convert_to_tensor(value)
+    of_keras = hasattr(value, "_read") and hasattr(value, "_gradient_leaf")
+    return value._to_tensor() if of_keras else value  # TensorFlow knows its own variables only

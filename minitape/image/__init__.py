@@ -4,6 +4,7 @@ from ..namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.image", {
     "image.resizing": "ResizeMethod resize resize_with_pad",
+    "image.boxes": "non_max_suppression",
     "image.cropping": "central_crop crop_to_bounding_box flip_left_right flip_up_down pad_to_bounding_box "
                       "resize_with_crop_or_pad rot90 transpose",
     "image.adjusting": "adjust_brightness adjust_contrast adjust_hue adjust_saturation convert_image_dtype "

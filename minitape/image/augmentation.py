@@ -9,12 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..invalid import invalid
+from ..debugging import Assert
 from ..operands import strict, tensor_of
 from ..ops.arrays import reshape, reverse, shape
 from ..ops.casts import cast
 from ..ops.elementwise import round as nearest
 from ..ops.indexing import slice_
+from ..ops.reductions import reduce_all
 from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
 from .adjusting import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
@@ -71,9 +72,7 @@ def _factor(lower: float, upper: float, draw: Draw) -> Any:
 def _cropped(value: Any, size: Any, draw: Draw) -> Any:
     x, sizes = tensor_of(value), tensor_of(size, dtypes.int32)
     have = shape(x)
-    if hasattr(have, "array") and hasattr(sizes, "array") and not (have.array >= sizes.array).all():
-        raise invalid(f"Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: b'Need "
-                      f"value.shape >= size, got '\n{have.array}\n{sizes.array}", "")  # fmt: skip
+    Assert(reduce_all(have >= sizes), ["Need value.shape >= size, got ", have, sizes], 1000)
     offset = draw(shape(have), 0, dtypes.int32.max, dtypes.int32) % (have - sizes + 1)
     return slice_(x, offset, sizes)
 

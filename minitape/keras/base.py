@@ -387,3 +387,14 @@ def set_keras_mask(x: Any, mask: Any) -> None:
         current.masks.pop(key, None)
         return
     current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)
+
+
+def _mask_attribute(x: Any) -> Any:
+    mask = get_keras_mask(x)
+    if mask is None:
+        raise AttributeError("The tensor has no mask: no layer that masks, such as Embedding(mask_zero=True), made it.")
+    return mask
+
+
+# what Keras calls it
+Tensor._keras_mask = property(_mask_attribute, set_keras_mask)  # type: ignore[attr-defined]

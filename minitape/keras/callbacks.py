@@ -11,11 +11,11 @@ import numpy as np
 
 from ..namespace import public
 from .callback import HOOKS, Callback, CallbackList, History, ProgbarLogger  # noqa: F401 - part of tf.keras.callbacks
-from .compiled import Metrics
+from .monitor import ModelCheckpoint, Monitor  # noqa: F401 - part of tf.keras.callbacks
 from .progress import say
 
 
-class EarlyStopping(Callback):
+class EarlyStopping(Monitor):
     """Ends training when ``monitor`` has not improved by ``min_delta`` for ``patience`` epochs.
 
     ``mode`` is "min", "max" or "auto"; ``baseline`` is what must be beaten as well; ``restore_best_weights`` puts the
@@ -42,11 +42,8 @@ class EarlyStopping(Callback):
         restore_best_weights: bool = False,
         start_from_epoch: int = 0,
     ) -> None:
-        super().__init__()
-        if mode not in ("auto", "min", "max"):
-            warnings.warn(f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.", stacklevel=2)
-            mode = "auto"
-        self.monitor, self.mode, self.min_delta, self.patience = monitor, mode, abs(min_delta), patience
+        super().__init__(monitor, mode, min_delta)
+        self.patience = patience
         self.verbose, self.baseline, self.restore_best_weights = verbose, baseline, restore_best_weights
         self.start_from_epoch = start_from_epoch
         self.on_train_begin()
@@ -56,29 +53,6 @@ class EarlyStopping(Callback):
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best: float | None = None
         self.best_weights: Any = None
-
-    def _sign(self) -> int:
-        """1 where more is better, -1 where less is."""
-        if self.mode != "auto":
-            return 1 if self.mode == "max" else -1
-        name = self.monitor.removeprefix("val_")
-        if name == "loss":
-            return -1
-        for metric in self.model.metrics:
-            named = metric.by_name() if isinstance(metric, Metrics) else {metric.name: metric}
-            for called, one in named.items():
-                if name in (called, one.name) and one._direction:
-                    return one._direction
-        raise ValueError(
-            f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to automatically "
-            "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor "
-            "based on "
-            "the highest metric value, or pass `mode='min'` in order to use the lowest value."
-        )
-
-    def _better(self, value: float, than: float | None) -> bool:
-        sign = self._sign()
-        return than is None or sign * (value - than) > self.min_delta
 
     def get_monitor_value(self, logs: Any) -> Any:
         """The value that is monitored; warns and gives None when there is no such metric."""
@@ -338,6 +312,6 @@ class CSVLogger(Callback):
             writer.writerow([epoch, *(logs.get(name, "NA") for name in self._names)])
 
 
-__all__ = """CSVLogger Callback CallbackList EarlyStopping History LambdaCallback LearningRateScheduler ProgbarLogger
-ReduceLROnPlateau TerminateOnNaN""".split()
+__all__ = """CSVLogger Callback CallbackList EarlyStopping History LambdaCallback LearningRateScheduler ModelCheckpoint
+ProgbarLogger ReduceLROnPlateau TerminateOnNaN""".split()
 __getattr__, __dir__ = public("tf.keras.callbacks", __all__)

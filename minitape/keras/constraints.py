@@ -6,7 +6,7 @@ from typing import Any
 
 from ..namespace import public
 from .base import convert, epsilon
-from .serial import Configured, lookup
+from .serial import Configured, lookup, plain
 
 
 class Constraint(Configured):
@@ -132,5 +132,28 @@ def get(identifier: Any) -> Any:
     return lookup("constraint", identifier, TABLE)
 
 
-__all__ = ["Constraint", *TABLE, "get"]
+def serialize(constraint: Any) -> Any:
+    """The class and the arguments of a constraint as a dictionary that JSON can hold; a function's name.
+
+    >>> import minitape as tf
+    >>> tf.keras.constraints.serialize(tf.keras.constraints.NonNeg())["class_name"]
+    'NonNeg'
+    """
+    return plain(constraint)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The constraint that ``serialize`` wrote down; classes of one's own are looked for in ``custom_objects``.
+
+    Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> config = tf.keras.constraints.serialize(tf.keras.constraints.NonNeg())
+    >>> type(tf.keras.constraints.deserialize(config)).__name__
+    'NonNeg'
+    """
+    return lookup("constraint", config, {**TABLE, **(custom_objects or {})})
+
+
+__all__ = ["Constraint", *TABLE, "deserialize", "get", "serialize"]
 __getattr__, __dir__ = public("tf.keras.constraints", __all__)

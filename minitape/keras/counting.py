@@ -257,7 +257,7 @@ class MeanIoU(Metric):
                 stacklevel=2,
             )
         weights = tf.reshape(convert(1 if sample_weight is None else sample_weight, self.dtype), (-1,))
-        weights = tf.broadcast_to(weights, labels.shape)
+        weights = tf.broadcast_to(weights, tf.shape(labels))
         counts = tf.logical_and(*((y >= 0) & (y < self.num_classes) for y in (labels, classes)))
         if self.ignore_class is not None:
             counts = counts & (labels != self.ignore_class)

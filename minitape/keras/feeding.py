@@ -17,9 +17,12 @@ from ..tensor import Tensor, wrap
 
 
 def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """(x, y, weight) of a batch that may lack the last or the last two.
+    """(x, y, sample weight) of a batch that may lack the last or the last two, as a ``train_step`` is given it.
 
-    >>> unpack_x_y_sample_weight((1, 2))
+    Raises ValueError for more than three.
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.unpack_x_y_sample_weight((1, 2))
     (1, 2, None)
     """
     if isinstance(data, list):
@@ -31,6 +34,20 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
             f"Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: {data}"
         )
     return (*data, None, None)[:3]  # type: ignore[return-value]
+
+
+def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """A batch of inputs, targets and weights as ``train_step`` is given it; inputs alone stay as they are.
+
+    A list or tuple of inputs without targets becomes a tuple of one.
+
+    >>> import minitape as tf
+    >>> tf.keras.utils.pack_x_y_sample_weight(1), tf.keras.utils.pack_x_y_sample_weight(1, 2)
+    (1, (1, 2))
+    """
+    if y is None:
+        return (x,) if isinstance(x, (list, tuple)) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
 class Feed:
@@ -164,7 +181,7 @@ class Feed:
             numbers = np.round(labels).astype(int)
             weights = [float(self._class_weight.get(int(number), 1)) for number in numbers.reshape(-1)]
             weight = tf.constant(weights, tf.float32, numbers.shape)
-        return (x, y, weight) if weight is not None else (x, y) if y is not None else (x,)
+        return (x, y, weight) if weight is not None else pack_x_y_sample_weight(x, y)
 
 
 def _restarting(generator: Any) -> Any:

@@ -14,7 +14,7 @@ from ..namespace import public
 from . import random
 from .base import standardize_dtype
 from .seeds import make_default_seed
-from .serial import Configured, lookup
+from .serial import Configured, lookup, plain
 
 
 class Initializer(Configured):
@@ -385,7 +385,7 @@ TABLE = {
     if isinstance(value, type) and issubclass(value, Initializer) and not name.startswith("_")
 }
 del TABLE["RandomInitializer"]
-__all__ = [*TABLE, "get"]
+__all__ = [*TABLE, "deserialize", "get", "serialize"]
 TABLE |= {"uniform": RandomUniform, "normal": RandomNormal, "one": Ones, "zero": Zeros}
 
 
@@ -399,6 +399,29 @@ def get(identifier: Any) -> Any:
     array([1., 1.], dtype=float32)
     """
     return lookup("initializer", identifier, TABLE)
+
+
+def serialize(initializer: Any) -> Any:
+    """The class and the arguments of an initializer as a dictionary that JSON can hold; a function's name.
+
+    >>> import minitape as tf
+    >>> tf.keras.initializers.serialize(tf.keras.initializers.Ones())["class_name"]
+    'Ones'
+    """
+    return plain(initializer)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The initializer that ``serialize`` wrote down; classes of one's own are looked for in ``custom_objects``.
+
+    Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> config = tf.keras.initializers.serialize(tf.keras.initializers.Ones())
+    >>> type(tf.keras.initializers.deserialize(config)).__name__
+    'Ones'
+    """
+    return lookup("initializer", config, {**TABLE, **(custom_objects or {})})
 
 
 __getattr__, __dir__ = public("tf.keras.initializers", __all__)

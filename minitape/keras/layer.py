@@ -171,7 +171,7 @@ class Layer(Stateful, Operation):
             args = tuple([self._converted(a) for a in args])
             kwargs = {name: self._converted(value) for name, value in kwargs.items()}
         for arg in nest.flatten(args):
-            if arg is not None and not is_tensor(arg):
+            if arg is not None and not is_tensor(arg) and not hasattr(arg, "__array__"):
                 raise ValueError(
                     "Only input tensors may be passed as positional arguments. The following argument value should be "
                     f"passed as a keyword argument: {arg} (of type {type(arg)})"

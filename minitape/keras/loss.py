@@ -8,6 +8,7 @@ from .. import nest
 from .base import auto_name, convert, floatx, get_keras_mask, standardize_dtype
 from .serial import Configured
 
+MEAN = "sum_over_batch_size"
 REDUCTIONS = ("sum_over_batch_size", "sum", None, "none", "mean", "mean_with_sample_weight")
 
 

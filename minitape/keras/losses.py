@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..namespace import public
-from .loss import FunctionLoss, Loss
+from .loss import MEAN, FunctionLoss, Loss
 from .lossfunctions import (
     binary_crossentropy,
     categorical_crossentropy,
@@ -28,8 +28,6 @@ from .lossfunctions import (
 )
 from .segmentation import binary_focal_crossentropy, categorical_focal_crossentropy, dice, tversky
 from .serial import lookup
-
-MEAN = "sum_over_batch_size"
 
 
 class MeanSquaredError(FunctionLoss):
@@ -410,7 +408,37 @@ PUBLIC = """KLD MAE MAPE MSE MSLE binary_crossentropy binary_focal_crossentropy 
 categorical_focal_crossentropy categorical_hinge cosine_similarity dice hinge huber kld kullback_leibler_divergence logcosh
 mae mape mse msle poisson sparse_categorical_crossentropy squared_hinge tversky""".split()
 CLASSES = {f.__name__: f for f in FunctionLoss.__subclasses__()}
-__all__ = ["Loss", *CLASSES, *PUBLIC, "get"]
+
+
+class Reduction:
+    """The names of what can be done with the losses of a batch, as older programs write them.
+
+    ``AUTO`` is there for them too, but no loss takes it: leave ``reduction`` out instead.
+
+    >>> import minitape as tf
+    >>> each = tf.keras.losses.MeanSquaredError(reduction=tf.keras.losses.Reduction.NONE)
+    >>> each([[0.0], [0.0]], [[1.0], [3.0]]).numpy()
+    array([1., 9.], dtype=float32)
+    """
+
+    AUTO = "auto"
+    NONE = "none"
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """All the names."""
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Raises ValueError for another name."""
+        if key not in cls.all():
+            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+
+
+__all__ = ["Loss", "Reduction", *CLASSES, *PUBLIC, "get"]
 # the names that `get` and `compile` know: those of the functions themselves, and some short ones
 TABLE = CLASSES | {globals()[name].__name__: globals()[name] for name in PUBLIC}
 TABLE |= {name: globals()[name] for name in "kld KLD mae MAE mape MAPE mse MSE msle MSLE".split()}

@@ -319,7 +319,7 @@ class R2Score(Metric):
         parts = (y_true**2, y_true, (y_true - y_pred) ** 2, tf.ones_like(y_true))
         for total, part in zip(self._sums, parts, strict=True):
             total.assign_add(tf.reduce_sum(part * weight, axis=0))
-        self.num_samples.assign_add(float(y_true.shape.num_elements()))
+        self.num_samples.assign_add(tf.cast(tf.size(y_true), self.num_samples.dtype))
 
     def result(self) -> Any:
         """The score so far; 0 before anything came. Warns when there are too few examples to adjust it."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
+
 from .. import nest
+from ..tensor import Tensor
 from . import base
+from .base import convert
 from .layer import Layer
-from .symbolic import InputLayer, KerasTensor, nodes_between, replay
+from .symbolic import InputLayer, KerasTensor, Step, nodes_between, replay
 from .training import Trainer
 
 
@@ -30,16 +35,15 @@ class Model(Trainer, Layer):
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is Model and (len(args) in (2, 3) or "outputs" in kwargs):
+        if cls is Model and _symbolic_arguments(args, kwargs):
             return super().__new__(Functional)
         return super().__new__(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if len(args) == 2 or "outputs" in kwargs:
-            raise TypeError(
-                "minitape makes a model of symbolic tensors only as `tf.keras.Model(inputs, outputs)`, not by "
-                f"super().__init__(inputs, outputs) in {type(self).__name__}: write a `call()` method."
-            )
+        if _symbolic_arguments(args, kwargs):
+            _become_functional(type(self))
+            Functional.__init__(self, *args, **kwargs)
+            return
         Layer.__init__(self, **kwargs)
         Trainer.__init__(self)
 
@@ -119,10 +123,29 @@ class Model(Trainer, Layer):
         load_weights(self, filepath)
 
 
+def _symbolic_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a model is given its inputs and outputs, by place or by name."""
+    return len(args) in (2, 3) or "outputs" in kwargs
+
+
+def _become_functional(cls: type) -> None:
+    """Puts ``Functional`` in the place of ``Model`` below a class of the user's, as Keras does at its first instance.
+
+    So a class that only overrides ``train_step`` can be given symbolic tensors, and one that makes them in its
+    ``__init__`` can hand them to ``super().__init__(inputs, outputs)``.
+    """
+    if issubclass(cls, Functional):
+        return
+    for base_class in cls.__bases__:
+        if base_class is not Model and issubclass(base_class, Model):
+            _become_functional(base_class)
+    cls.__bases__ = tuple(Functional if b is Model else b for b in cls.__bases__)
+
+
 class Functional(Model):
     """A model of symbolic tensors: it replays the calls that lead from ``inputs`` to ``outputs``."""
 
-    def __init__(self, inputs: Any = None, outputs: Any = None, name: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or base.auto_name("functional"), **kwargs)
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             for x in nest.flatten(given):
@@ -133,16 +156,19 @@ class Functional(Model):
                     )
         self._inputs_struct, self._outputs_struct = inputs, outputs
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
-        self._nodes = nodes_between(self.inputs, self.outputs)
+        self._nodes = nodes_between(self.inputs, outputs)
         starts = [x._keras_history.layer for x in self.inputs if isinstance(x._keras_history.layer, InputLayer)]
         self._operations = list({id(o): o for o in [*starts, *[n.layer for n in self._nodes]]}.values())
         for operation in self._operations:
             self._store.add(operation)
-        self._store.lock()
         self.built = True
         self._build_shape = nest.map_structure(lambda x: x.shape, inputs)
 
-    layers = property(lambda self: list(self._operations), doc="The layers, inputs first.")
+    layers = property(
+        lambda self: [o for o in self._operations if not isinstance(o, Step)],
+        doc="The layers, inputs first; of plain operations on symbolic tensors only ``operations`` knows.",
+    )
+    operations = property(lambda self: list(self._operations), doc="The layers and the plain operations, inputs first.")
     input = property(lambda self: self._inputs_struct, doc="The symbolic input, or a structure of them.")
     output = property(lambda self: self._outputs_struct, doc="The symbolic output, or a structure of them.")
     input_shape = property(
@@ -155,7 +181,7 @@ class Functional(Model):
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Replays the calls on real tensors; ``mask`` (one, or a structure like the inputs) goes with them."""
         _take_nothing_else(self, kwargs)
-        values = self._matched(inputs)
+        values = self._matched(self._arranged(inputs))
         for i, (symbol, value) in enumerate(zip(self.inputs, values, strict=True)):
             if value is not None and len(value.shape) != len(symbol.shape):
                 struct = self._inputs_struct
@@ -169,7 +195,25 @@ class Functional(Model):
                 base.set_keras_mask(value, kept)
         return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
 
+    def _converted_leaf(self, x: Any) -> Any:
+        return x if isinstance(x, np.ndarray) else super()._converted_leaf(x)  # it takes the type of its input later
+
     def _check_input(self, first: Any) -> None:
+        names = [x._keras_history.layer.name for x in self.inputs]
+        if isinstance(first, dict):
+            for name in names:
+                if name not in first:
+                    raise ValueError(
+                        f'Missing data for input "{name}". You passed a data dictionary with keys {list(first)}. Expected '
+                        f"the following keys: {names}"
+                    )
+            first = [first[name] for name in names]
+        elif len(nest.flatten(first)) != len(names):
+            pairs = ", ".join(f"{name!r}: ..." for name in names)
+            raise ValueError(
+                f'Layer "{self.name}" expects {len(names)} named input(s) with keys {names}, but it received '
+                f"{len(nest.flatten(first))} input tensors. Pass inputs as a dict, e.g. `layer({{{pairs}}})`."
+            )
         for symbol, value in zip(self.inputs, self._matched(first), strict=True):
             if value is None:
                 continue
@@ -182,33 +226,57 @@ class Functional(Model):
                     f"shape={symbol.shape}, found shape={found}"
                 )
 
-    def _matched(self, inputs: Any) -> list[Any]:
-        """The given tensors in the order of the model's inputs; ValueError when they do not fit."""
-        if isinstance(inputs, dict) and not isinstance(self._inputs_struct, dict):
-            inputs = [inputs[x._keras_history.layer.name] for x in self.inputs]
-        values = nest.flatten(inputs)
-        if len(values) != len(self.inputs):
-            names = [x._keras_history.layer.name for x in self.inputs]
-            pairs = ", ".join(f"{name!r}: ..." for name in names)
-            raise ValueError(
-                f'Layer "{self.name}" expects {len(names)} named input(s) with keys {names}, but it received '
-                f"{len(values)} input tensors. Pass inputs as a dict, e.g. `layer({{{pairs}}})`."
+    def _arranged(self, inputs: Any) -> Any:
+        """The inputs in the model's own structure where that is plain; else a warning, or ValueError, says the two."""
+        struct, unclear = self._inputs_struct, False
+        if isinstance(struct, list) and len(struct) == 1 and isinstance(inputs, Tensor):
+            inputs = [inputs]
+        elif isinstance(inputs, dict) and not isinstance(struct, dict):
+            wanted = [struct] if isinstance(struct, KerasTensor) else struct
+            unclear = any(not isinstance(x, KerasTensor) or x.name not in inputs for x in wanted)
+            inputs = inputs if unclear else [inputs[x.name] for x in wanted]
+        elif isinstance(struct, dict) and not isinstance(inputs, dict):
+            unclear = list(struct) != sorted(struct)  # nobody knows which is which
+        if unclear or _skeleton(inputs) != _skeleton(struct):
+            message = (
+                "The structure of `inputs` doesn't match the expected structure.\n"
+                f"Expected: {_shown(struct, lambda x: x.name)}\n"
+                f"Received: inputs={_shown(inputs, lambda x: f'Tensor(shape={tuple(x.shape)})')}"
             )
+            if unclear:
+                raise ValueError(message)
+            warnings.warn(message, stacklevel=5)
+        return inputs
+
+    def _matched(self, inputs: Any) -> list[Any]:
+        """The given tensors in the order of the model's inputs, in their types and ranks."""
+        values = nest.flatten(inputs)
         checked = []
-        for symbol, value in zip(self.inputs, values, strict=True):
+        for symbol, value in zip(self.inputs, values, strict=False):  # a dictionary may hold more
             if value is None:
                 if not getattr(symbol._keras_history.layer, "optional", True):
                     raise ValueError(
                         f"The input '{symbol.name}' is not optional, but None was passed. Please provide a valid tensor."
                     )
             elif not hasattr(value, "_composite"):
-                value = _fitted(value, symbol.shape)
+                value = _fitted(value if isinstance(value, KerasTensor) else convert(value, symbol.dtype), symbol.shape)
             checked.append(value)
         return checked
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for an input of this shape."""
         return Layer.compute_output_shape(self, input_shape)
+
+
+def _skeleton(structure: Any) -> Any:
+    """The structure without its leaves; lists and tuples are alike."""
+    if isinstance(structure, dict):
+        return {name: _skeleton(value) for name, value in structure.items()}
+    return tuple(map(_skeleton, structure)) if isinstance(structure, (list, tuple)) else None
+
+
+def _shown(structure: Any, leaf: Any) -> Any:
+    return nest.map_structure(lambda x: "None" if x is None else leaf(x), structure)
 
 
 def _take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:

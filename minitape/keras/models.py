@@ -14,8 +14,8 @@ from .symbolic import InputLayer, Step
 def clone_model(model: Any, *, clone_function: Any = None) -> Any:
     """A new model of the same kind with fresh layers of the same configuration: a Sequential one or one of symbols.
 
-    ``clone_function`` makes each layer from the old one; a layer that is called several times is made once. ValueError
-    for a model that is a class of its own.
+    ``clone_function`` makes each layer from the old one; a layer that is called several times is made once. A model that
+    is a class of its own is made by its class from what ``get_config`` gives; ValueError for a ``clone_function`` then.
 
     >>> import minitape as tf
     >>> x = tf.keras.Input((2,))
@@ -33,10 +33,12 @@ def clone_model(model: Any, *, clone_function: Any = None) -> Any:
         return copy
     if isinstance(model, Functional):
         return _of_symbols(model, make)
-    raise ValueError(
-        f"minitape clones Sequential models and models of symbolic tensors. Received: {model}. Make the others with "
-        "their own code."
-    )
+    if clone_function is not None:
+        raise ValueError(
+            "Arguments `clone_function` and `input_tensors` are only supported for Sequential models or Functional "
+            f"models. Received model of type '{type(model).__name__}', with clone_function={clone_function}"
+        )
+    return type(model).from_config(model.get_config())
 
 
 def _again(layer: Any) -> Any:

@@ -32,7 +32,8 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
         "broadcast_to concatenate expand_dims flip hstack meshgrid moveaxis ones_like pad ravel repeat reshape roll "
         "size split squeeze stack swapaxes tile transpose unstack vstack zeros_like",
     "keras.operations.picking":
-        "argsort diag diagonal diff in_top_k nonzero scatter scatter_update slice sort take top_k tril triu",
+        "argsort diag diagonal diff in_top_k nonzero scatter scatter_update slice sort take take_along_axis "
+        "top_k tril triu",
     "keras.operations.products":
         "cholesky cross det dot einsum inv matmul norm normalize outer qr solve tensordot trace vdot",
     "keras.operations.neural":

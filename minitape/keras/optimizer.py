@@ -29,9 +29,11 @@ class Optimizer:
 
     ``learning_rate`` is a float, a schedule, or a function of nothing. Gradients can be clipped by ``clipvalue``,
     ``clipnorm`` (each) or ``global_clipnorm`` (all together); ``weight_decay`` shrinks weights at each step;
-    ``loss_scale_factor`` is what ``scale_loss`` multiplies by and a step divides by. Raises ValueError for a learning
-    rate of another type, for two kinds of clipping, and for the moving averages (``use_ema``) and the gradient
-    accumulation that minitape does not have.
+    ``loss_scale_factor`` is what ``scale_loss`` multiplies by and a step divides by. With
+    ``gradient_accumulation_steps`` only every so many steps change the weights, by the mean of the gradients.
+    ``use_ema`` keeps moving averages of the weights, which take their place every ``ema_overwrite_frequency`` steps and
+    with ``finalize_variable_values``. Raises ValueError for a learning rate of another type, for two kinds of clipping,
+    and for settings of averages and accumulation that are out of range.
 
     >>> import minitape as tf
     >>> v = tf.Variable(1.0)
@@ -61,11 +63,7 @@ class Optimizer:
         if kwargs:
             raise ValueError(f"Argument(s) not recognized: {kwargs}")
         self.name = name or auto_name(type(self).__name__)
-        if use_ema or ema_momentum != 0.99 or ema_overwrite_frequency or gradient_accumulation_steps:
-            raise ValueError(
-                "minitape's optimizers have neither moving averages of the weights (`use_ema` and what belongs to it) nor "
-                "`gradient_accumulation_steps`: average or add up in your own training loop."
-            )
+        _check_settings(use_ema, ema_momentum, ema_overwrite_frequency, gradient_accumulation_steps)
         if sum(a is not None for a in (clipnorm, clipvalue, global_clipnorm)) > 1:
             raise ValueError(
                 "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
@@ -100,9 +98,15 @@ class Optimizer:
     # -- state --------------------------------------------------------------------------------------------------------
 
     @property
-    def iterations(self) -> Variable:
-        """How many steps were made, an int64 variable."""
+    def iterations(self) -> Any:
+        """How many steps have changed the weights: an int64 variable, or a tensor where gradients are accumulated."""
+        if self.gradient_accumulation_steps:
+            return self._iterations // self.gradient_accumulation_steps
         return self._iterations
+
+    def _steps(self) -> Any:
+        """The same as a tensor."""
+        return value_of(self.iterations) if isinstance(self.iterations, Variable) else self.iterations
 
     @property
     def variables(self) -> list[Variable]:
@@ -115,7 +119,7 @@ class Optimizer:
         rate = self._learning_rate
         if isinstance(rate, Variable):
             return rate
-        return rate(self._iterations) if hasattr(rate, "get_config") else rate()
+        return rate(self.iterations) if hasattr(rate, "get_config") else rate()
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
@@ -130,13 +134,24 @@ class Optimizer:
         else:
             self._learning_rate.assign(value)
 
-    lr = learning_rate
-
     def build(self, variables: Any) -> None:
         """Makes the optimizer's own variables for these weights."""
         self._trainable_variables = list(variables)
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
+        if self.use_ema:
+            (self._ema_weights,) = self._slots("average")
+        if self.gradient_accumulation_steps:
+            (self._gradient_sums,) = self._slots("gradient_accumulator")
         self.built = True
+
+    def add_variable(
+        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, aggregation: str = "none", name: Any = None
+    ) -> Variable:
+        """A variable of the optimizer's own."""
+        with name_scope(self.name, caller=self):
+            made = Variable(initializers.get(initializer), shape, dtype, False, aggregation=aggregation, name=name)
+        self._variables.append(made)
+        return made
 
     def add_variable_from_reference(
         self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
@@ -144,16 +159,26 @@ class Optimizer:
         """A variable of the shape and type of a weight, named after it."""
         path = getattr(reference_variable, "path", None) or str(reference_variable.name).replace(":", "_")
         kind = getattr(reference_variable.dtype, "name", reference_variable.dtype)
-        with name_scope(self.name, caller=self):
-            made = Variable(
-                initializers.get(initializer),
-                reference_variable.shape,
-                kind,
-                trainable=False,
-                name=f"{path.replace('/', '_')}_{name or 'var'}",
+        label = f"{path.replace('/', '_')}_{name or 'var'}"
+        return self.add_variable(reference_variable.shape, initializer, kind, name=label)
+
+    def add_optimizer_variables(self, trainable_variables: Any, name: Any, initializer: Any = "zeros") -> Any:
+        """A list with a variable for each weight; for a list of names (and of initializers) one such list for each.
+
+        Raises ValueError for another number of initializers than names.
+        """
+        names = [name] if isinstance(name, str) else list(name)
+        starts = list(initializer) if isinstance(initializer, (list, tuple)) else [initializer] * len(names)
+        if len(names) != len(starts):
+            raise ValueError(
+                "The number of provided names must match the number of provided initializers.  Received "
+                f"name='{name}', initializer='{initializer}'"
             )
-        self._variables.append(made)
-        return made
+        made: tuple[list[Variable], ...] = tuple([] for _ in names)
+        for weight in trainable_variables:
+            for slot, called, start in zip(made, names, starts, strict=True):
+                slot.append(self.add_variable_from_reference(weight, called, start))
+        return made[0] if isinstance(name, str) else made
 
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         """Spares these weights from ``weight_decay``, and those whose name holds one of ``var_names``.
@@ -173,15 +198,28 @@ class Optimizer:
 
     def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
         """For each name a list with a variable for each weight; ``initializer`` is one for all, or a list with its own."""
-        slots: tuple[list[Variable], ...] = tuple([] for _ in names)
         starts = initializer if isinstance(initializer, list) else [initializer] * len(names)
-        for weight in self._trainable_variables:
-            for slot, name, start in zip(slots, names, starts, strict=True):
-                slot.append(self.add_variable_from_reference(weight, name, start))
-        return slots
+        made: tuple[list[Variable], ...] = self.add_optimizer_variables(self._trainable_variables, names, starts)
+        return made
+
+    def _get_variable_index(self, variable: Any) -> int:
+        """The place of a weight in the lists of the optimizer's own variables: what ``update_step`` looks it up by."""
+        return self._index[id(variable)]
 
     def _of(self, slot: list[Variable], variable: Any) -> Variable:
-        return slot[self._index[id(variable)]]
+        return slot[self._get_variable_index(variable)]
+
+    def assign(self, variable: Any, value: Any) -> None:
+        """Sets a weight, or a variable of the optimizer's own."""
+        variable.assign(value)
+
+    def assign_add(self, variable: Any, value: Any) -> None:
+        """Adds to a weight, or to a variable of the optimizer's own."""
+        variable.assign_add(value)
+
+    def assign_sub(self, variable: Any, value: Any) -> None:
+        """Subtracts from a weight, or from a variable of the optimizer's own."""
+        variable.assign_sub(value)
 
     # -- a step -------------------------------------------------------------------------------------------------------
 
@@ -223,6 +261,19 @@ class Optimizer:
         pairs = self._with_gradients(list(grads), variables)
         grads = [g if self.loss_scale_factor is None else g / self.loss_scale_factor for g, _ in pairs]
         variables = [v for _, v in pairs]
+        if self.gradient_accumulation_steps:
+            self._accumulate(grads, variables)
+        else:
+            self._update(grads, variables)
+        if self.use_ema:
+            self._average()
+        for v in variables:
+            if getattr(v, "constraint", None) is not None:
+                v.assign(v.constraint(v))
+        self._iterations.assign_add(1)
+
+    def _update(self, grads: list[Any], variables: list[Any]) -> None:
+        """Clips, decays, and changes each weight."""
         clipped = self._clipped(grads)
         grads = [_dense(g) for g in clipped]
         self._sparse = {id(d): g for d, g in zip(grads, clipped, strict=True) if d is not g}
@@ -230,10 +281,45 @@ class Optimizer:
         self._begin_step()
         for g, v in zip(grads, variables, strict=True):
             self.update_step(g, v, self.learning_rate)
-        for v in variables:
-            if getattr(v, "constraint", None) is not None:
-                v.assign(v.constraint(v))
-        self._iterations.assign_add(1)
+
+    def _accumulate(self, grads: list[Any], variables: list[Any]) -> None:
+        """Adds the gradients up; every so many steps their mean changes the weights."""
+        import minitape as tf
+
+        sums = [self._of(self._gradient_sums, v) for v in variables]
+        totals = [_dense(g) + value_of(total) for g, total in zip(grads, sums, strict=True)]
+
+        def due() -> None:
+            self._update([total / self.gradient_accumulation_steps for total in totals], variables)
+            for kept in self._gradient_sums:
+                kept.assign(tf.zeros_like(value_of(kept)))
+
+        def not_yet() -> None:
+            for kept, total in zip(sums, totals, strict=True):
+                kept.assign(total)
+
+        tf.cond((self._iterations + 1) % self.gradient_accumulation_steps == 0, due, not_yet)
+
+    def _average(self) -> None:
+        """Moves the averages towards the weights; every so many steps they take their place."""
+        import minitape as tf
+
+        for v, average in zip(self._trainable_variables, self._ema_weights, strict=True):
+            fresh = convert(self.iterations == 0, average.dtype)  # the first average is the weight itself
+            momentum = convert(self.ema_momentum, average.dtype) * (1.0 - fresh)
+            average.assign(momentum * value_of(average) + (1.0 - momentum) * value_of(v))
+        if self.ema_overwrite_frequency:
+            due = (self.iterations + 1) % self.ema_overwrite_frequency == 0
+            tf.cond(due, self._overwrite, lambda: None)
+
+    def _overwrite(self) -> None:
+        for v, average in zip(self._trainable_variables, self._ema_weights, strict=True):
+            v.assign(value_of(average))
+
+    def finalize_variable_values(self, var_list: Any) -> None:
+        """Gives the weights their moving averages, where the optimizer keeps them; to be called after training."""
+        if self.use_ema:
+            self._overwrite()
 
     def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
         pairs = list(zip(grads, variables, strict=True))
@@ -302,6 +388,23 @@ class Optimizer:
     def from_config(cls, config: dict[str, Any]) -> Optimizer:
         """The optimizer with these arguments."""
         return cls(**config)
+
+
+def _check_settings(use_ema: bool, momentum: float, frequency: Any, accumulation: Any) -> None:
+    """Raises ValueError for averages and an accumulation that can not be."""
+    if use_ema:
+        if momentum > 1 or momentum < 0:
+            raise ValueError(f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={momentum}")
+        if frequency and (not isinstance(frequency, int) or frequency < 1):
+            raise ValueError(
+                "`ema_overwrite_frequency` must be an integer >= 1 or None. Received: "
+                f"ema_overwrite_frequency={frequency}"
+            )
+    if accumulation and not accumulation >= 2:
+        raise ValueError(
+            "`gradient_accumulation_steps` must be an integer >= 2. Received: "
+            f"gradient_accumulation_steps={accumulation}"
+        )
 
 
 def value_of(variable: Any) -> Any:

@@ -104,7 +104,7 @@ class Adam(Optimizer):
         import minitape as tf
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        step = cast(value_of(self._iterations) + 1, variable)
+        step = cast(self._steps() + 1, variable)
         power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
         alpha = rate * tf.sqrt(1 - power_2) / (1 - power_1)
@@ -278,7 +278,7 @@ class Adamax(Optimizer):
         import minitape as tf
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        power = tf.pow(cast(self.beta_1, variable), cast(value_of(self._iterations) + 1, variable))
+        power = tf.pow(cast(self.beta_1, variable), cast(self._steps() + 1, variable))
         m, u = self._of(self._m, variable), self._of(self._u, variable)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))
         u.assign(tf.maximum(self.beta_2 * value_of(u), tf.abs(g)))
@@ -326,14 +326,14 @@ class Nadam(Optimizer):
 
     def _begin_step(self) -> None:
         """Multiplies the factors of all steps so far."""
-        self._product.assign(value_of(self._product) * self._warm(cast(value_of(self._iterations) + 1, self._product)))
+        self._product.assign(value_of(self._product) * self._warm(cast(self._steps() + 1, self._product)))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
         import minitape as tf
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        step = cast(value_of(self._iterations) + 1, variable)
+        step = cast(self._steps() + 1, variable)
         beta_1, beta_2 = (cast(v, variable) for v in (self.beta_1, self.beta_2))
         now, following = (cast(self._warm(cast(step + i, self._product)), variable) for i in (0, 1))
         product = cast(value_of(self._product), variable)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..namespace import public
 from .base import convert
-from .serial import Configured, lookup
+from .serial import Configured, lookup, plain
 
 
 class Regularizer(Configured):
@@ -112,5 +112,28 @@ def get(identifier: Any) -> Any:
     return lookup("regularizer", identifier, TABLE)
 
 
-__all__ = ["Regularizer", *TABLE, "get"]
+def serialize(regularizer: Any) -> Any:
+    """The class and the arguments of a regularizer as a dictionary that JSON can hold; a function's name.
+
+    >>> import minitape as tf
+    >>> tf.keras.regularizers.serialize(tf.keras.regularizers.L2())["class_name"]
+    'L2'
+    """
+    return plain(regularizer)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """The regularizer that ``serialize`` wrote down; classes of one's own are looked for in ``custom_objects``.
+
+    Raises ValueError for an unknown name.
+
+    >>> import minitape as tf
+    >>> config = tf.keras.regularizers.serialize(tf.keras.regularizers.L2())
+    >>> type(tf.keras.regularizers.deserialize(config)).__name__
+    'L2'
+    """
+    return lookup("regularizer", config, {**TABLE, **(custom_objects or {})})
+
+
+__all__ = ["Regularizer", *TABLE, "deserialize", "get", "serialize"]
 __getattr__, __dir__ = public("tf.keras.regularizers", __all__)

@@ -87,7 +87,7 @@ class Lamb(Optimizer):
         import minitape as tf
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        step = cast(value_of(self._iterations) + 1, variable)
+        step = cast(self._steps() + 1, variable)
         power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))

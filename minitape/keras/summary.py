@@ -12,6 +12,11 @@ from ..dtypes import as_dtype
 WIDE = (0.45, 0.80, 1.0)
 
 
+def _parts(model: Any) -> list[Any]:
+    """The layers, of a functional model with the plain operations between them."""
+    return getattr(model, "operations", model.layers)
+
+
 def print_summary(
     model: Any,
     line_length: int | None = None,
@@ -54,7 +59,7 @@ def summary_text(
             raise ValueError("Insufficient console width to print summary.")
         widths.append(width)
         at += width
-    rows = [row for layer in model.layers for row in _rows_of(layer, model, connected, expand_nested, show_trainable)]
+    rows = [row for layer in _parts(model) for row in _rows_of(layer, model, connected, expand_nested, show_trainable)]
     return f'Model: "{model.name}"\n' + _table([header, *rows], _fitted(widths, length), aligned) + _totals(model)
 
 
@@ -79,7 +84,7 @@ def _rows_of(layer: Any, model: Any, connected: bool, expand: bool, trainable: b
         row.append(("Y" if layer.trainable else "N") if layer.weights else "-")
     rows = [row]
     if expand and getattr(layer, "layers", None):
-        for inner in layer.layers:
+        for inner in _parts(layer):
             rows += _rows_of(inner, model, connected, expand, trainable, depth + 1)
     return rows
 

@@ -6,9 +6,14 @@ layer on zeros of two sizes; what differs between the two runs is an unknown siz
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
+from ..custom import no_tapes
+from ..random.seeds import untouched
+from ..record import state
 from .base import auto_name, current, floatx, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
@@ -272,14 +277,29 @@ def infer(layer: Layer, args: Any, kwargs: Any) -> Any:
 def tried(layer: Layer, args: Any, kwargs: Any) -> Any:
     """The outputs of a layer as symbolic tensors, found by running it on zeros of two sizes."""
     runs = []
-    call, current.call = current.call, {"training": False}
-    try:
+    with _scratch(layer):
         for batch, other in ((2, 16), (3, 17)):
             filled = nest.map_structure(lambda x, b=batch, o=other: _zeros(x, b, o), (args, kwargs))
             runs.append(layer._run(*filled))
-    finally:
-        current.call = call
     return nest.map_structure(_combined, *runs)
+
+
+@contextlib.contextmanager
+def _scratch(layer: Layer) -> Iterator[None]:
+    """A trial leaves no trace: no rows on a tape, no losses, no changed state, no random numbers taken.
+
+    The weights that it builds stay.
+    """
+    losses = {id(inner): list(inner._added_losses) for inner in layer._flatten_layers()}
+    before = current.call, state.scratch
+    current.call, state.scratch = {"training": False}, True
+    try:
+        with untouched(), contextlib.nullcontext() if state.graph is not None else no_tapes():
+            yield
+    finally:
+        current.call, state.scratch = before
+        for inner in layer._flatten_layers():
+            inner._added_losses[:] = losses.get(id(inner), [])
 
 
 def _zeros(x: Any, batch: int, other: int) -> Any:
@@ -296,19 +316,27 @@ def _combined(a: Any, b: Any) -> Any:
     return KerasTensor(shape, a.dtype, name="inferred")
 
 
-def nodes_between(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> list[Node]:
-    """The calls that lead from the inputs to the outputs, each after those that it needs.
+def nodes_between(inputs: list[KerasTensor], outputs: Any) -> list[Node]:
+    """The calls that lead from the inputs to a structure of outputs, each after those that it needs.
 
     Raises ValueError when an output does not depend on the inputs alone.
     """
     done = {id(x) for x in inputs}
     order: list[Node] = []
-    waiting = [x._keras_history for x in reversed(outputs) if id(x) not in done]
-    placed: set[int] = set()
+    for path, output in _with_paths(outputs):
+        if not _nodes_before(output, done, order):
+            raise ValueError(f"Output with path `{'.'.join(path)}` is not connected to `inputs`")
+    return order
+
+
+def _nodes_before(output: KerasTensor, done: set[int], order: list[Node]) -> bool:
+    """Adds the calls that an output needs to ``order``, and their outputs to ``done``; False when one can not be made."""
+    waiting = [] if id(output) in done else [output._keras_history]
+    placed = set(map(id, order))
     while waiting:
         node = waiting[-1]
         if node is None or (not node.tensors and not all(id(t) in done for t in nest.flatten(node.outputs))):
-            raise ValueError("`inputs` not connected to `outputs`")
+            return False
         missing = [t._keras_history for t in node.tensors if id(t) not in done]
         if missing and id(node) not in placed:
             waiting += reversed(missing)
@@ -318,7 +346,20 @@ def nodes_between(inputs: list[KerasTensor], outputs: list[KerasTensor]) -> list
             placed.add(id(node))
             order.append(node)
             done.update(id(t) for t in nest.flatten(node.outputs))
-    return order
+    return True
+
+
+def _with_paths(structure: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], KerasTensor]]:
+    """The leaves of a structure in the order of ``nest.flatten``, each with the keys that lead to it."""
+    if isinstance(structure, dict):
+        inner: Any = ((key, structure[key]) for key in sorted(structure))
+    elif isinstance(structure, (list, tuple)):
+        inner = enumerate(structure)
+    else:
+        yield path, structure
+        return
+    for key, value in inner:
+        yield from _with_paths(value, (*path, str(key)))
 
 
 def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: list[Any], training: Any) -> Any:

@@ -222,7 +222,7 @@ class Trainer:
                 if self.stop_training:
                     break
             results = self.get_metrics_result()
-            logs = _plain(results if results.keys() == logs.keys() else logs)
+            logs = dict(results if results.keys() == logs.keys() else logs)
             if validation_data is not None and _due(epoch, validation_freq):
                 val_x, val_y, val_weight = unpack_x_y_sample_weight(validation_data)
                 found = self.evaluate(
@@ -235,10 +235,10 @@ class Trainer:
                     return_dict=True,
                 )
                 logs.update({f"val_{name}": value for name, value in found.items()})
-            callbacks.on_epoch_end(epoch, _sorted(logs))
+            callbacks.on_epoch_end(epoch, _plain(logs))
             if self.stop_training:
                 break
-        callbacks.on_train_end(_sorted(logs))
+        callbacks.on_train_end(_plain(logs))
         return self.history
 
     def evaluate(
@@ -268,7 +268,7 @@ class Trainer:
             callbacks.on_test_batch_end(step, _plain(logs))
         results = self.get_metrics_result()
         logs = _plain(results if results.keys() == logs.keys() else logs)
-        callbacks.on_test_end(_sorted(logs))
+        callbacks.on_test_end(logs)
         return logs if return_dict else self._in_order(logs)
 
     def predict(
@@ -328,18 +328,14 @@ class Trainer:
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:
-    """Numbers of Python; what a step returns in a dictionary inside stands among the others."""
+    """Numbers of Python, sorted by name; what a step returns in a dictionary stands where that has its name."""
     found: dict[str, float] = {}
-    for name, value in (logs or {}).items():
+    for name, value in sorted((logs or {}).items()):
         if isinstance(value, dict):
             found |= _plain(value)
         else:
             found[name] = float(value) if isinstance(value, Tensor) and not value.ndim else value
     return found
-
-
-def _sorted(logs: dict[str, Any]) -> dict[str, Any]:
-    return dict(sorted(logs.items()))
 
 
 def _sum(loss: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ..namespace import public
 from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
+from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
 from .progress import Progbar  # noqa: F401
 from .serial import registered
 
@@ -190,6 +191,6 @@ def _check_fill(dtype: Any, value: Any) -> None:
 
 
 __all__ = """Progbar clear_session disable_interactive_logging enable_interactive_logging
-is_interactive_logging_enabled is_keras_tensor normalize pad_sequences register_keras_serializable set_random_seed
-standardize_dtype to_categorical""".split()
+is_interactive_logging_enabled is_keras_tensor normalize pack_x_y_sample_weight pad_sequences
+register_keras_serializable set_random_seed standardize_dtype to_categorical unpack_x_y_sample_weight""".split()
 __getattr__, __dir__ = public("tf.keras.utils", __all__)

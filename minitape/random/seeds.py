@@ -133,6 +133,18 @@ def pair_of(op_seed: int | None) -> tuple[int, int]:
     return key, counter >> 64
 
 
+@contextlib.contextmanager
+def untouched() -> Iterator[None]:
+    """What the block draws is not missing afterwards: the random numbers go on as if it had not been there."""
+    before = None if _seeds.rng is None else _seeds.rng.getstate(), dict(_seeds.read)
+    try:
+        yield
+    finally:
+        if before[0] is not None and _seeds.rng is not None:
+            _seeds.rng.setstate(before[0])
+        _seeds.read = before[1]
+
+
 def permutation(count: int) -> Any:
     """The order in which ``fit`` takes examples: at random, but always the same for one global seed."""
     key = _unpredictable()[0] if _seeds.seed is None else _seeds.seed % _MOST

@@ -29,13 +29,58 @@ def test_weights_spared_from_decay():
         optimizer.exclude_from_weight_decay(var_names=["kernel"])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"use_ema": True}, {"ema_momentum": 0.5}, {"ema_overwrite_frequency": 3}, {"gradient_accumulation_steps": 2}],
-)
-def test_optimizers_refuse_what_they_have_not(arguments):
-    with pytest.raises(ValueError, match="have neither moving averages of the weights"):
-        K.optimizers.Adam(**arguments)
+def test_gradients_are_accumulated():
+    v = tf.Variable([1.0, 2.0])
+    optimizer = K.optimizers.SGD(0.5, gradient_accumulation_steps=2)
+    seen = []
+    for gradient in ([1.0, 0.0], [3.0, 2.0], [0.0, 4.0], [2.0, 0.0]):
+        optimizer.apply_gradients([(tf.constant(gradient), v)])
+        seen.append((v.numpy().tolist(), int(optimizer.iterations)))
+    assert seen == [([1.0, 2.0], 0), ([0.0, 1.5], 1), ([0.0, 1.5], 1), ([-0.5, 0.5], 2)]
+    with pytest.raises(ValueError, match="must be an integer >= 2"):
+        K.optimizers.SGD(gradient_accumulation_steps=1)
+
+
+def test_weights_are_averaged():
+    v = tf.Variable(0.0)
+    optimizer = K.optimizers.SGD(1.0, use_ema=True, ema_momentum=0.5)
+    for _ in range(3):
+        optimizer.apply_gradients([(tf.constant(-1.0), v)])
+    assert float(v) == 3.0
+    optimizer.finalize_variable_values([v])
+    assert float(v) == ((1.0 + 2.0) / 2 + 3.0) / 2
+    v = tf.Variable(0.0)
+    optimizer = K.optimizers.SGD(1.0, use_ema=True, ema_momentum=0.5, ema_overwrite_frequency=2)
+    for _ in range(2):
+        optimizer.apply_gradients([(tf.constant(-1.0), v)])
+    assert float(v) == 1.5
+    for wrong, said in (({"ema_momentum": 2.0}, r"range \[0, 1\]"), ({"ema_overwrite_frequency": 0.5}, "integer >= 1")):
+        with pytest.raises(ValueError, match=said):
+            K.optimizers.SGD(use_ema=True, **wrong)
+
+
+def test_optimizers_of_ones_own_look_their_variables_up():
+    class Counting(K.optimizers.Optimizer):
+        def build(self, variables):
+            super().build(variables)
+            self.counts, self.sums = self.add_optimizer_variables(variables, ["count", "sum"], ["zeros", "ones"])
+            self.all = self.add_variable((), name="all")
+
+        def update_step(self, gradient, variable, learning_rate):
+            place = self._get_variable_index(variable)
+            self.assign_add(self.counts[place], 1.0)
+            self.assign_sub(self.sums[place], gradient)
+            self.assign(self.all, self.all + 1.0)
+            self.assign_sub(variable, learning_rate * gradient)
+
+    a, b = tf.Variable(1.0), tf.Variable(2.0)
+    optimizer = Counting(learning_rate=0.5)
+    optimizer.apply_gradients([(tf.constant(1.0), a), (tf.constant(2.0), b)])
+    optimizer.apply_gradients([(tf.constant(4.0), b)])
+    assert (float(a), float(b), float(optimizer.all)) == (0.5, -1.0, 3.0)
+    assert [[float(v) for v in slot] for slot in (optimizer.counts, optimizer.sums)] == [[1.0, 2.0], [0.0, -5.0]]
+    with pytest.raises(ValueError, match="number of provided names"):
+        optimizer.add_optimizer_variables([a], ["one", "two"], ["zeros"])
 
 
 def test_cosine_decay_warms_up():

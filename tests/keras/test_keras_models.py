@@ -67,7 +67,58 @@ def test_functional_models_share_and_join():
     np.testing.assert_allclose(joined[:, 3:], shared(value * 2), rtol=1e-5)
     assert len(model.weights) == 2
     inner = K.Model(model.inputs, a)
-    np.testing.assert_allclose(inner(value), first, rtol=1e-6)
+    np.testing.assert_allclose(inner(tf.constant(value)), first, rtol=1e-6)
+    with pytest.warns(UserWarning, match="structure of `inputs` doesn't match"):
+        inner(value)  # an array where a list of one is expected
+
+
+def test_inputs_in_a_dictionary_go_by_name():
+    a, b = K.Input((1,), name="a"), K.Input((1,), name="b")
+    model = K.Model({"b": b, "a": a}, a - b)
+    x, y = tf.ones((1, 1)), tf.zeros((1, 1))
+    assert float(model({"a": x, "b": y})[0, 0]) == 1.0
+    with pytest.raises(ValueError, match="structure of `inputs` doesn't match"):
+        model([x, y])  # nobody knows which is which
+    with pytest.raises(ValueError, match='Missing data for input "b"'):
+        model({"a": x, "c": y})
+
+
+def test_a_functional_model_is_cloned():
+    a, b = K.Input((2,), name="a"), K.Input((2,), name="b")
+    shared = L.Dense(3, name="shared")
+    model = K.Model({"a": a, "b": b}, [shared(a) + shared(b) * 2.0, L.Dense(1, name="end")(shared(a))])
+    copy = K.models.clone_model(model)
+    assert [v.path for v in copy.weights] == [v.path for v in model.weights]
+    assert not set(map(id, copy.layers)) & {id(layer) for layer in model.layers if isinstance(layer, L.Dense)}
+    copy.set_weights(model.get_weights())
+    x = {"a": data(4, 2), "b": data(4, 2) + 1}
+    for one, other in zip(model(x), copy(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_trial_of_a_layer_leaves_no_trace():
+    class Noisy(K.Layer):
+        def __init__(self):
+            super().__init__()
+            self.calls = self.add_weight(initializer="zeros", trainable=False)
+            self.seen = tf.Variable(0.0, trainable=False)
+
+        def call(self, x):
+            self.calls.assign_add(1.0)
+            self.seen.assign(self.seen + 1.0)
+            self.add_loss(tf.reduce_sum(x))
+            return x + tf.random.uniform(tf.shape(x))
+
+    tf.random.set_seed(7)
+    wanted = [tf.random.uniform((3, 2)).numpy() for _ in range(2)]
+    tf.random.set_seed(7)
+    layer = Noisy()
+    model = K.Sequential([layer, L.ReLU()])
+    with tf.GradientTape() as tape:
+        outputs = [model(tf.zeros((3, 2))).numpy() for _ in range(2)]
+    np.testing.assert_array_equal(outputs, wanted)
+    assert (float(layer.calls), float(layer.seen), len(model.losses)) == (2.0, 2.0, 1)
+    assert not tape.watched_variables()
 
 
 def test_training_reaches_the_layers_inside():

@@ -24,6 +24,7 @@ _SHARED = {
 __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.initializers": "initializers=",
     "compat.v1.train": "train=",
+    "compat.v1.logging": "logging=",
     "graphs.gradients": "gradients",
     "graphs.session": "InteractiveSession Session get_default_graph get_default_session placeholder "
                       "placeholder_with_default reset_default_graph",

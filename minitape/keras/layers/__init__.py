@@ -35,7 +35,7 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.elementwise": "Activation ActivityRegularization ELU Identity Lambda LeakyReLU PReLU ReLU Rescaling "
                                 "Softmax",
     "keras.layers.masking": "Masking",
-    "keras.layers.wrappers": "Bidirectional TimeDistributed Wrapper",
+    "keras.layers.wrappers": "Bidirectional SpectralNormalization TimeDistributed Wrapper",
     "keras.layers.merging": "Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average concatenate dot "
                             "maximum minimum multiply subtract",
 }, globals())  # fmt: skip

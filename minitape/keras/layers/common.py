@@ -60,6 +60,15 @@ class Weighted(Layer):
             name=name,
         )
 
+    activation: Any
+    bias: Any
+
+    def _finished(self, out: Any) -> Any:
+        """The bias added and the activation applied; neither has to be there."""
+        if self.bias is not None:
+            out = out + self.bias
+        return out if self.activation is None else self.activation(out)
+
 
 class KernelAndBias(Weighted):
     """A layer that computes with a kernel, then adds a bias, then applies an activation."""

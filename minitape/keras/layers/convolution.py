@@ -173,7 +173,7 @@ class Conv2D(KernelAndBias):
         out = tf.nn.conv2d(
             inputs, self.kernel, list(self.strides), self.padding.upper(), dilations=list(self.dilation_rate)
         )
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
 
 class Conv1D(Conv2D):
@@ -226,7 +226,7 @@ class Conv1D(Conv2D):
             dilations=[1, *self.dilation_rate],
         )  # fmt: skip
         out = tf.squeeze(out, 1)
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
 
 Convolution1D, Convolution2D = Conv1D, Conv2D

@@ -82,9 +82,7 @@ class Dense(KernelAndBias):
             out = tf.matmul(inputs, kernel)
         else:
             out = tf.tensordot(inputs, kernel, 1)
-        if self.bias is not None:
-            out = out + self.bias
-        return self.activation(out)
+        return self._finished(out)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape with ``units`` as its last size."""

@@ -94,7 +94,7 @@ class DepthwiseConv2D(_Depthwise):
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""
         out = self._deep(inputs, self.kernel)
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
 
 class SeparableConv2D(_Depthwise):
@@ -170,7 +170,7 @@ class SeparableConv2D(_Depthwise):
         import minitape as tf
 
         out = tf.nn.conv2d(self._deep(inputs, self.depthwise_kernel), self.pointwise_kernel, 1, "VALID")
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
 
 SeparableConvolution2D = SeparableConv2D

@@ -83,7 +83,7 @@ class EinsumDense(KernelAndBias):
         if inputs.dtype.is_integer or inputs.dtype.is_bool:
             inputs = tf.cast(inputs, self.dtype)
         out = tf.einsum(self.equation, inputs, self.kernel)
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape that the equation gives."""

@@ -112,7 +112,7 @@ class Conv2DTranspose(KernelAndBias):
         """The transposed convolution, the bias and the activation."""
         batch, *given = (length(inputs, axis) for axis in range(len(inputs.shape) - 1))
         out = self._spread(inputs, [batch, *self._grown(given), self.filters])
-        return self.activation(out if self.bias is None else out + self.bias)
+        return self._finished(out)
 
     def _spread(self, inputs: Any, shape: list[Any]) -> Any:
         """The transposed convolution with outputs of this shape."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..layer import Layer
+from .. import initializers
+from ..layer import InputSpec, Layer
 from .common import layer_of
 
 _MODES = ("sum", "mul", "ave", "concat", None)
@@ -42,6 +43,76 @@ class Wrapper(Layer):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
         return super().from_config({**config, "layer": layer_of(config["layer"], custom_objects)})
+
+
+class SpectralNormalization(Wrapper):
+    """A layer whose ``kernel`` (or ``embeddings``) is divided by its largest singular value, in each call in training.
+
+    It is found by ``power_iterations`` from a vector that is kept. Gradients are those of the layer inside. Raises
+    ValueError for no iterations, and for a layer without such weights.
+
+    >>> import minitape as tf
+    >>> dense = tf.keras.layers.Dense(2, kernel_initializer="ones")
+    >>> layer = tf.keras.layers.SpectralNormalization(dense, power_iterations=3)
+    >>> y = layer(tf.ones([1, 2]), training=True)
+    >>> dense.kernel.numpy().round(4)
+    array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)
+    """
+
+    _config = "layer power_iterations"
+
+    def __init__(self, layer: Layer, power_iterations: int = 1, **kwargs: Any) -> None:
+        super().__init__(layer, **kwargs)
+        if power_iterations <= 0:
+            raise ValueError(
+                "`power_iterations` should be greater than zero. Received: "
+                f"`power_iterations={power_iterations}`"
+            )
+        self.power_iterations = power_iterations
+
+    def build(self, input_shape: Any = None) -> None:
+        """Builds the layer inside and the vector that the iterations begin with."""
+        super().build(input_shape)
+        self.input_spec = InputSpec(min_ndim=1, axes={-1: input_shape[-1]})
+        for name in ("kernel", "embeddings"):
+            if hasattr(self.layer, name):
+                self.kernel = getattr(self.layer, name)
+                break
+        else:
+            raise ValueError(f"{type(self.layer).__name__} object has no attribute 'kernel' nor 'embeddings'")
+        start = initializers.TruncatedNormal(stddev=0.02)
+        self.vector_u = self.add_weight((1, self.kernel.shape[-1]), start, trainable=False, name="vector_u")
+
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        """The layer's outputs; in training with a kernel that has just been divided."""
+        import minitape as tf
+
+        if training:
+            kernel, u = tf.convert_to_tensor(self.kernel), tf.convert_to_tensor(self.vector_u)
+            u, kernel = tf.cond(tf.reduce_all(kernel == 0), lambda: (u, kernel), lambda: self._divided(kernel, u))
+            self.vector_u.assign(u)
+            self.kernel.assign(kernel)
+        return tf.cast(self.layer(inputs), inputs.dtype)
+
+    def _divided(self, kernel: Any, u: Any) -> tuple[Any, Any]:
+        import minitape as tf
+
+        weights = tf.reshape(kernel, [-1, kernel.shape[-1]])
+        for _ in range(self.power_iterations):
+            v = _unit(tf.matmul(u, weights, transpose_b=True))
+            u = _unit(tf.matmul(v, weights))
+        return u, kernel / tf.matmul(tf.matmul(v, weights), u, transpose_b=True)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the layer's outputs."""
+        return self.layer.compute_output_shape(input_shape)
+
+
+def _unit(x: Any) -> Any:
+    import minitape as tf
+
+    return x * tf.math.rsqrt(tf.maximum(tf.reduce_sum(tf.square(x)), 1e-12))
 
 
 class TimeDistributed(Wrapper):

@@ -28,6 +28,42 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     return tf.gather(x, tf.where(indices < 0, indices + x.shape[axis], indices), axis=axis)
 
 
+def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
+    """For each place in ``indices`` the element of ``x`` on the same line along an axis.
+
+    ``x`` is a tensor of any dtype, ``indices`` one of integers with as many axes, whose sizes broadcast to those of ``x``
+    but for ``axis``; negative places count from the end. Without ``axis`` both count through all elements of ``x``.
+    Differentiable in ``x``. Raises ValueError for another number of axes.
+
+    >>> import minitape as tf
+    >>> tf.keras.ops.take_along_axis([[1, 2], [3, 4]], [[1], [-2]], axis=1).numpy()
+    array([[2],
+           [3]], dtype=int32)
+    """
+    x, indices = convert(x), convert(indices)
+    if axis is None:
+        if len(indices.shape) != 1:
+            raise ValueError(f"`indices` must be 1D if axis=None. Received: indices.shape={tuple(indices.shape)}")
+        return take_along_axis(tf.reshape(x, [-1]), indices, 0)
+    rank = len(x.shape)
+    if rank != len(indices.shape):
+        raise ValueError(
+            f"The rank of `x` and `indices` must match. Received: x.shape={tuple(x.shape)}, "
+            f"indices.shape={tuple(indices.shape)}"
+        )
+    axis = axis_of(axis, rank)
+    sizes, places = tf.shape(x), tf.shape(indices)
+    on_axis = tf.range(rank) == axis
+    common = tf.maximum(sizes, places)
+    indices = tf.broadcast_to(indices, tf.where(on_axis, places, common))
+    x = tf.broadcast_to(x, tf.where(on_axis, sizes, common))
+    order = [i for i in range(rank) if i != axis] + [axis]
+    x, indices = tf.transpose(x, order), tf.transpose(indices, order)
+    length = tf.cast(tf.shape(x)[-1], indices.dtype)
+    found = tf.gather(x, tf.where(indices < 0, indices + length, indices), axis=-1, batch_dims=rank - 1)
+    return tf.transpose(found, [order.index(i) for i in range(rank)])
+
+
 def nonzero(x: Any) -> Any:
     """The places of the elements that are not 0, as a list of vectors of int32, one for each axis.
 
