@@ -6,6 +6,7 @@ shares. What does not depend on those that wait goes before them, everything els
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .primitives.blocks import BLOCK
+from .primitives.blocks import BLOCK, UFUNCS
 
 BIG = 4096  # elements from which on an array is dropped as soon as nothing reads it any more
 
@@ -124,8 +125,10 @@ def _blocks(run: list[Step], elsewhere: set[str]) -> _Part:
     lines += [f"{name} = buffer({shape!r}, {dtype.str!r}); w{name} = {name}.reshape(-1)" for name in whole]
     lines.append(f"for at in slices({math.prod(shape)}):")
     lines += [f"    b{name} = f{name}[at] if type(f{name}) is A else f{name}" for name in given]
+    owners = _Owners(last)
     for number, step in enumerate(run):
-        lines.append(f"    b{step.makes} = {f'b{step.makes} + ({step.share})' if step.adds else step.share}")
+        share = f"b{step.makes} + ({step.share})" if step.adds else step.share
+        lines += [f"    {line}" for line in owners.lines(number, f"b{step.makes}", share)]
         if step.makes in whole and made[step.makes] == number:
             lines.append(f"    w{step.makes}[at] = b{step.makes}")
         ended = [f"b{name}" for name, at in last.items() if at == number]
@@ -134,6 +137,52 @@ def _blocks(run: list[Step], elsewhere: set[str]) -> _Part:
     names = [*(f"f{name}" for name in given), *(f"w{name}" for name in whole)]
     lines.append(" = ".join([*names, "None"]))
     return _Part(lines, {*made, *(name for step in run for name in step.reads)})
+
+
+class _Owners:
+    """Which names of a block refer to an array that was made in it: the last one may be written over.
+
+    ``last`` says at which step of the block a name is read or made for the last time.
+    """
+
+    def __init__(self, last: dict[str, int]) -> None:
+        self.last = {f"b{name}": number for name, number in last.items()}
+        self.array_of: dict[str, int] = {}  # name -> the step that made the array; others' arrays and views have none
+
+    def lines(self, number: int, name: str, share: str) -> list[str]:
+        """The lines that make ``name``, in the memory of an operand that nobody reads after this step where there is one."""
+        tree: Any = ast.parse(share, mode="eval").body
+        if isinstance(tree, ast.Name):  # handed on
+            self._refers(name, self.array_of.get(tree.id))
+        elif isinstance(tree, ast.BinOp) and type(tree.op) in _IN_PLACE and self._is_free(tree.left, number, name):
+            operand, rest = tree.left.id, ast.unparse(tree.right)  # type: ignore[attr-defined]
+            self._refers(name, self.array_of[operand])
+            change = f"{operand} {_IN_PLACE[type(tree.op)]}= {rest}"
+            return [change] if operand == name else [change, f"{name} = {operand}"]
+        else:
+            fresh = isinstance(tree, (ast.BinOp, ast.UnaryOp)) or (isinstance(tree, ast.Call) and _makes_array(tree))
+            self._refers(name, number if fresh else None)
+        return [f"{name} = {share}"]
+
+    def _refers(self, name: str, array: int | None) -> None:
+        self.array_of.pop(name, None)
+        if array is not None:
+            self.array_of[name] = array
+
+    def _is_free(self, operand: ast.expr, number: int, name: str) -> bool:
+        """Whether an operand is an array of this block that no name refers to after the step, but the one it makes."""
+        array = self.array_of.get(operand.id) if isinstance(operand, ast.Name) else None
+        others = (n for n, a in self.array_of.items() if a == array and n != name)
+        return array is not None and all(self.last[n] <= number for n in others)
+
+
+_IN_PLACE = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+
+
+def _makes_array(call: ast.Call) -> bool:
+    """Whether a function of a formula gives an array of its own, which may be written over."""
+    name = call.func.id.removeprefix("a_")  # type: ignore[attr-defined]
+    return name in UFUNCS and name != "pow"
 
 
 def flat(array: Any) -> Any:
