@@ -282,8 +282,9 @@ class Rescaling(_Elementwise):
 class Lambda(Layer):
     """Any function of tensors as a layer. Variables inside it are not seen by the layer.
 
-    ``function`` takes the inputs and ``arguments`` by name; shapes, dtypes and the gradient are its own. Raises ValueError
-    for a ``mask``.
+    ``function`` takes the inputs and ``arguments`` by name; shapes, dtypes and the gradient are its own.
+    ``output_shape`` (without the batch, or a function of the input's shape) is what ``compute_output_shape`` answers; a
+    model calls the function to find out. Raises ValueError for a ``mask``.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Lambda(lambda x, power: x**power, arguments={"power": 2})(tf.constant([3.0])).numpy()
@@ -304,3 +305,11 @@ class Lambda(Layer):
     def call(self, inputs: Any) -> Any:
         """The function of the inputs."""
         return self.function(inputs, **self.arguments)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape that was given, else that of the function's output for an input of this shape."""
+        if self._given_shape is None:
+            return super().compute_output_shape(input_shape)
+        if callable(self._given_shape):
+            return self._given_shape(input_shape)
+        return (input_shape[0], *self._given_shape)
