@@ -33,7 +33,8 @@ class CaseTimeout(BaseException):
 
 # ---------------------------------------------------------------- text
 def normalise(text: str) -> str:
-    """Drops kernel names, memory addresses and blanks at line ends from a text."""
+    """Drops kernel names, memory addresses, the folder of libraries and blanks at line ends from a text."""
+    text = re.sub(r"/\S+/(?=site-packages/)", "", text)
     text = re.sub(r"\{\{function_node [^}]*\}\} ?", "", text)
     text = re.sub(r"\{\{node ([^}]*)\}\}", r"{{node}}", text)
     text = re.sub(r" ?\[Op:[A-Za-z0-9_]+\]( name: ?[^\n]*)?", "", text)
