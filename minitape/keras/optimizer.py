@@ -390,6 +390,23 @@ class Optimizer:
         return cls(**config)
 
 
+class Moments(Optimizer):
+    """What is set for optimizers of two moments: how fast each fades, and what keeps the quotient finite."""
+
+    _settings = ("beta_1", "beta_2", "epsilon")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+
+
 def _check_settings(use_ema: bool, momentum: float, frequency: Any, accumulation: Any) -> None:
     """Raises ValueError for averages and an accumulation that can not be."""
     if use_ema:

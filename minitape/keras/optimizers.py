@@ -11,7 +11,7 @@ from typing import Any
 from ..namespace import public
 from ..slices import IndexedSlices
 from . import initializers, schedules
-from .optimizer import Optimizer, cast, value_of
+from .optimizer import Moments, Optimizer, cast, value_of
 from .scaled import Ftrl, Lamb, Lion
 from .variable import Variable
 
@@ -240,7 +240,7 @@ class Adagrad(Optimizer):
         variable.assign_sub(rate * g / tf.sqrt(value_of(total) + self.epsilon))
 
 
-class Adamax(Optimizer):
+class Adamax(Moments):
     """Adam with the largest gradient of each weight, fading, in place of the mean of their squares.
 
     The other arguments are those of ``Optimizer``.
@@ -252,19 +252,6 @@ class Adamax(Optimizer):
     >>> round(float(w), 4)
     0.8052
     """
-
-    _settings = ("beta_1", "beta_2", "epsilon")
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def build(self, variables: Any) -> None:
         """Makes momentums and largest gradients."""
@@ -285,7 +272,7 @@ class Adamax(Optimizer):
         variable.assign_sub(rate * value_of(m) / ((1 - power) * (value_of(u) + self.epsilon)))
 
 
-class Nadam(Optimizer):
+class Nadam(Moments):
     """Adam with Nesterov's momentum, which warms up.
 
     The other arguments are those of ``Optimizer``.
@@ -297,19 +284,6 @@ class Nadam(Optimizer):
     >>> round(float(w), 4)
     0.8202
     """
-
-    _settings = ("beta_1", "beta_2", "epsilon")
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def build(self, variables: Any) -> None:
         """Makes momentums and velocities."""

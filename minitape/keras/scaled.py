@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import initializers
-from .optimizer import Optimizer, cast, value_of
+from .optimizer import Moments, Optimizer, cast, value_of
 
 
 class Lion(Optimizer):
@@ -49,7 +49,7 @@ class Lion(Optimizer):
         m.assign(value_of(m) * beta_2 + g * (1.0 - beta_2))
 
 
-class Lamb(Optimizer):
+class Lamb(Moments):
     """Adam whose step for each variable is as large as the variable itself, times the learning rate.
 
     The other arguments are those of ``Optimizer``.
@@ -61,19 +61,6 @@ class Lamb(Optimizer):
     >>> round(float(w), 4)
     0.81
     """
-
-    _settings = ("beta_1", "beta_2", "epsilon")
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
 
     def build(self, variables: Any) -> None:
         """Makes momentums and velocities."""

@@ -29,6 +29,16 @@ def _stateful(op: str, sampler: Any, shape: Any, dtype: Any, seed: Any, *limits:
     return draw(made, known_sizes(shape), dtype, shape) if isinstance(shape, Tensor) else draw(made, shape, dtype)
 
 
+def _around(op: str, sampler: Any, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any) -> Any:
+    """Numbers of a distribution around 0, stretched by ``stddev`` and moved to ``mean``."""
+    dtype = dtypes.as_dtype(dtype)
+    check_numbers((mean, stddev), dtype)
+    with taking(seed):
+        accept_attr(op, "dtype", dtype)
+        sizes = sizes_of(shape, op)
+    return scaled(_stateful(op, sampler, sizes, dtype, seed), mean, stddev)
+
+
 @strict
 def normal(
     shape: Any,
@@ -47,12 +57,7 @@ def normal(
     >>> tf.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    dtype = dtypes.as_dtype(dtype)
-    check_numbers((mean, stddev), dtype)
-    with taking(seed):
-        accept_attr("RandomStandardNormal", "dtype", dtype)
-        sizes = sizes_of(shape, "RandomStandardNormal")
-    return scaled(_stateful("RandomStandardNormal", philox.normal, sizes, dtype, seed), mean, stddev)
+    return _around("RandomStandardNormal", philox.normal, shape, mean, stddev, dtype, seed)
 
 
 @strict
@@ -70,12 +75,7 @@ def truncated_normal(
     >>> bool(tf.reduce_all(abs(tf.random.truncated_normal([100])) < 2))
     True
     """
-    dtype = dtypes.as_dtype(dtype)
-    check_numbers((mean, stddev), dtype)
-    with taking(seed):
-        accept_attr("TruncatedNormal", "dtype", dtype)
-        sizes = sizes_of(shape, "TruncatedNormal")
-    return scaled(_stateful("TruncatedNormal", philox.truncated_normal, sizes, dtype, seed), mean, stddev)
+    return _around("TruncatedNormal", philox.truncated_normal, shape, mean, stddev, dtype, seed)
 
 
 @strict

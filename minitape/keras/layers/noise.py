@@ -118,7 +118,6 @@ class _SpatialDropout(Dropout):
     """Dropout of whole channels; ``_rank`` is the number of axes of the inputs."""
 
     _rank = 3
-    _formats = False  # whether the channels may come first
 
     def __init__(self, rate: float, seed: int | None = None, name: str | None = None, dtype: Any = None) -> None:
         super().__init__(rate, seed=seed, name=name, dtype=dtype)
@@ -135,8 +134,7 @@ class _SpatialDropout(Dropout):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another layer like this."""
-        own = {"rate": self.rate, "seed": self.seed, "name": self.name, "dtype": self.dtype}
-        return {**own, "data_format": self.data_format} if self._formats else own
+        return {"rate": self.rate, "seed": self.seed, "name": self.name, "dtype": self.dtype}
 
 
 class SpatialDropout1D(_SpatialDropout):
@@ -151,7 +149,26 @@ class SpatialDropout1D(_SpatialDropout):
     """
 
 
-class SpatialDropout2D(_SpatialDropout):
+class _DropoutOfImages(_SpatialDropout):
+    """Dropout of whole channels that may also come first."""
+
+    def __init__(
+        self,
+        rate: float,
+        data_format: str | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(rate, seed, name, dtype)
+        self.data_format = standardize_data_format(data_format)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another layer like this."""
+        return {**super().get_config(), "data_format": self.data_format}
+
+
+class SpatialDropout2D(_DropoutOfImages):
     """Dropout of whole channels of (batch, height, width, channels), or where ``data_format`` has them.
 
     Differentiable. Raises ValueError for a rate outside [0, 1] and for inputs of another number of axes.
@@ -162,21 +179,10 @@ class SpatialDropout2D(_SpatialDropout):
              [2., 0., 2.]]]], dtype=float32)
     """
 
-    _rank, _formats = 4, True
-
-    def __init__(
-        self,
-        rate: float,
-        data_format: str | None = None,
-        seed: int | None = None,
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(rate, seed, name, dtype)
-        self.data_format = standardize_data_format(data_format)
+    _rank = 4
 
 
-class SpatialDropout3D(_SpatialDropout):
+class SpatialDropout3D(_DropoutOfImages):
     """Dropout of whole channels of (batch, depth, height, width, channels), or where ``data_format`` has them.
 
     Differentiable. Raises ValueError for a rate outside [0, 1] and for inputs of another number of axes.
@@ -187,18 +193,7 @@ class SpatialDropout3D(_SpatialDropout):
             [2., 0., 2.]]], dtype=float32)
     """
 
-    _rank, _formats = 5, True
-
-    def __init__(
-        self,
-        rate: float,
-        data_format: str | None = None,
-        seed: int | None = None,
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(rate, seed, name, dtype)
-        self.data_format = standardize_data_format(data_format)
+    _rank = 5
 
 
 class AlphaDropout(Dropout):
