@@ -32,7 +32,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     if recorded:
         found = _recorded(tape, record, known, seeds)
     else:
-        alone = record.tapes == 1 and not tape._persistent
+        alone = not tape._persistent and (record.tapes == 1 or _last(tape, record))
         found = None if known.visits is None else _written(record, known, seeds, alone)
         if found is None:
             found = _walked(tape, record, known, seeds, False)
@@ -43,6 +43,12 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
         g = found.get(rows[0]) if len(rows) == 1 else _sum([found[r] for r in rows if r in found])
         gradients.append(g if g is None or type(g) is EagerTensor else bare(g))
     return gradients
+
+
+def _last(tape: Any, record: Record) -> bool:
+    """Whether all other tapes of a recording are used up or gone."""
+    others = [other for reference, _, _ in record.members if (other := reference()) is not tape]
+    return len(others) == len(record.members) - 1 and all(other is None or other._used for other in others)
 
 
 def _total(found: Sweep, rows: Sequence[int]) -> Any:
@@ -70,9 +76,18 @@ def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], alone: boo
         program = known.program(record, seeds, alone)
         if program is None:
             return None
+        run = program
+        if alone and program.lean is not None and not record.bulky:
+            if program.looked:
+                program.looked -= 1
+            else:
+                record.lean, run = program, program.lean
         before = hush()
         try:
-            return program(record, seeds)  # type: ignore[no-any-return]
+            return run(record, seeds)  # type: ignore[no-any-return]
+        except plan.Changed:
+            known.unbind(program, record, seeds, alone)
+            return _written(record, known, seeds, alone)
         except plan.Unplanned:
             known.walk_only()
             return None

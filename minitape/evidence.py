@@ -13,7 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from itertools import count, takewhile
-from sys import _getframe
+from sys import _getframe, getrefcount
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from .frames import _OWN, own_file
 from .lane import Lane
-from .record import HOOKS, state
+from .record import HOOKS, rid, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
@@ -253,6 +253,8 @@ def bury(record: Any) -> None:
     for leaf in record.leaves.values():
         tensor, variable = leaf.tensor, leaf.variable
         if tensor is not None:
+            if tensor._home is record:
+                tensor._lane = None  # it has its value
             owner = None if variable is None else weakref.ref(variable)
             leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._made), None, None
     graves = state.graves
@@ -260,7 +262,13 @@ def bury(record: Any) -> None:
         graves = state.graves = deque()
     graves.append(record)
     if len(graves) > GRAVES:
-        graves.popleft().forget()
+        references = next(map(getrefcount, graves)) - _ALONE  # without a variable, which would count as well
+        oldest = graves.popleft()
+        if not rid(oldest, references):
+            oldest.forget()
+
+
+_ALONE = next(map(getrefcount, deque([object()])))  # what is counted for one that nothing else refers to
 
 
 def moved(tensor: Any, old: Any) -> Origin:

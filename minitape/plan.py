@@ -30,6 +30,10 @@ class Unplanned(Exception):
     """A rule gave something else than an array: the sweep has to be walked."""
 
 
+class Changed(Exception):
+    """An exponent is another number than the one that was written into the program."""
+
+
 # One share of an adjoint: (row, rule, a, b, to, last). ``rule`` computes it from the adjoint of ``row`` and the values of
 # ``row``, ``a`` and ``b``; it is added to the adjoint of row ``to``; ``last`` is true for the last share of a row.
 # Calls have no rule: there ``a`` is the call's number and ``to`` the positions of the inputs that want a share.
@@ -90,6 +94,12 @@ class Plan:
 
         found = self._written[key] = write(record, self.visits, list(seeds), self.sources, bound, *waiting)  # type: ignore[arg-type]
         return found
+
+    def unbind(self, program: Any, record: Any, seeds: dict[int, Any], alone: bool) -> None:
+        """Writes a program once more, for any attributes and exponents: they do not stay the same."""
+        waiting = (alone, live(record)) if record.wide else ()
+        for key in [key for key, found in self._written.items() if found is program]:
+            self._program(key, record, seeds, False, waiting)
 
     def walk_only(self) -> None:
         """A rule gave something that no program provides for."""

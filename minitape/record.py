@@ -40,7 +40,9 @@ REALS = frozenset((np.float32, np.float64))  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
 EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
+LOOKED = 16  # so many sweeps compute all rows after somebody looked at one that a sweep had left
 _CHUNK = range(CHUNK)
+KEPT = 256  # a released recording of so many small arrays computes what is left only when somebody looks
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -84,7 +86,7 @@ class Record:
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
         "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "laden", "cold", "segments", "events", "open",
-        "thread", "tapes", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
+        "thread", "tapes", "lean", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -127,6 +129,7 @@ class Record:
         self.open = True
         self.thread = get_ident()
         self.tapes = 0  # tapes that may still ask for gradients
+        self.lean: Any = None  # the program of a sweep that left rows which no rule reads, see minitape.straight
         self.paused = 0  # tapes inside stop_recording()
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
 
@@ -441,6 +444,8 @@ class Record:
                 self._evaluate(n)
 
     def _evaluate(self, n: int) -> None:
+        if self.lean is not None:  # somebody looks after all, and may do so again
+            self.lean.looked, self.lean = LOOKED, None
         recording_elsewhere = self.open and get_ident() != self.thread  # then its pending rows are not to be moved
         if not recording_elsewhere and (n - self.done > LONG or self.done < self.base):
             self._pack()
@@ -493,39 +498,41 @@ class Record:
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
     def release(self) -> None:
-        """No tape is left to ask for a gradient: lets go of everything but the scalar rows.
+        """No tape is left to ask for a gradient: lets go of what nobody can ask for any more.
 
-        Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which.
+        Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which. As long
+        as it stays, so do small arrays: most recordings are gone before anybody looks at what is yet to be computed.
         """
-        if self.late or self.wide or self.lanes:
-            self._release_lanes()
-        self.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
-        self.arrays.clear()
         self.numbers.clear()
         self.leaf_of.clear()
         self.variables.clear()
         self.events = ()
         HOOKS["bury"](self)
+        if self.bulky or self.wide or len(self.meta) > KEPT:
+            self.settle()
+        self.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
 
-    def _release_lanes(self) -> None:
-        """Each lane keeps the values of its rows, for tensors that somebody still holds."""
-        if self.done < len(self):
-            self.evaluate()
-        for leaf in self.leaves.values():
-            tensor = leaf.tensor
-            if tensor is not None and tensor._home is self:
-                tensor._lane = None  # it has its value
-        counts = _references(self.lanes)
-        meta, arrays = self.meta, self.arrays
-        for lane in self.lanes.values():
-            if counts.pop() > _UNHELD:
-                lane.kept = dict(compress(arrays.items(), map(is_, map(meta.__getitem__, arrays), repeat(lane.spec))))
-                lane.was = weakref.ref(self)
-            lane.home = None
-        self.lanes = {}
+    def settle(self) -> None:
+        """Computes what is yet to be computed, and leaves each lane the values of its rows, for tensors that are still held."""
+        if self.late or self.wide or self.lanes:
+            if self.done < len(self):
+                self.evaluate()
+            counts, meta, arrays = _references(self.lanes), self.meta, self.arrays
+            for lane in self.lanes.values():
+                if counts.pop() > _UNHELD:
+                    lane.kept = dict(compress(arrays.items(), map(is_, map(meta.__getitem__, arrays), repeat(lane.spec))))
+                    lane.was = weakref.ref(self)
+                lane.home = None
+            self.lanes = {}
+        self.arrays.clear()
 
     def forget(self) -> None:
-        """Lets go of the skeleton, too: only the values of scalar rows stay, for tensors that are still held."""
+        """Lets go of the skeleton, too: only the values of rows stay, for tensors that are still held."""
+        if self.lanes:
+            for leaf in self.leaves.values():
+                if leaf.tensor is not None and leaf.tensor._home is self:
+                    leaf.tensor._lane = None  # it has its value
+        self.settle()
         self.calls.clear()
         self.leaves.clear()
         self.segments.clear()
@@ -560,6 +567,15 @@ def _references(lanes: dict[Any, Any]) -> list[int]:
 
 
 (_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to
+
+
+def rid(record: Record, references: int) -> bool:
+    """Lets a released recording go, where tensors are no rows of it: ``references`` were counted beside those known."""
+    if references == len(record.lanes) and (not references or max(_references(record.lanes)) == _UNHELD):
+        for lane in record.lanes.values():
+            lane.home = None
+        return True
+    return False
 
 
 def recording_of(tensor: Any) -> Record | None:

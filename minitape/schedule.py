@@ -42,12 +42,13 @@ class _Part:
         self.lines, self.names = lines, names
 
 
-def schedule(steps: Sequence[Step], wanted: set[str], sizes: dict[str, int]) -> list[str]:
-    """The lines of those steps that lead to the ``wanted`` names; ``sizes`` are the elements of what they make."""
-    return _dropped(_Order(_useful(steps, wanted), wanted).parts(), wanted, sizes)
+def schedule(steps: list[Step], wanted: set[str], sizes: dict[str, int]) -> list[str]:
+    """The lines of steps that lead to the ``wanted`` names; ``sizes`` are the elements of what they make."""
+    return _dropped(_Order(steps, wanted).parts(), wanted, sizes)
 
 
-def _useful(steps: Sequence[Step], wanted: set[str]) -> list[Step]:
+def useful(steps: Sequence[Step], wanted: set[str]) -> list[Step]:
+    """Those steps that lead to the ``wanted`` names."""
     read, found = set(wanted), []
     for step in reversed(steps):
         if step.makes in read:

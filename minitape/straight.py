@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from .plan import Unplanned, is_plain
+from .plan import Changed, Unplanned, is_plain
 from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
-from .primitives.elementwise import BY_CODE, FIRST_CODE
-from .primitives.formula import ARRAY, SCALAR, reads, template
-from .schedule import BIG, Step, flat, schedule, slices
+from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
+from .primitives.formula import ARRAY, SCALAR, powers, reads, template
+from .schedule import BIG, Step, flat, schedule, slices, useful
 from .sketch import Sketch, direct, shares
 from .sweep import Outline, unbroadcast
 from .wide import read_by_rules, settle
@@ -45,33 +45,42 @@ class Unwritable(Exception):
 
 
 def write(record: Any, visits: Sequence[Any], targets: Sequence[int], sources: Any, bound: bool = False,
-          alone: bool = False, live: Sequence[int] = ()) -> Program | None:  # fmt: skip
+          alone: bool = False, live: Sequence[int] = ()) -> Any:  # fmt: skip
     """The program of a plan for these target rows, on a recording that has the values of some of its rows already.
 
     ``program(record, seeds)`` computes the rows up to the last target (all rows, where large arrays are among them),
     and returns the adjoints of the sources by row. It may be used on every recording of the same structure that holds
     the arrays in ``program.needs``. With ``bound`` the attributes of calls are written in: of another recording
-    those of the calls ``program.bound`` have to be equal to ``program.attrs``. ``alone`` when no other sweep will read
+    those of the calls ``program.bound`` have to be equal to ``program.attrs``. So are exponents: for others the program
+    raises ``Changed``. ``alone`` when no other sweep will read
     the large arrays, ``live`` are the rows of those that a tensor waits for. None for a plan that has to be walked: one with slices, several outputs, or other
     dtypes than float32 and float64 on the way.
+
+    ``program.lean`` (None where large arrays are waiting) computes only what the adjoints are made of, and leaves the
+    recording as it is: a loss that nobody looks at is never computed. ``program.looked`` is how often it is not to be used.
     """
     try:
-        return _Writer(record, targets, sources, bound, alone, live).write(visits)
+        program = _Writer(record, targets, sources, bound, alone, live).write(visits)
+        program.lean = None if record.wide else _Writer(record, targets, sources, bound, lean=True).write(visits)
+        program.looked = 0
+        return program
     except Unwritable:
         return None
 
 
 class _Writer:
-    def __init__(self, record: Any, targets: Sequence[int], sources: Any, bound: bool, alone: bool,
-                 live: Sequence[int]) -> None:  # fmt: skip
+    def __init__(self, record: Any, targets: Sequence[int], sources: Any, bound: bool, alone: bool = False,
+                 live: Sequence[int] = (), lean: bool = False) -> None:  # fmt: skip
         self.record, self.targets, self.sources, self.done = record, targets, sources, record.done
         self.high = len(record) - 1 if record.wide else max(targets)
-        self.bound, self.live = bound, live
+        self.bound, self.live, self.lean = bound, live, lean
         self.attrs: dict[int, Any] = {}  # those that are written in, by the number of the call
+        self.fixed = _fixed(record)
+        self.numbers: dict[int, float] = {}  # those that are written in, by row
         self.kept = set() if alone or not record.wide else read_by_rules(record, min(record.wide))
         self.scope: dict[str, Any] = {
             "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": flat,
-            "buffer": buffer, "slices": slices, "settle": settle, "kept": self.kept,
+            "buffer": buffer, "slices": slices, "Changed": Changed, "settle": settle, "kept": self.kept,
         }  # fmt: skip
         self.scope |= {f"a_{name}": function for name, function in ARRAY.items()}
         self.scope |= {f"s_{name}": function for name, function in SCALAR.get(record.real, {}).items()}
@@ -87,11 +96,14 @@ class _Writer:
         results = [r for r in self.sources if r in self.arrived]
         steps += [self._spread(r) for r in results if r in self.even]
         self.wanted.update([f"g{r}" for r in results])
+        steps = useful(steps, self.wanted)
+        used = self.wanted.union(*[step.reads for step in steps])
         sizes = {f"{kind}{row}": self._size(row) for row in self.record.meta for kind in "vg"}
         lines = [
             "def program(record, seeds):",
             "known, values, arrays, calls = record.known, record.values, record.arrays, record.calls",
-            *map(self._fetched, sorted(self.read)),
+            *[f"if record.leaves[{r}].number != {number!r}: raise Changed" for r, number in self.numbers.items()],
+            *[self._fetched(r) for r in sorted(self.read) if f"v{r}" in used],
             *[f"g{r} = seeds[{r}]" for r in self.targets],
             *schedule(steps, self.wanted, sizes), *end,
             f"return {{{', '.join(f'{r}: g{r}' for r in results)}}}",
@@ -120,6 +132,8 @@ class _Writer:
                 steps.append(self._late(row, self.record.calls[a], a))
             elif row not in meta:
                 steps.append(Step(f"v{row}", (), [f"v{row} = known[{row}]"]))
+            if self.lean:
+                continue
             if not self._wide(row):
                 self.wanted.add(f"v{row}")
             elif (row in self.kept or row in self.live) and (op >= FIRST_CODE or row in self.record.late):
@@ -139,7 +153,7 @@ class _Writer:
 
     def _operation(self, row: int, primitive: Any, inputs: tuple[int, ...]) -> Step:
         """The step of an elementwise row."""
-        text, name = primitive.texts[0], f"v{row}"
+        text, name = self._text(primitive, 0, inputs), f"v{row}"
         x, y = map(self._value, inputs)
         if self._size(row) < LARGE:
             return Step(name, (x, y), [f"{self._stored(row)}{self._filled(text, row, inputs, x=x, y=y)}"])
@@ -184,7 +198,8 @@ class _Writer:
 
     def _stored(self, row: int) -> str:
         """The head of the line that computes a row: small arrays go to the recording as well."""
-        return f"v{row} = arrays[{row}] = " if row in self.record.meta and not self._wide(row) else f"v{row} = "
+        kept = row in self.record.meta and not self._wide(row) and not self.lean
+        return f"v{row} = arrays[{row}] = " if kept else f"v{row} = "
 
     def _value(self, row: int) -> str:
         """The name of a row's value; the rows that no line of the program computes are fetched first."""
@@ -246,7 +261,7 @@ class _Writer:
 
     def _formula(self, primitive: Any, row: int, inputs: Sequence[int], index: int, twice: bool = False) -> list[Step]:
         """The step of one share that a formula of the table gives (or of two equal ones); none where it gives nothing."""
-        text, to = primitive.texts[1 + index], inputs[index]
+        text, to = self._text(primitive, 1 + index, inputs), inputs[index]
         if text == "-":
             return []
         read, rows = reads(text), {"g": row, "z": row, "x": inputs[0], "y": inputs[-1]}
@@ -300,6 +315,15 @@ class _Writer:
         meta = self.record.meta
         like = meta.get(to)
         return self._size(to) >= LARGE and meta.get(row) == like and all(meta.get(r, like) == like for r in rows)
+
+    def _text(self, primitive: Any, which: int, inputs: Sequence[int]) -> str:
+        """One of the formulas of an elementwise row; the exponents of arrays are written in."""
+        text, power = primitive.texts[which], primitive.name == "pow" and self._shape(inputs[-1]) == () != self._shape(inputs[0])
+        if not power or not self.bound or inputs[-1] not in self.fixed:
+            return text
+        number, read = self.fixed[inputs[-1]]
+        self.numbers |= read
+        return powers(text, number)
 
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
@@ -383,6 +407,20 @@ class _Writer:
         if self._size(row) >= LARGE:
             return f"g{row} = accumulate(g{row}, {share}, {WRITTEN})"
         return f"g{row} = g{row} + ({share})"
+
+
+def _fixed(record: Any) -> dict[int, tuple[Any, dict[int, float]]]:
+    """The rows of Python numbers and of what is computed from them alone: the value, and the numbers that it follows from."""
+    found: dict[int, tuple[Any, dict[int, float]]] = {}
+    table = scalar_table(record.real) if record.real else ()
+    for row in range(len(record) if table else 0):
+        leaf, (op, a, b, _) = record.leaves.get(row), record.cell(row)
+        if leaf is not None and leaf.number is not None:
+            found[row] = record.real(leaf.number), {row: leaf.number}
+        elif op >= FIRST_CODE and a in found and b in found:
+            (x, first), (y, second) = found[a], found[b]
+            found[row] = table[op].forward(None, None, x, y), first | second
+    return found
 
 
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:

@@ -123,6 +123,17 @@ def template(text: str, kind: str, squares: bool = False) -> str:
     return found
 
 
+def powers(text: str, y: float | None) -> str:
+    """A formula of a power whose exponent is known: without asking for it where that is 2 or 1.
+
+    >>> powers("pow(x, y)", 2.0), powers("g * y * pow(x, y - 1)", 2.0), powers("g * y * pow(x, y - 1)", 1.0)
+    ('x * x', 'g * y * x', 'g')
+    """
+    if y == 2:
+        return text.replace("pow(x, y - 1)", "x").replace("pow(x, y)", "x * x")
+    return text.replace("g * y * pow(x, y - 1)", "g").replace("pow(x, y)", "x") if y == 1 else text
+
+
 def reads(text: str) -> set[str]:
     """The variables among g, x, y, z that a formula reads.
 
