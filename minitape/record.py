@@ -42,7 +42,7 @@ EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 LOOKED = 16  # so many sweeps compute all rows after somebody looked at one that a sweep had left
 _CHUNK = range(CHUNK)
-KEPT = 256  # a released recording of so many small arrays computes what is left only when somebody looks
+KEPT, GIVEN = 256, 2**18  # a released recording keeps so many small arrays, and so many bytes of given ones, for a while
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -85,7 +85,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "laden", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "given", "laden", "cold", "segments", "events", "open",
         "thread", "tapes", "lean", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -113,7 +113,8 @@ class Record:
         self.variables: dict[int, tuple[Any, list[int]]] = {}  # id of a variable -> it and the rows of its states
         self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars, in order
         self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
-        self.bulky = False  # whether arrays without a lane may be among them
+        self.bulky = False  # whether arrays without a lane may be among them, other than leaves
+        self.given = 0  # bytes of the leaves without a lane, which their tensors hold as well
         self.laden = False  # whether there are calls of primitives without ``shape``, whose attributes may be large
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
@@ -358,8 +359,11 @@ class Record:
             return self
         self.arrays[row] = value
         lane = self.lane_of(value)
-        self.bulky = self.bulky or lane is None
-        self.meta[row] = spec(value.shape, value.dtype) if lane is None else lane.spec
+        if lane is None:
+            self.given += value.nbytes
+            self.meta[row] = spec(value.shape, value.dtype)
+        else:
+            self.meta[row] = lane.spec
         return lane
 
     # -- calls ------------------------------------------------------------------------------------------------------
@@ -508,7 +512,7 @@ class Record:
         self.variables.clear()
         self.events = ()
         HOOKS["bury"](self)
-        if self.bulky or self.wide or len(self.meta) > KEPT:
+        if self.bulky or self.wide or self.given > GIVEN or len(self.meta) > KEPT:
             self.settle()
         self.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
 
