@@ -13,7 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from itertools import count, takewhile
-from sys import _getframe, getrefcount
+from sys import _getframe
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -21,11 +21,10 @@ import numpy as np
 
 from .frames import _OWN, own_file
 from .lane import Lane
-from .record import HOOKS, rid, state
+from .record import HOOKS, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
-GRAVES, BONES = 8, 512  # skeletons of released recordings: how many, and how many calls or leaves at most
 STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
@@ -240,37 +239,6 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
 
 
-def bury(record: Any) -> None:
-    """Keeps the skeleton of a released recording as long as it is among the last few of this thread."""
-    rows = record.base + (len(record.pending) >> 2)
-    if rows > 8 * BONES or len(record.calls) > BONES or len(record.leaves) > BONES:
-        record.forget()
-        return
-    if record.laden:
-        for call in record.calls:
-            if call.primitive.shape is None:  # else they are small, and the call may be another recording's, too
-                call.attrs = {}
-    for leaf in record.leaves.values():
-        tensor, variable = leaf.tensor, leaf.variable
-        if tensor is not None:
-            if tensor._home is record:
-                tensor._lane = None  # it has its value
-            owner = None if variable is None else weakref.ref(variable)
-            leaf.gone, leaf.tensor, leaf.variable = (weakref.ref(tensor), owner, tensor._made), None, None
-    graves = state.graves
-    if graves is None:
-        graves = state.graves = deque()
-    graves.append(record)
-    if len(graves) > GRAVES:
-        references = next(map(getrefcount, graves)) - _ALONE  # without a variable, which would count as well
-        oldest = graves.popleft()
-        if not rid(oldest, references):
-            oldest.forget()
-
-
-_ALONE = next(map(getrefcount, deque([object()])))  # what is counted for one that nothing else refers to
-
-
 def moved(tensor: Any, old: Any) -> Origin:
     """The origin of a tensor that leaves a released recording for another one: its row there."""
     site = old.site(tensor._row)
@@ -282,7 +250,7 @@ def _nothing() -> None:
     """A weak reference to nothing."""
 
 
-HOOKS["bury"], HOOKS["moved"] = bury, moved
+HOOKS["moved"] = moved
 
 _births: weakref.WeakKeyDictionary[Any, Stack] = weakref.WeakKeyDictionary()
 

@@ -23,8 +23,7 @@ import threading
 import weakref
 from _thread import RLock, get_ident
 from collections.abc import Iterable, Sequence
-from itertools import compress, repeat, takewhile
-from operator import is_
+from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any
 
@@ -42,7 +41,6 @@ EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 LOOKED = 16  # so many sweeps compute all rows after somebody looked at one that a sweep had left
 _CHUNK = range(CHUNK)
-KEPT, GIVEN = 256, 2**18  # a released recording keeps so many small arrays, and so many bytes of given ones, for a while
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -54,7 +52,7 @@ class State(threading.local):
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
     site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
     _scope: tuple[str, ...] = ()
-    graves: Any = None  # skeletons of released recordings, see minitape.evidence
+    graves: Any = None  # skeletons of released recordings, see minitape.release
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
     trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
     scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
@@ -85,7 +83,7 @@ class Record:
 
     __slots__ = (
         "real", "pending", "put", "ahead", "base", "blocks", "frame", "constants", "numbers", "values", "done", "known", "lock",
-        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "given", "laden", "cold", "segments", "events", "open",
+        "calls", "late", "lanes", "wide_lanes", "wide", "held", "leaves", "leaf_of", "variables", "meta", "arrays", "bulky", "lent", "laden", "cold", "segments", "events", "open",
         "thread", "tapes", "lean", "paused", "adopted", "by_marks", "scopes", "watchers", "members", "__weakref__",
     )  # fmt: skip
 
@@ -114,7 +112,7 @@ class Record:
         self.meta: dict[int, tuple[tuple[int, ...], Any]] = {}  # shape and NumPy dtype of rows that are no scalars, in order
         self.arrays: dict[int, Any] = {}  # values of such rows, as long as a rule may need them
         self.bulky = False  # whether arrays without a lane may be among them, other than leaves
-        self.given = 0  # bytes of the leaves without a lane, which their tensors hold as well
+        self.lent = 0  # bytes of the leaves without a lane, which their tensors hold as well
         self.laden = False  # whether there are calls of primitives without ``shape``, whose attributes may be large
         self.cold: set[int] = set()  # such rows, and leaves, that no tape watches
         self.segments: list[tuple[int, CodeType, int | None]] = []  # from which row on which code was running
@@ -135,6 +133,7 @@ class Record:
         self.members: list[tuple[weakref.ref[Any], list[tuple[int, int]], dict[int, int]]] = []  # tapes, spans, watched
 
     shape: tuple[int, ...] = ()  # of what a row holds; lanes have others
+    lasting = False  # whether it outlives its tapes, as a graph does
 
     @property
     def home(self) -> Record:
@@ -360,7 +359,7 @@ class Record:
         self.arrays[row] = value
         lane = self.lane_of(value)
         if lane is None:
-            self.given += value.nbytes
+            self.lent += value.nbytes
             self.meta[row] = spec(value.shape, value.dtype)
         else:
             self.meta[row] = lane.spec
@@ -501,48 +500,6 @@ class Record:
         lanes, meta, self.bulky = self.lanes, self.meta, False
         self.arrays = {r: a for r, a in self.arrays.items() if a.size <= SMALL or meta[r][0] in lanes}
 
-    def release(self) -> None:
-        """No tape is left to ask for a gradient: lets go of what nobody can ask for any more.
-
-        Of the last few small recordings the skeleton stays, for `explain`: which rows were computed from which. As long
-        as it stays, so do small arrays: most recordings are gone before anybody looks at what is yet to be computed.
-        """
-        self.numbers.clear()
-        self.leaf_of.clear()
-        self.variables.clear()
-        self.events = ()
-        HOOKS["bury"](self)
-        if self.bulky or self.wide or self.given > GIVEN or len(self.meta) > KEPT:
-            self.settle()
-        self.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
-
-    def settle(self) -> None:
-        """Computes what is yet to be computed, and leaves each lane the values of its rows, for tensors that are still held."""
-        if self.late or self.wide or self.lanes:
-            if self.done < len(self):
-                self.evaluate()
-            counts, meta, arrays = _references(self.lanes), self.meta, self.arrays
-            for lane in self.lanes.values():
-                if counts.pop() > _UNHELD:
-                    lane.kept = dict(compress(arrays.items(), map(is_, map(meta.__getitem__, arrays), repeat(lane.spec))))
-                    lane.was = weakref.ref(self)
-                lane.home = None
-            self.lanes = {}
-        self.arrays.clear()
-
-    def forget(self) -> None:
-        """Lets go of the skeleton, too: only the values of rows stay, for tensors that are still held."""
-        if self.lanes:
-            for leaf in self.leaves.values():
-                if leaf.tensor is not None and leaf.tensor._home is self:
-                    leaf.tensor._lane = None  # it has its value
-        self.settle()
-        self.calls.clear()
-        self.leaves.clear()
-        self.segments.clear()
-        self.meta.clear()
-        self.cold.clear()
-
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
         if tape._record is self:
@@ -563,23 +520,6 @@ def more(items: Sequence[Any], item: Any) -> list[Any]:
     found = items if type(items) is list else [*items]
     found.append(item)
     return found
-
-
-def _references(lanes: dict[Any, Any]) -> list[int]:
-    """How often each of the lanes is referred to, the last one first."""
-    return list(map(sys.getrefcount, reversed(lanes.values())))  # without a variable: a debugger may look into those
-
-
-(_UNHELD,) = _references({None: object()})  # what is counted for one that no tensor refers to
-
-
-def rid(record: Record, references: int) -> bool:
-    """Lets a released recording go, where tensors are no rows of it: ``references`` were counted beside those known."""
-    if references == len(record.lanes) and (not references or max(_references(record.lanes)) == _UNHELD):
-        for lane in record.lanes.values():
-            lane.home = None
-        return True
-    return False
 
 
 def recording_of(tensor: Any) -> Record | None:

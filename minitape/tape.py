@@ -9,11 +9,10 @@ itself the result of a row on the tape.
 from __future__ import annotations
 
 import contextlib
-import gc
 import inspect
 import weakref
 from collections.abc import Iterator
-from sys import _getframe, is_finalizing
+from sys import _getframe
 from typing import Any
 
 from . import nest
@@ -32,28 +31,12 @@ from .evidence import clock, note_gradients, site, stack, told
 from .frames import user_frame
 from .moving import adopt
 from .record import Record, state
+from .release import orphans, release
 from .tensor import EagerTensor, Tensor, wrap
 
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
-
-
-# A tape may die while the garbage collector runs, which may be in the middle of any allocation of the interpreter. Its
-# recording is not released there: that computes values, which switches NumPy's warnings off, which changes a context
-# variable; and when the collector was started by such a change, the interpreter crashes (seen on Python 3.11).
-_collecting: list[bool] = []  # not empty while the collector runs
-_orphans: list[Record] = []  # recordings to release when the next tape is entered
-
-
-def _notice(phase: str, info: dict[str, int]) -> None:
-    if phase == "start":
-        _collecting.append(True)
-    else:
-        _collecting.clear()
-
-
-gc.callbacks.append(_notice)
 
 
 class GradientTape:
@@ -101,8 +84,8 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        while _orphans:
-            _orphans.pop().release()
+        while orphans:
+            release(orphans.pop())
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:
@@ -167,10 +150,7 @@ class GradientTape:
                 state.tapes.remove(self)
             record.tapes -= 1
             if record.tapes <= 0:
-                if _collecting:
-                    _orphans.append(record)
-                elif not is_finalizing():  # at the end of the process nothing more is computed
-                    record.release()
+                release(record)
 
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""

@@ -45,6 +45,7 @@ class Graph(Record):
     """
 
     building_function = False
+    lasting = True
 
     def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
@@ -108,9 +109,6 @@ class Graph(Record):
 
     def free(self) -> None:
         """Nothing to let go of: there are no values."""
-
-    def release(self) -> None:
-        """Nothing to let go of: a graph outlives its tapes."""
 
     def notify(self) -> None:
         """Live pictures follow eager recordings only."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import minitape as tf
-from minitape import tape as module
+from minitape import release as module
 
 
 def test_recording_of_a_collected_tape_is_released_with_the_next_one():
@@ -20,10 +20,10 @@ def test_recording_of_a_collected_tape_is_released_with_the_next_one():
     cycle.append(cycle)
     del tape, cycle
     gc.collect()
-    assert record in module._orphans
+    assert record in module.orphans
     with tf.GradientTape():
         pass
-    assert not module._orphans and y.numpy() == 4.0
+    assert not module.orphans and y.numpy() == 4.0
 
 
 def test_a_tape_that_dies_with_the_process_says_nothing():
