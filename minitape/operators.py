@@ -271,7 +271,7 @@ def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTens
         made = bare(primitive.plain[0](None, None, x, y) if small else primitive.forward(x, y))
     finally:
         restore(before)
-    made._made = born("op", (a, b), primitive)
+    made._made = born("op", (a, b), primitive, 6)  # the user called an operator, that `slow`, that `run`
     return made
 
 

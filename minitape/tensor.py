@@ -433,7 +433,7 @@ def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any],
         if record.watchers:
             record.notify()
         return
-    origin = born("op", inputs, primitive)  # outside any tape: a note for `explain`
+    origin = born("op", inputs, primitive, 4)  # outside any tape: a note for `explain`
     for tensor in tensors:
         tensor._made = origin
 
