@@ -46,9 +46,9 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
 
 
 def _last(tape: Any, record: Record) -> bool:
-    """Whether all other tapes of a recording are used up or gone."""
-    others = [other for reference, _, _ in record.members if (other := reference()) is not tape]
-    return len(others) == len(record.members) - 1 and all(other is None or other._used for other in others)
+    """Whether all other tapes of a recording are used up."""
+    known = [other for reference, _, _ in record.members if (other := reference()) is not None]
+    return len(known) == record.tapes and all(other is tape or other._used for other in known)
 
 
 def _total(found: Sweep, rows: Sequence[int]) -> Any:

@@ -244,3 +244,23 @@ def test_numbers_in_the_rows_of_a_sweep_stay_when_it_left_others():
         np.testing.assert_allclose(first.numpy(), slope, rtol=1e-4)
         np.testing.assert_allclose(second.numpy(), want + VALUES.sum() * slope, rtol=1e-4)
         assert record.state.record is None
+
+
+def test_a_used_tape_that_is_entered_again_finds_the_arrays_that_it_needs():
+    """The other tape counted as the last one to ask; what this one records afterwards is its own."""
+    x = tf.constant(np.full((80, 80), 0.5, np.float32))
+    for _ in range(MET):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                z = tf.reduce_sum(tf.sin(x))
+            first = inner.gradient(z, x)
+            loss = tf.reduce_sum(first * first)
+            with inner:
+                inner.watch(x)
+                w = tf.reduce_sum(x * x * first)
+        second = outer.gradient(loss, x)
+        third = inner.gradient(w, x)
+        np.testing.assert_allclose(second.numpy(), -np.sin(2 * 0.5), rtol=1e-5)
+        np.testing.assert_allclose(third.numpy(), np.cos(0.5), rtol=1e-5)
