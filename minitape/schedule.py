@@ -9,13 +9,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Sequence
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .primitives.blocks import BLOCK, UFUNCS
+from .primitives.blocks import UFUNCS
 
 BIG = 4096  # elements from which on an array is dropped as soon as nothing reads it any more
 
@@ -191,11 +189,3 @@ def flat(array: Any) -> Any:
     if type(array) is not np.ndarray or not any(array.strides):
         return np.asarray(array)[(0,) * np.ndim(array)]
     return array.reshape(-1)
-
-
-@cache
-def slices(count: int) -> list[slice]:
-    """Blocks of nearly the same size: a function may treat a small one otherwise."""
-    parts = -(-count // BLOCK)
-    ends = [count * k // parts for k in range(parts + 1)]
-    return [slice(a, b) for a, b in pairwise(ends)]

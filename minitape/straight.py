@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from .plan import Changed, Unplanned, is_plain
-from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer
+from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer, slices
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from .primitives.formula import ARRAY, SCALAR, powers, reads, template
-from .schedule import BIG, Step, flat, schedule, slices, useful
+from .schedule import BIG, Step, flat, schedule, useful
 from .sketch import Sketch, direct, shares
 from .sweep import Outline, unbroadcast
 from .wide import read_by_rules, settle

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..invalid import invalid, shown
 from . import TABLE, declare, sorting  # noqa: F401 - its primitives are in the rules
+from .blocks import by_blocks
 from .formula import ARRAY
+from .selecting import select
 
 # -- softmax ----------------------------------------------------------------------------------------------------------
 
@@ -121,11 +123,17 @@ declare(
 # -- leaky relu and bias ----------------------------------------------------------------------------------------------
 
 
+@by_blocks
+def _leaky(x: Any, *, alpha: float) -> Any:
+    return select(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype, copy=False)
+
+
+@by_blocks
 def _leaky_gate(g: Any, x: Any, *, alpha: float) -> Any:
-    return np.where(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype)
+    return select(x > 0, g, g * g.dtype.type(alpha)).astype(g.dtype, copy=False)
 
 
-declare("leaky_relu", lambda x, *, alpha: np.where(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype),
+declare("leaky_relu", _leaky,
         [lambda g, z, x, *, alpha: TABLE["leaky_gate"](g, x, alpha=alpha)], op="LeakyRelu", keep="x",
         example=lambda rng: ((rng.normal(size=5),), {"alpha": 0.2}))  # fmt: skip
 declare(

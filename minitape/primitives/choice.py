@@ -11,6 +11,7 @@ from ..dtypes import DType
 from ..elements import dtype_of_any
 from ..tensor import Tensor, apply, wrap
 from . import TABLE, Primitive, declare
+from .selecting import select
 
 
 def _cast(x: Any, *, dtype: DType) -> Any:
@@ -56,7 +57,7 @@ def zeros_like_tensor(x: Any) -> Any:
 
 
 declare(
-    "select", lambda c, x, y: np.where(c, x, y),
+    "select", select,
     [None, lambda g, z, c, x, y: _select(c, g, 0), lambda g, z, c, x, y: _select(c, 0, g)],
     op="SelectV2", label="where", keep="x",
     example=lambda rng: ((rng.random((2, 3)) > 0.5, rng.random((2, 3)), rng.random(3)), {}),

@@ -15,6 +15,7 @@ import numpy as np
 from . import TABLE, declare
 from .blocks import blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
+from .selecting import select
 from .shapes import broadcast
 
 DERIVATIVES = """
@@ -73,7 +74,7 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: np.where(z > 0, g, 0)}
+ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: select(z > 0, g, 0)}
 for _real, _functions in SCALAR.items():
     _functions["sigmoid"] = lambda x, e=_functions["exp"]: 1 / (1 + e(-x))
     _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else r(0)

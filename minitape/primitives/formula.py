@@ -16,12 +16,13 @@ import numpy as np
 
 from . import numerics
 from .blocks import filled
+from .selecting import select
 
 ARGUMENTS = "g, z, x, y=None"
 
 
 def _mul_no_nan(a: Any, g: Any) -> Any:
-    return np.where(g == 0, g, a * g)
+    return select(g == 0, g, a * g)
 
 
 def _floordiv(x: Any, y: Any) -> Any:
@@ -67,7 +68,7 @@ _LIBRARY = {
 ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
     "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
-    "ones": _ones, "mod": np.mod, "select": np.where, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
+    "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip
 

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare, integrals, numerics
+from .blocks import by_blocks
 from .formula import ARRAY, compile_text, reads
+from .selecting import select
 
 RULES = """
 lgamma          Lgamma    lnΓ     | g * digamma(x)
@@ -76,7 +78,7 @@ def _nonzero(x: Any) -> Any:
 
 
 def _zero_where(x: Any, value: Any) -> Any:
-    return np.where(x == 0, np.zeros_like(value), value)
+    return select(x == 0, np.zeros((), value.dtype), value)
 
 
 def _truncatediv(x: Any, y: Any) -> Any:
@@ -87,24 +89,26 @@ def _truncatediv(x: Any, y: Any) -> Any:
 
 
 def _selu(x: Any) -> Any:
-    return np.where(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](np.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype)
+    return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](np.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
 
 
 FORWARD: dict[str, Any] = {
     "xlogy": lambda x, y: _zero_where(x, x * np.log(y)),
     "xlog1py": lambda x, y: _zero_where(x, x * np.log1p(y)),
     "xdivy": lambda x, y: _zero_where(x, x / y),
-    "div_no_nan": lambda x, y: np.where(y == 0, np.zeros_like(x / y), x / y),
+    "div_no_nan": lambda x, y: _zero_where(y, x / y),
     "nextafter": lambda x, y: np.nextafter(x, y),
     "truncatediv": _truncatediv,
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
     "relu6": lambda x: np.minimum(np.maximum(x, 0), 6).astype(x.dtype),
-    "relu6_gate": lambda g, z: np.where((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
-    "elu": lambda x: np.where(x < 0, ARRAY["exp"](np.minimum(x, 0)) - 1, x).astype(x.dtype),
-    "elu_gate": lambda g, z: np.where(z < 0, g * (z + 1), g).astype(g.dtype),
+    "relu6_gate": lambda g, z: select((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
+    "elu": lambda x: select(x < 0, ARRAY["exp"](np.minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
+    "elu_gate": lambda g, z: select(z < 0, g * (z + 1), g).astype(g.dtype, copy=False),
     "selu": _selu,
-    "selu_gate": lambda g, z: np.where(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype),
+    "selu_gate": lambda g, z: select(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype, copy=False),
+}
+FORWARD = {name: by_blocks(function) for name, function in FORWARD.items()} | {
     "nearest": lambda x: np.rint(x),
     "is_nan": lambda x: np.isnan(x),
     "is_inf": lambda x: np.isinf(x),

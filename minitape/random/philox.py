@@ -18,6 +18,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
 MASK = (1 << 64) - 1
 FEW = 16  # blocks
+CHUNK = 16_384  # blocks that are made together: what they need stays in the cache
 SKIP = 256  # blocks that TensorFlow sets aside for each number asked for
 
 
@@ -29,21 +30,32 @@ def blocks(key: int, counter: int, count: int, steps: Any = None) -> Any:
     """
     if steps is None and count <= FEW:
         return np.array([_block(key, counter + i) for i in range(count)], np.uint32).reshape(count, 4)
-    steps = np.arange(count, dtype=np.uint64) if steps is None else steps.astype(np.uint64)
+    out = np.empty((count, 4), np.uint32)
+    for start in range(0, count, CHUNK):
+        part = slice(start, min(start + CHUNK, count))
+        on = np.arange(part.start, part.stop) if steps is None else steps[part]
+        for column, words in enumerate(_rounds(key, counter, on.astype(np.uint64))):
+            out[part, column] = words
+    return out
+
+
+def _rounds(key: int, counter: int, steps: Any) -> list[Any]:
+    """The four words (in 64 bits each) of the blocks that are so many ``steps`` from a counter on."""
     low = steps + np.uint64(counter & MASK)
-    high = np.full(count, counter >> 64 & MASK, np.uint64) + (low < steps).astype(np.uint64)
+    high = np.full(steps.size, counter >> 64 & MASK, np.uint64) + (low < steps).astype(np.uint64)
     c = [low & _LOW, low >> _HALF, high & _LOW, high >> _HALF]
     k0, k1 = key & 0xFFFFFFFF, key >> 32 & 0xFFFFFFFF
+    first, second = np.empty_like(low), np.empty_like(low)
     for _ in range(10):
-        first, second = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [
-            (second >> _HALF) ^ c[1] ^ np.uint64(k0),
-            second & _LOW,
-            (first >> _HALF) ^ c[3] ^ np.uint64(k1),
-            first & _LOW,
-        ]
+        np.multiply(c[0], np.uint64(0xD2511F53), out=first)
+        np.multiply(c[2], np.uint64(0xCD9E8D57), out=second)
+        for upper, lower, part, product in ((c[0], c[1], k0, second), (c[2], c[3], k1, first)):
+            np.right_shift(product, _HALF, out=upper)
+            upper ^= lower
+            upper ^= np.uint64(part)
+            np.bitwise_and(product, _LOW, out=lower)
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
-    return np.stack(c, axis=1).astype(np.uint32)
+    return c
 
 
 def _block(key: int, counter: int) -> tuple[int, int, int, int]:
