@@ -8,7 +8,8 @@ from typing import Any
 
 from ..evidence import Origin
 from ..frames import user_frame
-from .source import Statement, last_name
+from .connection import operations
+from .source import RUN_ONCE, Statement, last_name
 from .trace import Place
 from .words import where
 
@@ -33,6 +34,8 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
+_CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
+_LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
@@ -65,11 +68,24 @@ class Advice:
 
     def _integer_dtype(self) -> str:
         if self.subject is self.source:
-            return "source"
+            return "source index" if self._is_index() else "source"
         if self.what in ("AsString", "StringToNumber", "string"):
             return "text"
         node = self.subject
+        if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
+            self.fields["code"] = ast.unparse(self.call.func)
+            return "inside" if len(self.fields["code"]) <= 40 else "cast"
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
+
+    def _is_index(self) -> bool:
+        """Whether the source chooses rows of a table."""
+        if self.inquiry is None or self.inquiry.record is None:
+            return False
+        trace, rows = self.inquiry.trace, set(self.inquiry.tape._rows_of(self.source))
+        return any(
+            rows.intersection(inputs) and trace.label(trace.of_row(self.inquiry.record, row)) in ("gather", "one_hot")
+            for row, inputs in operations(self.inquiry.record, 0)
+        )
 
     def _plain_target(self) -> bool:
         return self.what.startswith("the target is")
@@ -89,12 +105,24 @@ class Advice:
         if self.what in ("bool", "index"):
             return "choice" if self.what == "bool" else "index"
         self.fields["instead"] = self._in_tensorflow()
-        return "instead" if self.fields["instead"] else ""
+        if self.fields["instead"]:
+            self.fields["what"] = self.fields["code"]
+            return "instead"
+        if self._is_text():
+            return "text"
+        if not self._only_leaves(name):
+            return ""
+        return "whole" if name == "int" else "drop"
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
         if kind == "variable":
-            return "variable"
+            early = isinstance(self.subject, Origin) and not self.inquiry.after_tape(self.subject)
+            names = self.statement.binds() if self.statement is not None else []
+            self.fields["code"] = names[0] if names else ""
+            return "variable before" if early and names else "variable"
+        if isinstance(self.call, ast.Call) and len(ast.unparse(self.call.func)) <= 40:
+            self.fields["what"] = ast.unparse(self.call.func)
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
@@ -110,21 +138,24 @@ class Advice:
             named = func.value if isinstance(func, ast.Attribute) else None
             itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
-        self._name_operation()
+        self._name_operation(whole=True)
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
             return "after" if len(enters) == 1 and self._stands_behind(enters[0][3]) else ""
         function = None if self.statement is None else self.statement.function
-        if function is not None and function.name in ("__init__", "build"):
+        if function is not None and function.name in RUN_ONCE:
             self.fields["function"] = function.name
             return "setup"
         return "before"
 
     def _not_trainable(self) -> str:
         made = self.statement is not None and self.statement.calls("Variable", "add_weight")
-        return "" if made else "layer"
+        return "layer" if self._of_layer() or not made else ""
+
+    def _not_accessed_watched(self) -> str:
+        return "layer" if self._of_layer() else ""
 
     def _rebound(self) -> str:
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
@@ -146,7 +177,7 @@ class Advice:
             return "derivative"
         if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
             at = self.inquiry.trace.birth(node)
-            self.fields["used"] = "" if at is None else f" on {where(at.filename, at.line)}"
+            self.fields["used"] = "" if at is None else f" ({where(at.filename, at.line)})"
             return "constant"
         at = self.inquiry.last_use(self.source)
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
@@ -154,8 +185,11 @@ class Advice:
 
     # -- what is there ------------------------------------------------------------------------------------------------
 
-    def _name_operation(self) -> None:
-        """Names an operation as the user wrote it, where that is a function of a module or an operator."""
+    def _name_operation(self, whole: bool = False) -> None:
+        """Names an operation as the user wrote it: a function of a module, an operator, or what ran in a call.
+
+        With ``whole`` the call stands for everything that ran in it.
+        """
         call = self.call
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self.statement is not None:
             root = call.func
@@ -163,7 +197,12 @@ class Advice:
                 root = root.value  # type: ignore[assignment]
             if isinstance(root, ast.Name) and self._is_namespace(root.id):
                 self.fields["what"] = ast.unparse(call.func)
-        elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp)):
+                return
+        if isinstance(call, ast.Call):
+            function = ast.unparse(call.func)
+            if len(function) <= 40:
+                self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
+        elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
             text = ast.unparse(call)
             if len(text) <= 40:
                 self.fields["what"] = text
@@ -180,6 +219,15 @@ class Advice:
         statement = next((s for s, _ in self.inquiry.statements(place)), None)
         return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
 
+    def _of_layer(self) -> bool:
+        """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
+        from .owners import in_layers, reached
+
+        frame = user_frame(sys._getframe(1))
+        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
+        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
+        return in_layers(self.source)
+
     def _holder(self) -> list[Any]:
         """The object that holds the variable which was changed."""
         from .owners import owner_of
@@ -194,6 +242,24 @@ class Advice:
         return block is not None and any(
             name == block.filename and line > block.last for name, line in self.place.outer()
         )  # fmt: skip
+
+    def _is_text(self) -> bool:
+        """Whether the value became text."""
+        node = self.call
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.Mod)
+        return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
+
+    def _only_leaves(self, name: str) -> bool:
+        """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
+        call = self.call
+        if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in _LEAVES:
+            return False
+        inner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0] if call.args else None
+        if inner is None:
+            return False
+        self.fields.update(code=text, instead=ast.unparse(inner))
+        return True
 
     def _in_tensorflow(self) -> str:
         """TensorFlow's function for the one of NumPy or math by which a value left; empty when there is none."""

@@ -55,9 +55,13 @@ class Objects(Names):
 
     def born_after(self, node: Node, source: Any) -> bool:
         """Whether a value was made after the source was."""
-        mine = source._made if type(source) is EagerTensor else getattr(source, "_born", None)
+        mine = self.origin(source)
         other = node.origin if node.variable is None else getattr(node.variable, "_born", None)
         return mine is not None and other is not None and other.when > mine.when
+
+    def origin(self, source: Any) -> Any:
+        """What is known of the making of a tensor or variable; None when nothing is."""
+        return source._made if type(source) is EagerTensor else getattr(source, "_born", None)
 
     def target_rebound(self, source: Any) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
@@ -128,11 +132,12 @@ class Objects(Names):
 
     def through_exits(self, source: Any) -> list[Node]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
-        place = self.born(source)
+        place, origin = self.born(source), self.origin(source)
         if place is None:
             return []
         lines = set(place.outer())
-        left = [self.trace.of_ref(exit.value) for exit in self.leaving() if self.flows(exit, lines)]
+        earlier = [exit for exit in self.leaving() if origin is None or exit.when < origin.when]
+        left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
         return [n for node in left for n in self.relatives(node)]
 
     def leaving(self) -> Any:
@@ -154,9 +159,14 @@ class Objects(Names):
         return self.born(source)
 
     def equal(self, source: Any) -> Finding | None:
-        """A value equal to something that the target was computed from: one of them was made anew, under the tape."""
+        """A value equal to something that the target was computed from: one of them was made anew, under the tape.
+
+        The weights of layers all begin with the same values, which says nothing.
+        """
         origin = source._made if type(source) is EagerTensor else source._state._made
         if origin is None or self.used_at_all(source):
+            return None
+        if type(source) is not EagerTensor and owner_of(source) is not None:
             return None
         for node in self.ancestors().values():
             other = node.origin
@@ -164,7 +174,7 @@ class Objects(Names):
                 continue
             if (type(source) is EagerTensor) != (node.variable is None):
                 continue
-            if origin.when > other.when and self.after_tape(origin):
+            if self.after_tape(origin) and not self.after_tape(other):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if type(source) is EagerTensor and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)

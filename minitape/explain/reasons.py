@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
-from ..evidence import Exit, exits
+from ..evidence import Exit, Origin, exits
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
-from .connection import Finding, Path
+from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import Statement, source_of, sources_of
+from .source import RUN_ONCE, Statement, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
@@ -35,16 +36,45 @@ class Inquiry(Objects):
 
     def on_path(self, source: Any, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
-        breaks = merge([b for _, _, b in path if b is not None])
+        breaks = [self.called_outside(b) for b in merge([b for _, _, b in path if b is not None])]
         first = self.at_source(source, path)
         if first is not None:
             if breaks and breaks[0].cause == first.cause == "integer_dtype":
                 breaks = breaks[1:]
             breaks.insert(0, first)
+        elif self.not_watched_either(source, path):
+            breaks.insert(1, Break("not_watched", breaks[0].place, "", source))
         if not breaks:
             return Finding("independent", path=path)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
         return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+
+    def called_outside(self, b: Break) -> Break:
+        """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin):
+            return b
+        beside = {code for note in self.tape.notes if note[0] == "enter" for code, _ in note[3]}
+        frames = b.place.frames
+        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else 0
+        last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
+        at = 0
+        for statement, here in self.statements(b.place) if last else ():
+            level = len(frames) - len(here.frames)
+            if level > last or (level and isinstance(statement.node, ast.Expr)):
+                break
+            at = level
+            if here.frames[0][0].co_name in RUN_ONCE:
+                break
+        return Break(b.cause, Place(frames[at:]), b.what, b.subject) if at else b
+
+    def not_watched_either(self, source: Any, path: Path) -> bool:
+        """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
+        if type(source) is not EagerTensor or not path or path[0][2] is None:
+            return False
+        if path[0][2].cause not in ("outside_tape", "recording_paused"):
+            return False
+        node = path[0][1]
+        return is_leaf(node) and not self.watched(node) and not self.was_watched(self.trace.of_tensor(source))
 
     def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""

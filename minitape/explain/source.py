@@ -18,6 +18,8 @@ _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, 
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
+RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
+
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
 _sources: dict[tuple[tuple[str, int], ...], Source | None] = {}
 _read: dict[str, Source | None] = {}  # by file name, while one question is answered

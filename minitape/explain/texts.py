@@ -31,11 +31,16 @@ TEXT = {
     ),
     "not_trainable layer": (
         "{x} is a variable of a layer{line} that is not to be trained, so no tape watches it by itself.",
-        "Ask for the gradients of the layer's trainable_variables. For this one call tape.watch({x}) at the top of the block.",
+        "Ask for the gradients of {code}.trainable_variables. For this one call tape.watch({used}) at the top of the block.",
     ),
     "not_accessed_watched": (
         "The tape has watch_accessed_variables=False, and nothing called tape.watch({x}) before its use{line}.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
+    ),
+    "not_accessed_watched layer": (
+        "The tape has watch_accessed_variables=False, and nothing watched {x} before its use{line}.",
+        "Call tape.watch([v.value for v in {code}.trainable_variables]) at the top of the block, or leave "
+        "watch_accessed_variables at True.",
     ),
     "integer_dtype": (
         "Gradients flow through floating-point values only, and the value here is {what}{line}.",
@@ -44,6 +49,14 @@ TEXT = {
     "integer_dtype source": (
         "Gradients flow through floating-point values only, and {x} is {what}{line}.",
         "Make {x} a float: write 10.0 instead of 10, or pass dtype=tf.float32.",
+    ),
+    "integer_dtype source index": (
+        "{x} is {what}{line}: it says which rows are taken, and no gradient passes an index.",
+        "Ask for the gradient of the rows that it chooses, tape.watch(rows), or of the table itself.",
+    ),
+    "integer_dtype inside": (
+        "Gradients flow through floating-point values only, and {code}{line} makes the value {what}.",
+        "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
@@ -95,6 +108,12 @@ TEXT = {
         "from.",
         "Leave out tf.Variable and keep the tensor.",
     ),
+    "state variable before": (
+        "tf.Variable{line} made a new variable, {code}, of the value. A variable is state: it does not know where its "
+        "value came from.",
+        "Ask for the gradient of {code}, which the computation uses. Or leave out tf.Variable and compute the tensor inside "
+        "the with block.",
+    ),
     "state metric": (
         "A metric{line} adds its values up in variables, and its result does not know where they came from.",
         "Differentiate a loss (tf.keras.losses) or the value itself, and keep the metric for reports.",
@@ -106,6 +125,16 @@ TEXT = {
     ),
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
+    "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
+    "left_through_numpy whole": (
+        "{code}{line} made a whole number of Python of the value: a constant that knows nothing of {x}.",
+        "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the candidates "
+        "instead, or train what it is computed from.",
+    ),
+    "left_through_numpy text": (
+        "The value became text{line}; what is read from a text is a constant that knows nothing of {x}.",
+        "Keep the number beside the text, and compute with the number.",
+    ),
     "left_through_numpy predict": (
         "{code}{line} returns NumPy arrays, or plain numbers: constants that know nothing of {x}.",
         "Call the model itself inside the block, model(x), and compute the loss from its result.",
@@ -162,7 +191,7 @@ TEXT = {
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
     "independent constant": (
-        "The target is a constant made{used}: it was not computed from {x}, nor from anything else.",
+        "The target is a constant{used}: it was not computed from {x}, nor from anything else.",
         "Compute the target from {x} with tf operations, inside the with block.",
     ),
     "independent derivative": (
