@@ -59,6 +59,12 @@ class Advice:
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
 
     def _nondifferentiable_op(self) -> str:
+        node = self.subject
+        if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
+            self.fields["code"] = (
+                ast.unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
+            )
+            return "custom"
         self._name_operation()
         return "hits" if "accuracy" in self.fields["what"] else _KIND_OF_OP.get(self.what, "")
 
@@ -116,19 +122,34 @@ class Advice:
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
+        early = isinstance(self.subject, Origin) and not self.inquiry.after_tape(self.subject)
         if kind == "variable":
-            early = isinstance(self.subject, Origin) and not self.inquiry.after_tape(self.subject)
             names = self.statement.binds() if self.statement is not None else []
             self.fields["code"] = names[0] if names else ""
             return "variable before" if early and names else "variable"
-        if isinstance(self.call, ast.Call) and len(ast.unparse(self.call.func)) <= 40:
-            self.fields["what"] = ast.unparse(self.call.func)
+        function = self.call.func if isinstance(self.call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
+            return self._stored(self.call, function, early)  # type: ignore[arg-type]
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
         return "optimizer" if optimizes else ""
+
+    def _stored(self, call: ast.Call, function: ast.Attribute, early: bool) -> str:
+        """A value that assign, assign_add or assign_sub stored: what to write where the variable is read."""
+        variable, value = ast.unparse(function.value), ast.unparse(call.args[0]) if call.args else ""
+        sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(function.attr)
+        if len(variable) > 40:
+            return ""
+        self.fields.update(what=f"{variable}.{function.attr}", code=variable)
+        if early:
+            return "before"
+        if sign is None or not value or len(value) > 40:
+            return ""
+        self.fields["instead"] = f"{variable} {sign} {value}" if sign else value
+        return "expression"
 
     def _outside_tape(self) -> str:
         if self.what == "reset":
@@ -221,19 +242,17 @@ class Advice:
 
     def _of_layer(self) -> bool:
         """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
-        from .owners import in_layers, reached
+        from .owners import reached
 
         frame = user_frame(sys._getframe(1))
         model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
         self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
-        return in_layers(self.source)
+        return bool(self.inquiry.owners.in_layer(self.source))
 
     def _holder(self) -> list[Any]:
         """The object that holds the variable which was changed."""
-        from .owners import owner_of
-
         variable = self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
-        owner = None if variable is None else owner_of(variable)
+        owner = None if variable is None else self.inquiry.owners.of(variable)
         return [] if owner is None else [owner]
 
     def _stands_behind(self, frames: Any) -> bool:
@@ -256,7 +275,8 @@ class Advice:
         if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in _LEAVES:
             return False
         inner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0] if call.args else None
-        if inner is None:
+        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)  # type: ignore[union-attr]
+        if inner is None or any(of_array):
             return False
         self.fields.update(code=text, instead=ast.unparse(inner))
         return True

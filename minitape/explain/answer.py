@@ -43,7 +43,7 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
     plain = next((t for t in targets if not isinstance(t, Tensor) and not hasattr(t, "_tape_rows")), None)
     if plain is None:
         try:
-            inquiry = Inquiry(tape, targets)
+            inquiry = Inquiry(tape, targets, sources)
         except Exception as error:
             return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []

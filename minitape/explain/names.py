@@ -10,7 +10,6 @@ from ..evidence import Origin, birth_of
 from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .owners import owner_of
 from .source import Statement, source_of
 from .trace import Break, Node, Place, is_state
 
@@ -34,7 +33,7 @@ class Names(Connection):
         place = _place(getattr(variable, "_born", None) or variable._state._made)
         statement = next(self.statements(place), None)
         if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
-            owner = owner_of(variable)
+            owner = self.owners.of(variable)
             frames = () if owner is None else birth_of(owner)
             if frames:
                 return Place(frames)

@@ -11,7 +11,7 @@ from ..tensor import EagerTensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .owners import owner_of, variables_of
+from .owners import variables_of
 from .source import Statement
 from .trace import COPIES, Node, Place
 
@@ -166,7 +166,7 @@ class Objects(Names):
         origin = source._made if type(source) is EagerTensor else source._state._made
         if origin is None or self.used_at_all(source):
             return None
-        if type(source) is not EagerTensor and owner_of(source) is not None:
+        if type(source) is not EagerTensor and self.owners.of(source) is not None:
             return None
         for node in self.ancestors().values():
             other = node.origin
@@ -203,7 +203,7 @@ class Objects(Names):
         """A variable of a layer or module that was never called on the way to the target."""
         if type(source) is EagerTensor or source._tape_rows(self.tape):
             return None
-        owner = owner_of(source)
+        owner = self.owners.of(source)
         if owner is None:
             return None
         used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}

@@ -103,6 +103,14 @@ TEXT = {
         _STATE,
         "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
     ),
+    "state expression": (
+        _STATE,
+        "Compute with tensors instead of storing the value: use {instead} where {code} is read.",
+    ),
+    "state before": (
+        _STATE,
+        "Ask for the gradient of {code}, which the computation uses, or use {x} itself inside the with block.",
+    ),
     "state variable": (
         "tf.Variable{line} made a new variable of the value. A variable is state: it does not know where its value came "
         "from.",
@@ -202,6 +210,10 @@ TEXT = {
     "nondifferentiable_op": (
         _FLAT,
         "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
+    ),
+    "nondifferentiable_op custom": (
+        "The gradient function of {code}{line} returns None for what came from {x}.",
+        "Let it return a gradient for each input of {code}.",
     ),
     "nondifferentiable_op step": (
         _FLAT,

@@ -7,10 +7,9 @@ gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the
 from __future__ import annotations
 
 import contextlib
-import heapq
 import io
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -24,8 +23,8 @@ from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import Record, recording_of, released
 from ..tensor import EagerTensor, wrap
 from .chains import LONG, Chains
+from .search import LIMIT, Search
 
-LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
 
@@ -92,6 +91,7 @@ class Trace:
         self.record: Record | None = tape._record
         self.nodes: dict[Any, Node] = {}
         self.ends: set[Any] = set()  # the targets
+        self._searches: dict[Any, Search] = {}  # by the keys of the nodes that they began from
         self._chains: dict[Any, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
@@ -403,42 +403,16 @@ class Trace:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
 
-    def is_value(self, node: Node, value: Any) -> bool:
-        """True when a node is this very tensor, or a state of this very variable."""
-        if type(value) is EagerTensor:
-            if node.tensor is value:
-                return True
-            return node.record is not None and node.record is self.record and node.record.find(value) == node.row
-        base = getattr(value, "_base", value)
-        return node.variable is not None and node.variable is base
-
     # -- search -------------------------------------------------------------------------------------------------------
 
     def path(self, targets: list[Node], value: Any) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
-        number = count()
-        heap: list[Any] = []
-        best: dict[Any, float] = {}
-        before: dict[Any, tuple[Node, Break | None]] = {}
-        for node in targets:
-            heapq.heappush(heap, (0.0, next(number), node))
-            best[node.key] = 0.0
-        done: set[Any] = set()
-        while heap and len(done) < LIMIT:
-            cost, _, node = heapq.heappop(heap)
-            if node.key in done:
-                continue
-            done.add(node.key)
-            if self.is_value(node, value):
-                return self._walk(node, before)
-            for parent, broken in self.edges(node):
-                total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
-                if total < best.get(parent.key, 1e9):
-                    best[parent.key] = total
-                    before[parent.key] = (node, broken)
-                    heapq.heappush(heap, (total, next(number), parent))
-        return None
+        key = tuple(node.key for node in targets)
+        search = self._searches.get(key)
+        if search is None:
+            search = self._searches[key] = Search(self, targets)
+        return search.path(value)
 
     def look_for(self, value: Any) -> None:
         """Of a long recording, keeps the rows of a value apart from the runs around them."""
@@ -450,14 +424,7 @@ class Trace:
             for node in self.nodes.values():
                 node._edges = None
             self.nodes.clear()
-
-    def _walk(self, node: Node, before: dict[Any, tuple[Node, Break | None]]) -> list[tuple[Node, Node, Break | None]]:
-        steps = []
-        while node.key in before:
-            child, broken = before[node.key]
-            steps.append((child, node, broken))
-            node = child
-        return steps
+            self._searches.clear()
 
     def ancestors(self, starts: list[Node]) -> dict[Any, Node]:
         """Everything that the nodes were computed from, breaks or not, and themselves."""
@@ -469,9 +436,6 @@ class Trace:
                 found[node.key] = node
                 waiting.extend(parent for parent, _ in self.edges(node))
         return found
-
-
-_COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
 
 
 def _custom(record: Any, call: Any) -> list[bool]:
