@@ -54,7 +54,17 @@ class Advice:
             if self.statement is not None:
                 self.call = self.statement.expression(place.span)
         look = getattr(self, f"_{cause}", None)
-        self.kind: str = "" if look is None or (inquiry is None and not self._plain_target()) else look()
+        self.kind: str = self._no_tensor(cause) if inquiry is None else "" if look is None else look()
+
+    def _no_tensor(self, cause: str) -> str:
+        """For a target or a source that is neither a tensor nor a variable."""
+        if self.what.startswith("the target is"):
+            self.fields["what"] = self.what.removeprefix("the target is ")
+            return "target"
+        if cause == "wrong_object":
+            symbol = type(self.source).__name__ == "KerasTensor"
+            return "model" if hasattr(self.source, "trainable_variables") else "symbol" if symbol else "plain"
+        return "None" if self.what == "None" else ""
 
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
 
@@ -93,13 +103,7 @@ class Advice:
             for row, inputs in operations(self.inquiry.record, 0)
         )
 
-    def _plain_target(self) -> bool:
-        return self.what.startswith("the target is")
-
     def _left_through_numpy(self) -> str:
-        if self._plain_target():
-            self.fields["what"] = self.what.removeprefix("the target is ")
-            return "target"
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
@@ -161,6 +165,8 @@ class Advice:
             return "itself" if itself else "gradient"
         self._name_operation(whole=True)
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
+        if enters and self.subject is not None and not isinstance(self.subject, Origin):
+            return self._beside_spans(self.subject)
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
@@ -170,6 +176,13 @@ class Advice:
             self.fields["function"] = function.name
             return "setup"
         return "before"
+
+    def _beside_spans(self, node: Any) -> str:
+        """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
+        spans = self.inquiry.trace.spans
+        if node.record is not self.inquiry.record or not spans:
+            return ""
+        return "before" if node.row < spans[0][0] else "after" if node.row >= spans[-1][1] else ""
 
     def _not_trainable(self) -> str:
         made = self.statement is not None and self.statement.calls("Variable", "add_weight")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..evidence import Origin, birth_of
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
 from .source import Statement, source_of
@@ -43,7 +43,7 @@ class Names(Connection):
         """Where a tensor or a variable was made."""
         if isinstance(source, UnreadVariable):
             return _place(source._state._made)
-        if type(source) is not EagerTensor:
+        if not isinstance(source, Tensor):
             return _place(getattr(source, "_born", None) or source._state._made)
         node = self.trace.of_tensor(source)
         if not is_leaf(node):
@@ -58,13 +58,13 @@ class Names(Connection):
 
     def rebound_on(self, source: Any, first: Break) -> Break | None:
         """A break that is there because a name was bound to a tensor computed from the variable that it held."""
-        if first.cause == "not_watched" and type(source) is EagerTensor:
+        if first.cause == "not_watched" and isinstance(source, Tensor):
             found = self.rebinding(source)
             return None if found is None else Break("rebound", found[1], found[0].binds()[0], source)
         if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
-                held = type(source) is not EagerTensor and self.names_of(source).intersection(found[0].binds())
+                held = not isinstance(source, Tensor) and self.names_of(source).intersection(found[0].binds())
                 if held or self.was_variable(found[0]):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None

@@ -71,8 +71,10 @@ def _kind(referrer: Any) -> str:
     if kind in _PASSED or isinstance(referrer, (dict, list)):
         space = isinstance(referrer, dict) and "__builtins__" in referrer
         return "other" if space or len(referrer) >= 10_000 else "passed"
-    if kind.__module__.startswith("minitape.") and "__call__" not in dir(kind):
-        return "passed" if kind.__module__.startswith("minitape.keras") else "other"
+    if kind.__module__.startswith("minitape.") and not kind.__module__.startswith("minitape.keras"):
+        return "other"
+    if kind.__module__.startswith("minitape.keras") and "__call__" not in dir(kind):
+        return "passed"
     called = any(isinstance(vars(c).get("__call__"), types.FunctionType) for c in kind.__mro__)
     return "owner" if called else "other"
 

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from ..evidence import Exit, Origin, exits
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
@@ -44,10 +44,16 @@ class Inquiry(Objects):
             breaks.insert(0, first)
         elif self.not_watched_either(source, path):
             breaks.insert(1, Break("not_watched", breaks[0].place, "", source))
-        if not breaks:
-            return Finding("independent", path=path)
+        if not breaks or self.seed_of_gradient(breaks[0]):
+            return Finding("independent", path=path if not breaks else None)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
         return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+
+    def seed_of_gradient(self, b: Break) -> bool:
+        """Whether a break is the ones that a gradient inside a tf.function begins with: they are no part of a way."""
+        if b.cause != "nondifferentiable_op" or b.what not in ("OnesLike", "ZerosLike"):
+            return False
+        return any(statement.calls("gradient") for statement, _ in list(self.statements(b.place))[:1])
 
     def called_outside(self, b: Break) -> Break:
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
@@ -69,7 +75,7 @@ class Inquiry(Objects):
 
     def not_watched_either(self, source: Any, path: Path) -> bool:
         """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
-        if type(source) is not EagerTensor or not path or path[0][2] is None:
+        if not isinstance(source, Tensor) or not path or path[0][2] is None:
             return False
         if path[0][2].cause not in ("outside_tape", "recording_paused"):
             return False
@@ -79,7 +85,7 @@ class Inquiry(Objects):
     def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
         origin = first.subject
-        if first.cause != "state" or type(source) is EagerTensor or getattr(origin, "kind", "") != "variable":
+        if first.cause != "state" or isinstance(source, Tensor) or getattr(origin, "kind", "") != "variable":
             return None
         if self.after_tape(origin):
             return None
@@ -110,7 +116,7 @@ class Inquiry(Objects):
         late = self.watched_too_late(source)
         if late is not None:
             return late
-        if type(source) is EagerTensor:
+        if isinstance(source, Tensor):
             return self.other_watched(source) or Break("not_watched", use, "", source)
         if not self.tape._watch_accessed_variables:
             return Break("not_accessed_watched", use, "", source)
@@ -144,7 +150,7 @@ class Inquiry(Objects):
         """A watch call that was given another object: a copy of the source, or an equal value."""
         for what, _, subject, frames in self.tape.notes if self.record is not None else ():
             other = subject() if what == "watch" and subject is not None else None
-            if type(other) is not EagerTensor or other is source or not frames:
+            if not isinstance(other, Tensor) or other is source or not frames:
                 continue
             node = self.trace.of_tensor(other)
             if node.key in self.ancestors():

@@ -6,7 +6,7 @@ import heapq
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 
 if TYPE_CHECKING:
     from .trace import Break, Node, Trace
@@ -43,7 +43,7 @@ class Search:
 
     def _names(self, value: Any) -> list[Any]:
         """What a node of this value would be known as."""
-        if type(value) is not EagerTensor:
+        if not isinstance(value, Tensor):
             return [("variable", id(getattr(value, "_base", value)))]
         record = self.trace.record
         row = None if record is None else record.find(value)

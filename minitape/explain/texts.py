@@ -192,6 +192,22 @@ TEXT = {
         "Use {x} in the computation of the target, or leave it out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
+    "wrong_object model": (
+        "{x} is no variable but a {what}, which holds variables.",
+        "Pass its variables: {x}.trainable_variables.",
+    ),
+    "wrong_object symbol": (
+        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
+        "Pass the tensor that the model was called with, and watch that one before the call.",
+    ),
+    "wrong_object plain": (
+        "{x} is no tensor and no variable, but of the type {what}: no tape can know it.",
+        "Make it a tf.Variable, or a tensor that the tape watches, and compute the target from that.",
+    ),
+    "independent None": (
+        "The target is None: whatever should have made it returned nothing.",
+        "See whether the function that computes the target ends with a return.",
+    ),
     "independent used": (
         "The target was not computed from {x}: {x} was used ({used}), but nothing that was computed from it there leads to "
         "the target.",

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from ..frames import cells, lines_of, user_frame
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from .texts import TEXT
 
 _MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
@@ -181,7 +181,7 @@ def name_of(source: Any, inquiry: Any) -> str:
     try:
         for statement, place in inquiry.statements(inquiry.born(source)):
             name = statement.name_at(place.line, place.column)
-            if name and (type(source) is EagerTensor or statement.calls(*_MAKES)):
+            if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
                 return name
     except Exception:
         pass
