@@ -9,8 +9,8 @@ from typing import Any
 from ..evidence import Origin
 from ..frames import user_frame
 from .connection import operations
-from .source import RUN_ONCE, Statement, last_name
-from .trace import Place
+from .source import RUN_ONCE, Statement, covers, last_name
+from .trace import Place, is_state
 from .words import where
 
 _OPS = {
@@ -120,6 +120,10 @@ class Advice:
             return "instead"
         if self._is_text():
             return "text"
+        if self._is_put():
+            return "put"
+        if isinstance(self.call, ast.Call) and name not in _LEAVES and self.what in ("float", "int", "asarray"):
+            self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if not self._only_leaves(name):
             return ""
         return "whole" if name == "int" else "drop"
@@ -282,6 +286,15 @@ class Advice:
             return isinstance(node.op, ast.Mod)
         return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
 
+    def _is_put(self) -> bool:
+        """Whether the value became an element of an array: ``total[k] += h``."""
+        node = None if self.statement is None else self.statement.node
+        targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []  # type: ignore[union-attr]
+        if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
+            return False
+        self.fields["code"] = ast.unparse(targets[0].value)
+        return True
+
     def _only_leaves(self, name: str) -> bool:
         """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
         call = self.call
@@ -310,14 +323,21 @@ class Advice:
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
         node = None if self.statement is None else self.statement.node
-        if not isinstance(node, (ast.Assign, ast.AugAssign)) or len(self.statement.targets()) != 1:  # type: ignore[union-attr]
+        if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        name = ast.unparse(self.statement.targets()[0])  # type: ignore[union-attr]
-        value: ast.expr = node.value
+        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])  # type: ignore[union-attr]
+        at = self._bound_at(targets, values)
+        if at is None:
+            return ""
+        name, value = ast.unparse(targets[at]), values[at]
+        whole = value
+        self.fields["what"] = name
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
         if called.startswith("assign"):
             return ast.unparse(value)
-        if isinstance(value, _LISTS) or called in _OTHER_SHAPE or not self.inquiry.held_variable(self.statement):
+        if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
+            return ""
+        if not self.inquiry.held_variable(self.statement) and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
         if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
@@ -329,8 +349,25 @@ class Advice:
         elif isinstance(value, ast.Call) and called == "Variable" and value.args:
             text = f"{name}.assign({ast.unparse(value.args[0])})"
         else:
-            text = f"{name}.assign({ast.unparse(node.value)})"
+            text = f"{name}.assign({ast.unparse(whole)})"
         return text if len(text) <= 70 else ""
+
+    def _from_variable(self) -> bool:
+        """Whether an item or attribute was bound to what was computed from the variable that it held."""
+        if not self.statement.reads_itself():  # type: ignore[union-attr]
+            return False
+        node = self.inquiry.trace.of(self.source)[0]
+        return any(is_state(n.origin) for n in self.inquiry.trace.ancestors([node]).values())
+
+    def _bound_at(self, targets: list[ast.expr], values: list[ast.expr]) -> int | None:
+        """Which of the values of an assignment the source got; None when that can not be told."""
+        if len(targets) != len(values):
+            return None
+        if len(targets) == 1:
+            return 0
+        born = self.inquiry.born(self.source)
+        at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
+        return at[0] if len(at) == 1 else None
 
 
 def _exists(path: str) -> bool:

@@ -106,12 +106,14 @@ class Names(Connection):
 
     def named_otherwise(self, node: Node, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
-        origin = node.origin
-        if origin is None or not origin.stack or not all(text.isidentifier() for text in statement.binds()):
-            return False
-        binds = {t for s, _ in self.statements(Place(origin.stack)) for t in s.binds()}
-        read = {n.id for n in statement.walk() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        return bool(binds & read) and not binds.intersection(statement.binds())
+        place = _place(node.origin) if node.variable is None else self.made(node.variable)
+        binds = {text for s, _ in self.statements(place) for text in s.binds()}
+        around = {ast.unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
+        read = {
+            ast.unparse(n) for n in statement.walk()
+            if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
+        }  # fmt: skip
+        return bool(binds & (read - around)) and not binds.intersection(statement.binds())
 
     def was_variable(self, statement: Statement) -> bool:
         """Whether an earlier statement bound the same name to a new ``tf.Variable``."""

@@ -249,10 +249,19 @@ def merge(breaks: list[Break]) -> list[Break]:
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one
+        if any(_same(b, other) for other in kept):
+            continue  # a line of a loop
         if last is not None and last.cause == "outside_tape" and _prepared(last.place, b):
             kept.pop()
         kept.append(b)
     return kept
+
+
+def _same(a: Break, b: Break) -> bool:
+    """Whether two breaks would be said in the same words."""
+    if a.place is None or b.place is None or (a.cause, a.what) != (b.cause, b.what):
+        return False
+    return (a.place.filename, a.place.line) == (b.place.filename, b.place.line)
 
 
 def _prepared(place: Place | None, b: Break) -> bool:

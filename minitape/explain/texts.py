@@ -134,6 +134,11 @@ TEXT = {
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
     "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
+    "left_through_numpy put": (
+        "The value was put into {code}, an array of NumPy{line}: what is read from there is a constant that knows nothing of "
+        "{x}.",
+        "Collect the parts in a list and join them with tf.stack, or change a tensor with tf.tensor_scatter_nd_update.",
+    ),
     "left_through_numpy whole": (
         "{code}{line} made a whole number of Python of the value: a constant that knows nothing of {x}.",
         "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the candidates "

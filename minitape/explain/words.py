@@ -178,17 +178,29 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
 
 def name_of(source: Any, inquiry: Any) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
+    frame = user_frame(sys._getframe(1))
     try:
         for statement, place in inquiry.statements(inquiry.born(source)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
-                return name
+                return _outside_of_its_class(name, source, frame)
     except Exception:
         pass
-    frame = user_frame(sys._getframe(1))
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
         for text, value in list(space.items()):
             if value is source and not text.startswith("_"):
                 return text
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
+
+
+def _outside_of_its_class(name: str, source: Any, frame: FrameType | None) -> str:
+    """What code that has no ``self`` calls an attribute: ``cell.h`` for ``self.h``, where one of its names leads there."""
+    attribute = name.removeprefix("self.")
+    if frame is None or attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
+        return name
+    for text, thing in {**frame.f_globals, **frame.f_locals}.items():
+        held = None if text.startswith("_") else getattr(thing, "__dict__", {}).get(attribute)
+        if held is source or (hasattr(held, "_gradient_leaf") and held._gradient_leaf() is source):
+            return f"{text}.{attribute}"
+    return name
