@@ -8,6 +8,7 @@ from typing import Any
 
 from ..evidence import Origin
 from ..frames import user_frame
+from ..tensor import Tensor
 from .connection import operations
 from .source import RUN_ONCE, Statement, covers, last_name
 from .trace import Place, is_state
@@ -76,6 +77,7 @@ class Advice:
             )
             return "custom"
         self._name_operation()
+        self.fields["instead"] = self.fields["what"] if self.fields["what"].startswith("tf.") else "tf.round"
         return "hits" if "accuracy" in self.fields["what"] else _KIND_OF_OP.get(self.what, "")
 
     def _no_gradient_registered(self) -> str:
@@ -196,10 +198,14 @@ class Advice:
         return "layer" if self._of_layer() else ""
 
     def _rebound(self) -> str:
+        if isinstance(self.subject, str):
+            return "target"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
-        return "assign" if self.fields["instead"] else ""
+        if self.fields["instead"]:
+            return "assign"
+        return "tensor" if isinstance(self.source, Tensor) and not self._of_variables() else ""
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
@@ -237,8 +243,10 @@ class Advice:
                 self.fields["what"] = ast.unparse(call.func)
                 return
         if isinstance(call, ast.Call):
-            function = ast.unparse(call.func)
-            if len(function) <= 40:
+            function, text = ast.unparse(call.func), ast.unparse(call)
+            if whole and len(text) <= 30:
+                self.fields["what"] = text
+            elif len(function) <= 40:
                 self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
         elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
             text = ast.unparse(call)
@@ -354,10 +362,14 @@ class Advice:
 
     def _from_variable(self) -> bool:
         """Whether an item or attribute was bound to what was computed from the variable that it held."""
-        if not self.statement.reads_itself():  # type: ignore[union-attr]
-            return False
+        return self.statement.reads_itself() and self._of_variables()  # type: ignore[union-attr]
+
+    def _of_variables(self) -> bool:
+        """Whether the source was computed from variables, or its name held one before."""
+        if self.statement is not None and self.inquiry.held_variable(self.statement):
+            return True
         node = self.inquiry.trace.of(self.source)[0]
-        return any(is_state(n.origin) for n in self.inquiry.trace.ancestors([node]).values())
+        return any(n.variable is not None or is_state(n.origin) for n in self.inquiry.trace.ancestors([node]).values())
 
     def _bound_at(self, targets: list[ast.expr], values: list[ast.expr]) -> int | None:
         """Which of the values of an assignment the source got; None when that can not be told."""

@@ -75,7 +75,7 @@ class Objects(Names):
                 for text in statement.binds():
                     for other in statement.source.bound_by(text, statement):
                         if other.order < statement.order and self.depends(other, source):
-                            return Finding("rebound", where.at(statement.line), text)
+                            return Finding("rebound", where.at(statement.line), text, subject="target")
         return None
 
     def depends(self, statement: Statement, source: Any) -> bool:

@@ -176,6 +176,14 @@ TEXT = {
         _REBOUND,
         "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
     ),
+    "rebound tensor": (
+        _REBOUND,
+        "Give the new value another name, or watch {x} behind this line: what was watched is the value of before.",
+    ),
+    "rebound target": (
+        "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
+        "Leave the line out, or give the constant another name.",
+    ),
     "rebound assign": (
         _REBOUND,
         "Keep the variable and change its value: write {instead}. Or give the new value another name.",
@@ -238,7 +246,7 @@ TEXT = {
     ),
     "nondifferentiable_op step": (
         _FLAT,
-        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient(tf.round(x) - x), or leave it out "
+        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient({instead}(x) - x), or leave it out "
         "while training.",
     ),
     "nondifferentiable_op choice": (

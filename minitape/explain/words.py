@@ -183,7 +183,7 @@ def name_of(source: Any, inquiry: Any) -> str:
         for statement, place in inquiry.statements(inquiry.born(source)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
-                return _outside_of_its_class(name, source, frame)
+                return _as_reached(name, source, frame)
     except Exception:
         pass
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
@@ -194,13 +194,24 @@ def name_of(source: Any, inquiry: Any) -> str:
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
 
 
-def _outside_of_its_class(name: str, source: Any, frame: FrameType | None) -> str:
-    """What code that has no ``self`` calls an attribute: ``cell.h`` for ``self.h``, where one of its names leads there."""
-    attribute = name.removeprefix("self.")
-    if frame is None or attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
+def _as_reached(name: str, source: Any, frame: FrameType | None) -> str:
+    """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
+    if frame is None:
         return name
-    for text, thing in {**frame.f_globals, **frame.f_locals}.items():
-        held = None if text.startswith("_") else getattr(thing, "__dict__", {}).get(attribute)
-        if held is source or (hasattr(held, "_gradient_leaf") and held._gradient_leaf() is source):
+    names = {**frame.f_globals, **frame.f_locals}
+    items = names.get(name)
+    if isinstance(items, (dict, list, tuple)):
+        pairs = items.items() if isinstance(items, dict) else enumerate(items)
+        return next((f"{name}[{key!r}]" for key, value in pairs if _is(value, source)), name)
+    attribute = name.removeprefix("self.")
+    if attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
+        return name
+    for text, thing in names.items():
+        if not text.startswith("_") and _is(getattr(thing, "__dict__", {}).get(attribute), source):
             return f"{text}.{attribute}"
     return name
+
+
+def _is(value: Any, source: Any) -> bool:
+    """Whether a value is the source, or what it is behind."""
+    return value is source or (hasattr(value, "_gradient_leaf") and value._gradient_leaf() is source)

@@ -53,7 +53,7 @@ def test_the_mended_program_has_gradients(case: Case) -> None:
     space: dict[str, Any] = {"__name__": "user_code", "tf": tf}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(case.mended(), "mended.py", "exec", dont_inherit=True), space)
-        grads = space["tape"].gradient(space["target"], space["source"])
+        grads = space["grads"] if "grads" in space else space["tape"].gradient(space["target"], space["source"])
     assert all(g is not None for g in nest.flatten(grads))
 
 
