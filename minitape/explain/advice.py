@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from typing import Any
 
@@ -124,7 +125,7 @@ class Advice:
             return "text"
         if self._is_put():
             return "put"
-        if isinstance(self.call, ast.Call) and name not in _LEAVES and self.what in ("float", "int", "asarray"):
+        if isinstance(self.call, ast.Call) and name not in _LEAVES and not self._is_builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if not self._only_leaves(name):
             return ""
@@ -138,7 +139,9 @@ class Advice:
             self.fields["code"] = names[0] if names else ""
             return "variable before" if early and names else "variable"
         function = self.call.func if isinstance(self.call, ast.Call) else None
-        if isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
+        if isinstance(function, ast.Attribute) and self._in_namespace(function):
+            self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
+        elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
             return self._stored(self.call, function, early)  # type: ignore[arg-type]
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
@@ -235,13 +238,9 @@ class Advice:
         With ``whole`` the call stands for everything that ran in it.
         """
         call = self.call
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self.statement is not None:
-            root = call.func
-            while isinstance(root, ast.Attribute):
-                root = root.value  # type: ignore[assignment]
-            if isinstance(root, ast.Name) and self._is_namespace(root.id):
-                self.fields["what"] = ast.unparse(call.func)
-                return
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self._in_namespace(call.func):
+            self.fields["what"] = ast.unparse(call.func)
+            return
         if isinstance(call, ast.Call):
             function, text = ast.unparse(call.func), ast.unparse(call)
             if whole and len(text) <= 30:
@@ -253,10 +252,19 @@ class Advice:
             if len(text) <= 40:
                 self.fields["what"] = text
 
-    def _is_namespace(self, name: str) -> bool:
-        """Whether a name stands for a module: imported, or bound nowhere."""
-        source = self.statement.source  # type: ignore[union-attr]
-        return name in source.imported or (name not in source.bound and name != "self")
+    def _in_namespace(self, function: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression begins with a module: ``tf.math.round``, or ``K.round`` after ``K = tf.keras.backend``."""
+        while isinstance(function, ast.Attribute):
+            function = function.value
+        if self.statement is None or not isinstance(function, ast.Name) or depth > 3:
+            return False
+        name, source = function.id, self.statement.source
+        if name in source.imported or (name not in source.bound and name != "self"):
+            return True
+        values = [s.value() for s in source.statements if name in s.binds()]
+        return bool(values) and all(
+            isinstance(value, ast.Attribute) and self._in_namespace(value, depth + 1) for value in values
+        )
 
     def _is_cast(self, node: Any) -> bool:
         return self.inquiry.trace.label(node) == "cast"
@@ -290,9 +298,16 @@ class Advice:
     def _is_text(self) -> bool:
         """Whether the value became text."""
         node = self.call
+        if self.what == "text":
+            return True
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, ast.Mod)
         return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
+
+    def _is_builtin(self) -> bool:
+        """Whether the call is that of one of Python's own functions: sum, sorted, list."""
+        function = self.call.func if isinstance(self.call, ast.Call) else None
+        return isinstance(function, ast.Name) and function.id in dir(builtins)
 
     def _is_put(self) -> bool:
         """Whether the value became an element of an array: ``total[k] += h``."""
