@@ -64,7 +64,7 @@ class Ref(NamedTuple):
 
 
 class Exit(NamedTuple):
-    """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "complex" or "bool"."""
+    """A value that left to NumPy or Python: ``how`` is "numpy", "asarray", "float", "int", "text" or the like."""
 
     when: int
     how: str

@@ -79,8 +79,11 @@ def static(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def integers(value: Any, op: str, attr: str) -> Any:
-    """An argument of sizes, axes or places as a NumPy array; other dtypes raise InvalidArgumentError."""
+def integers(value: Any, op: str, attr: str, noted: bool = False) -> Any:
+    """An argument of sizes, axes or places as a NumPy array; other dtypes raise InvalidArgumentError.
+
+    With ``noted`` `explain` will know that the value was read.
+    """
     if type(value) is int or (isinstance(value, (list, tuple)) and all(type(v) is int for v in value)):
         return np.asarray(value, np.int32 if value == [] or value == () else None)
     from .opdefs import accept_attr, has_default
@@ -89,6 +92,8 @@ def integers(value: Any, op: str, attr: str) -> Any:
         return value.astype(np.int32)
     tensor = tensor_of(value)
     accept_attr(op, attr, tensor.dtype)
+    if noted:
+        planned(tensor)
     return np.asarray(tensor.array)
 
 

@@ -238,6 +238,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         return _unpickle, (self._numpy(),)
 
     def __format__(self, spec: str) -> str:
+        left(self, "text")
         return self._numpy().__format__(spec)
 
     def __str__(self) -> str:

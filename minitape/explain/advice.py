@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from typing import Any
 
 from ..evidence import Origin
 from ..frames import user_frame
-from .source import Statement, last_name
-from .trace import Place
+from ..tensor import Tensor
+from .connection import operations
+from .source import RUN_ONCE, Statement, covers, last_name
+from .trace import Place, is_state
 from .words import where
 
 _OPS = {
@@ -33,6 +36,8 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
+_CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
+_LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
@@ -51,12 +56,29 @@ class Advice:
             if self.statement is not None:
                 self.call = self.statement.expression(place.span)
         look = getattr(self, f"_{cause}", None)
-        self.kind: str = "" if look is None or (inquiry is None and not self._plain_target()) else look()
+        self.kind: str = self._no_tensor(cause) if inquiry is None else "" if look is None else look()
+
+    def _no_tensor(self, cause: str) -> str:
+        """For a target or a source that is neither a tensor nor a variable."""
+        if self.what.startswith("the target is"):
+            self.fields["what"] = self.what.removeprefix("the target is ")
+            return "target"
+        if cause == "wrong_object":
+            symbol = type(self.source).__name__ == "KerasTensor"
+            return "model" if hasattr(self.source, "trainable_variables") else "symbol" if symbol else "plain"
+        return "None" if self.what == "None" else ""
 
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
 
     def _nondifferentiable_op(self) -> str:
+        node = self.subject
+        if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
+            self.fields["code"] = (
+                ast.unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
+            )
+            return "custom"
         self._name_operation()
+        self.fields["instead"] = self.fields["what"] if self.fields["what"].startswith("tf.") else "tf.round"
         return "hits" if "accuracy" in self.fields["what"] else _KIND_OF_OP.get(self.what, "")
 
     def _no_gradient_registered(self) -> str:
@@ -65,19 +87,26 @@ class Advice:
 
     def _integer_dtype(self) -> str:
         if self.subject is self.source:
-            return "source"
+            return "source index" if self._is_index() else "source"
         if self.what in ("AsString", "StringToNumber", "string"):
             return "text"
         node = self.subject
+        if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
+            self.fields["code"] = ast.unparse(self.call.func)
+            return "inside" if len(self.fields["code"]) <= 40 else "cast"
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
 
-    def _plain_target(self) -> bool:
-        return self.what.startswith("the target is")
+    def _is_index(self) -> bool:
+        """Whether the source chooses rows of a table."""
+        if self.inquiry is None or self.inquiry.record is None:
+            return False
+        trace, rows = self.inquiry.trace, set(self.inquiry.tape._rows_of(self.source))
+        return any(
+            rows.intersection(inputs) and trace.label(trace.of_row(self.inquiry.record, row)) in ("gather", "one_hot")
+            for row, inputs in operations(self.inquiry.record, 0)
+        )
 
     def _left_through_numpy(self) -> str:
-        if self._plain_target():
-            self.fields["what"] = self.what.removeprefix("the target is ")
-            return "target"
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
@@ -89,18 +118,51 @@ class Advice:
         if self.what in ("bool", "index"):
             return "choice" if self.what == "bool" else "index"
         self.fields["instead"] = self._in_tensorflow()
-        return "instead" if self.fields["instead"] else ""
+        if self.fields["instead"]:
+            self.fields["what"] = self.fields["code"]
+            return "instead"
+        if self._is_text():
+            return "text"
+        if self._is_put():
+            return "put"
+        if isinstance(self.call, ast.Call) and name not in _LEAVES and not self._is_builtin():
+            self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
+        if not self._only_leaves(name):
+            return ""
+        return "whole" if name == "int" else "drop"
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
+        early = isinstance(self.subject, Origin) and not self.inquiry.after_tape(self.subject)
         if kind == "variable":
-            return "variable"
+            names = self.statement.binds() if self.statement is not None else []
+            self.fields["code"] = names[0] if names else ""
+            return "variable before" if early and names else "variable"
+        function = self.call.func if isinstance(self.call, ast.Call) else None
+        if isinstance(function, ast.Attribute) and self._in_namespace(function):
+            self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
+        elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
+            return self._stored(self.call, function, early)  # type: ignore[arg-type]
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
         return "optimizer" if optimizes else ""
+
+    def _stored(self, call: ast.Call, function: ast.Attribute, early: bool) -> str:
+        """A value that assign, assign_add or assign_sub stored: what to write where the variable is read."""
+        variable, value = ast.unparse(function.value), ast.unparse(call.args[0]) if call.args else ""
+        sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(function.attr)
+        if len(variable) > 40:
+            return ""
+        self.fields.update(what=f"{variable}.{function.attr}", code=variable)
+        if early:
+            return "before"
+        if sign is None or not value or len(value) > 40:
+            return ""
+        self.fields["instead"] = f"{variable} {sign} {value}" if sign else value
+        return "expression"
 
     def _outside_tape(self) -> str:
         if self.what == "reset":
@@ -110,27 +172,43 @@ class Advice:
             named = func.value if isinstance(func, ast.Attribute) else None
             itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
-        self._name_operation()
+        self._name_operation(whole=True)
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
+        if enters and self.subject is not None and not isinstance(self.subject, Origin):
+            return self._beside_spans(self.subject)
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
             return "after" if len(enters) == 1 and self._stands_behind(enters[0][3]) else ""
         function = None if self.statement is None else self.statement.function
-        if function is not None and function.name in ("__init__", "build"):
+        if function is not None and function.name in RUN_ONCE:
             self.fields["function"] = function.name
             return "setup"
         return "before"
 
+    def _beside_spans(self, node: Any) -> str:
+        """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
+        spans = self.inquiry.trace.spans
+        if node.record is not self.inquiry.record or not spans:
+            return ""
+        return "before" if node.row < spans[0][0] else "after" if node.row >= spans[-1][1] else ""
+
     def _not_trainable(self) -> str:
         made = self.statement is not None and self.statement.calls("Variable", "add_weight")
-        return "" if made else "layer"
+        return "layer" if self._of_layer() or not made else ""
+
+    def _not_accessed_watched(self) -> str:
+        return "layer" if self._of_layer() else ""
 
     def _rebound(self) -> str:
+        if isinstance(self.subject, str):
+            return "target"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
-        return "assign" if self.fields["instead"] else ""
+        if self.fields["instead"]:
+            return "assign"
+        return "tensor" if isinstance(self.source, Tensor) and not self._of_variables() else ""
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
@@ -146,7 +224,7 @@ class Advice:
             return "derivative"
         if node.origin is not None and node.origin.kind in ("constant", "made") and not node.origin.inputs:
             at = self.inquiry.trace.birth(node)
-            self.fields["used"] = "" if at is None else f" on {where(at.filename, at.line)}"
+            self.fields["used"] = "" if at is None else f" ({where(at.filename, at.line)})"
             return "constant"
         at = self.inquiry.last_use(self.source)
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
@@ -154,24 +232,39 @@ class Advice:
 
     # -- what is there ------------------------------------------------------------------------------------------------
 
-    def _name_operation(self) -> None:
-        """Names an operation as the user wrote it, where that is a function of a module or an operator."""
+    def _name_operation(self, whole: bool = False) -> None:
+        """Names an operation as the user wrote it: a function of a module, an operator, or what ran in a call.
+
+        With ``whole`` the call stands for everything that ran in it.
+        """
         call = self.call
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self.statement is not None:
-            root = call.func
-            while isinstance(root, ast.Attribute):
-                root = root.value  # type: ignore[assignment]
-            if isinstance(root, ast.Name) and self._is_namespace(root.id):
-                self.fields["what"] = ast.unparse(call.func)
-        elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self._in_namespace(call.func):
+            self.fields["what"] = ast.unparse(call.func)
+            return
+        if isinstance(call, ast.Call):
+            function, text = ast.unparse(call.func), ast.unparse(call)
+            if whole and len(text) <= 30:
+                self.fields["what"] = text
+            elif len(function) <= 40:
+                self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
+        elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
             text = ast.unparse(call)
             if len(text) <= 40:
                 self.fields["what"] = text
 
-    def _is_namespace(self, name: str) -> bool:
-        """Whether a name stands for a module: imported, or bound nowhere."""
-        source = self.statement.source  # type: ignore[union-attr]
-        return name in source.imported or (name not in source.bound and name != "self")
+    def _in_namespace(self, function: ast.expr, depth: int = 0) -> bool:
+        """Whether an expression begins with a module: ``tf.math.round``, or ``K.round`` after ``K = tf.keras.backend``."""
+        while isinstance(function, ast.Attribute):
+            function = function.value
+        if self.statement is None or not isinstance(function, ast.Name) or depth > 3:
+            return False
+        name, source = function.id, self.statement.source
+        if name in source.imported or (name not in source.bound and name != "self"):
+            return True
+        values = [s.value() for s in source.statements if name in s.binds()]
+        return bool(values) and all(
+            isinstance(value, ast.Attribute) and self._in_namespace(value, depth + 1) for value in values
+        )
 
     def _is_cast(self, node: Any) -> bool:
         return self.inquiry.trace.label(node) == "cast"
@@ -180,12 +273,19 @@ class Advice:
         statement = next((s for s, _ in self.inquiry.statements(place)), None)
         return statement is not None and statement.calls("gradient", "jacobian", "batch_jacobian", "gradients")
 
+    def _of_layer(self) -> bool:
+        """Whether the source is a variable of Keras; then ``code`` is its layer or model, and ``used`` the variable."""
+        from .owners import reached
+
+        frame = user_frame(sys._getframe(1))
+        model, path = reached(self.source, {} if frame is None else {**frame.f_globals, **frame.f_locals})
+        self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
+        return bool(self.inquiry.owners.in_layer(self.source))
+
     def _holder(self) -> list[Any]:
         """The object that holds the variable which was changed."""
-        from .owners import owner_of
-
         variable = self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
-        owner = None if variable is None else owner_of(variable)
+        owner = None if variable is None else self.inquiry.owners.of(variable)
         return [] if owner is None else [owner]
 
     def _stands_behind(self, frames: Any) -> bool:
@@ -194,6 +294,41 @@ class Advice:
         return block is not None and any(
             name == block.filename and line > block.last for name, line in self.place.outer()
         )  # fmt: skip
+
+    def _is_text(self) -> bool:
+        """Whether the value became text."""
+        node = self.call
+        if self.what == "text":
+            return True
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.Mod)
+        return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
+
+    def _is_builtin(self) -> bool:
+        """Whether the call is that of one of Python's own functions: sum, sorted, list."""
+        function = self.call.func if isinstance(self.call, ast.Call) else None
+        return isinstance(function, ast.Name) and function.id in dir(builtins)
+
+    def _is_put(self) -> bool:
+        """Whether the value became an element of an array: ``total[k] += h``."""
+        node = None if self.statement is None else self.statement.node
+        targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []  # type: ignore[union-attr]
+        if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
+            return False
+        self.fields["code"] = ast.unparse(targets[0].value)
+        return True
+
+    def _only_leaves(self, name: str) -> bool:
+        """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
+        call = self.call
+        if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in _LEAVES:
+            return False
+        inner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0] if call.args else None
+        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)  # type: ignore[union-attr]
+        if inner is None or any(of_array):
+            return False
+        self.fields.update(code=text, instead=ast.unparse(inner))
+        return True
 
     def _in_tensorflow(self) -> str:
         """TensorFlow's function for the one of NumPy or math by which a value left; empty when there is none."""
@@ -211,14 +346,21 @@ class Advice:
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
         node = None if self.statement is None else self.statement.node
-        if not isinstance(node, (ast.Assign, ast.AugAssign)) or len(self.statement.targets()) != 1:  # type: ignore[union-attr]
+        if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        name = ast.unparse(self.statement.targets()[0])  # type: ignore[union-attr]
-        value: ast.expr = node.value
+        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])  # type: ignore[union-attr]
+        at = self._bound_at(targets, values)
+        if at is None:
+            return ""
+        name, value = ast.unparse(targets[at]), values[at]
+        whole = value
+        self.fields["what"] = name
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
         if called.startswith("assign"):
             return ast.unparse(value)
-        if isinstance(value, _LISTS) or called in _OTHER_SHAPE or not self.inquiry.held_variable(self.statement):
+        if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
+            return ""
+        if not self.inquiry.held_variable(self.statement) and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
         if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
@@ -230,8 +372,29 @@ class Advice:
         elif isinstance(value, ast.Call) and called == "Variable" and value.args:
             text = f"{name}.assign({ast.unparse(value.args[0])})"
         else:
-            text = f"{name}.assign({ast.unparse(node.value)})"
+            text = f"{name}.assign({ast.unparse(whole)})"
         return text if len(text) <= 70 else ""
+
+    def _from_variable(self) -> bool:
+        """Whether an item or attribute was bound to what was computed from the variable that it held."""
+        return self.statement.reads_itself() and self._of_variables()  # type: ignore[union-attr]
+
+    def _of_variables(self) -> bool:
+        """Whether the source was computed from variables, or its name held one before."""
+        if self.statement is not None and self.inquiry.held_variable(self.statement):
+            return True
+        node = self.inquiry.trace.of(self.source)[0]
+        return any(n.variable is not None or is_state(n.origin) for n in self.inquiry.trace.ancestors([node]).values())
+
+    def _bound_at(self, targets: list[ast.expr], values: list[ast.expr]) -> int | None:
+        """Which of the values of an assignment the source got; None when that can not be told."""
+        if len(targets) != len(values):
+            return None
+        if len(targets) == 1:
+            return 0
+        born = self.inquiry.born(self.source)
+        at = [i for i, v in enumerate(values) if born is not None and covers(v, born.line, born.column)]
+        return at[0] if len(at) == 1 else None
 
 
 def _exists(path: str) -> bool:

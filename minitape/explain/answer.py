@@ -40,26 +40,32 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
     """The explanations for a flat list of sources."""
     from .reasons import Finding, Inquiry
 
-    plain = next((t for t in targets if not isinstance(t, Tensor) and not hasattr(t, "_tape_rows")), None)
-    if plain is None:
+    plain = [t for t in targets if not _is_tensor(t)][:1]
+    if not plain:
         try:
-            inquiry = Inquiry(tape, targets)
+            inquiry = Inquiry(tape, targets, sources)
         except Exception as error:
             return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []
     for source in sources:
         try:
-            if not isinstance(source, Tensor) and not hasattr(source, "_tape_rows"):
+            if not _is_tensor(source):
                 answers.append(describe(Finding("wrong_object", what=type(source).__name__), source, tape, None))
-                continue
-            if plain is not None:
-                what = f"the target is a plain {type(plain).__name__}"
+            elif plain == [None]:
+                answers.append(describe(Finding("independent", what="None"), source, tape, None))
+            elif plain:
+                what = f"the target is a plain {type(plain[0]).__name__}"
                 answers.append(describe(Finding("left_through_numpy", what=what), source, tape, None))
-                continue
-            answers.append(describe(inquiry.ask(source), source, tape, inquiry))
+            else:
+                answers.append(describe(inquiry.ask(source), source, tape, inquiry))
         except Exception as error:
             answers.append(describe(guess(inquiry, source), source, tape, None, error))
     return answers
+
+
+def _is_tensor(value: Any) -> bool:
+    """Whether a tape can know a value: a tensor or a variable."""
+    return isinstance(value, Tensor) or hasattr(value, "_tape_rows")
 
 
 def guess(inquiry: Any, source: Any) -> Any:

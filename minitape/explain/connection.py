@@ -8,6 +8,7 @@ from typing import Any
 from ..columns import CALL, LEAF
 from ..plan import on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from .owners import Owners
 from .source import read_again
 from .trace import Break, Node, Place, Trace
 
@@ -28,8 +29,9 @@ class Finding:
 class Connection:
     """What is on a tape, and which rows the adjoints of its targets reach."""
 
-    def __init__(self, tape: Any, targets: list[Any]) -> None:
+    def __init__(self, tape: Any, targets: list[Any], sources: list[Any] | None = None) -> None:
         read_again()
+        self.owners = Owners(sources or [])
         self.tape, self.targets = tape, targets
         self.trace = Trace(tape)
         self.record = tape._record

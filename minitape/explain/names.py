@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..evidence import Origin, birth_of
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .owners import owner_of
 from .source import Statement, source_of
 from .trace import Break, Node, Place, is_state
 
@@ -34,7 +33,7 @@ class Names(Connection):
         place = _place(getattr(variable, "_born", None) or variable._state._made)
         statement = next(self.statements(place), None)
         if statement is not None and not statement[0].calls("Variable", "add_weight", "deepcopy", "copy"):
-            owner = owner_of(variable)
+            owner = self.owners.of(variable)
             frames = () if owner is None else birth_of(owner)
             if frames:
                 return Place(frames)
@@ -44,7 +43,7 @@ class Names(Connection):
         """Where a tensor or a variable was made."""
         if isinstance(source, UnreadVariable):
             return _place(source._state._made)
-        if type(source) is not EagerTensor:
+        if not isinstance(source, Tensor):
             return _place(getattr(source, "_born", None) or source._state._made)
         node = self.trace.of_tensor(source)
         if not is_leaf(node):
@@ -59,13 +58,13 @@ class Names(Connection):
 
     def rebound_on(self, source: Any, first: Break) -> Break | None:
         """A break that is there because a name was bound to a tensor computed from the variable that it held."""
-        if first.cause == "not_watched" and type(source) is EagerTensor:
+        if first.cause == "not_watched" and isinstance(source, Tensor):
             found = self.rebinding(source)
             return None if found is None else Break("rebound", found[1], found[0].binds()[0], source)
         if first.cause == "outside_tape" and isinstance(first.subject, Origin) and first.subject.kind == "op":
             found = next(self.statements(first.place), None)
             if found is not None and found[0].reads_itself() and not self.after_tape(first.subject):
-                held = type(source) is not EagerTensor and self.names_of(source).intersection(found[0].binds())
+                held = not isinstance(source, Tensor) and self.names_of(source).intersection(found[0].binds())
                 if held or self.was_variable(found[0]):
                     return Break("rebound", found[1].at(found[0].line), found[0].binds()[0], source)
         return None
@@ -107,12 +106,14 @@ class Names(Connection):
 
     def named_otherwise(self, node: Node, statement: Statement) -> bool:
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
-        origin = node.origin
-        if origin is None or not origin.stack or not all(text.isidentifier() for text in statement.binds()):
-            return False
-        binds = {t for s, _ in self.statements(Place(origin.stack)) for t in s.binds()}
-        read = {n.id for n in statement.walk() if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-        return bool(binds & read) and not binds.intersection(statement.binds())
+        place = _place(node.origin) if node.variable is None else self.made(node.variable)
+        binds = {text for s, _ in self.statements(place) for text in s.binds()}
+        around = {ast.unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
+        read = {
+            ast.unparse(n) for n in statement.walk()
+            if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
+        }  # fmt: skip
+        return bool(binds & (read - around)) and not binds.intersection(statement.binds())
 
     def was_variable(self, statement: Statement) -> bool:
         """Whether an earlier statement bound the same name to a new ``tf.Variable``."""

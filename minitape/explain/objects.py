@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..evidence import birth_of
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .owners import owner_of, variables_of
+from .owners import variables_of
 from .source import Statement
 from .trace import COPIES, Node, Place
 
@@ -55,15 +55,19 @@ class Objects(Names):
 
     def born_after(self, node: Node, source: Any) -> bool:
         """Whether a value was made after the source was."""
-        mine = source._made if type(source) is EagerTensor else getattr(source, "_born", None)
+        mine = self.origin(source)
         other = node.origin if node.variable is None else getattr(node.variable, "_born", None)
         return mine is not None and other is not None and other.when > mine.when
+
+    def origin(self, source: Any) -> Any:
+        """What is known of the making of a tensor or variable; None when nothing is."""
+        return source._made if isinstance(source, Tensor) else getattr(source, "_born", None)
 
     def target_rebound(self, source: Any) -> Finding | None:
         """The target's name was bound to a constant after something had been computed under it."""
         for target in self.targets if self.record is not None else ():
             node = self.trace.of(target)[0]
-            if type(target) is not EagerTensor or node.origin is None or node.origin.inputs:
+            if not isinstance(target, Tensor) or node.origin is None or node.origin.inputs:
                 continue
             if node.origin.kind not in ("constant", "made"):
                 continue
@@ -71,7 +75,7 @@ class Objects(Names):
                 for text in statement.binds():
                     for other in statement.source.bound_by(text, statement):
                         if other.order < statement.order and self.depends(other, source):
-                            return Finding("rebound", where.at(statement.line), text)
+                            return Finding("rebound", where.at(statement.line), text, subject="target")
         return None
 
     def depends(self, statement: Statement, source: Any) -> bool:
@@ -90,7 +94,7 @@ class Objects(Names):
         """What a value was made from that the tape's operations on the way to the target have read as well."""
         used = {k: n for k, n in self.ancestors().items() if n.record is self.record and n.record is not None}
         variables = {id(n.variable) for n in used.values() if n.variable is not None}
-        variables |= {id(t) for t in self.targets if type(t) is not EagerTensor}
+        variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
         if node.variable is not None:  # what it was created from; two variables may well start from the same constant
             first = self.trace.of_origin(getattr(node.variable, "_born", None))
             mine = self.trace.ancestors([first]).values()
@@ -104,7 +108,7 @@ class Objects(Names):
         related = self.relatives(node) or self.through_exits(source)
         if not related:
             return None
-        if type(source) is EagerTensor and not self.was_watched(node) and not self.is_copy(node):
+        if isinstance(source, Tensor) and not self.was_watched(node) and not self.is_copy(node):
             return None  # another result of the same computation, simply not used
         return Finding("wrong_object", self.use_or_birth(source, related[0]))
 
@@ -128,11 +132,12 @@ class Objects(Names):
 
     def through_exits(self, source: Any) -> list[Node]:
         """What had left and may have become the source: through ``tf.Variable(v.numpy())`` and the like."""
-        place = self.born(source)
+        place, origin = self.born(source), self.origin(source)
         if place is None:
             return []
         lines = set(place.outer())
-        left = [self.trace.of_ref(exit.value) for exit in self.leaving() if self.flows(exit, lines)]
+        earlier = [exit for exit in self.leaving() if origin is None or exit.when < origin.when]
+        left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
         return [n for node in left for n in self.relatives(node)]
 
     def leaving(self) -> Any:
@@ -146,7 +151,7 @@ class Objects(Names):
     def use_or_birth(self, source: Any, other: Node) -> Place | None:
         """Where the mix-up happened: the other object's use once the source was watched, else the source's birth."""
         node = self.trace.of(source)[0]
-        if type(source) is EagerTensor and self.was_watched(node) and other.record is self.record:
+        if isinstance(source, Tensor) and self.was_watched(node) and other.record is self.record:
             for row, inputs in operations(self.record, self.tape.watched[node.row]):
                 used = self.trace.of_row(self.record, row)
                 if other.row in inputs and used.key in self.ancestors():
@@ -154,19 +159,24 @@ class Objects(Names):
         return self.born(source)
 
     def equal(self, source: Any) -> Finding | None:
-        """A value equal to something that the target was computed from: one of them was made anew, under the tape."""
-        origin = source._made if type(source) is EagerTensor else source._state._made
+        """A value equal to something that the target was computed from: one of them was made anew, under the tape.
+
+        The weights of layers all begin with the same values, which says nothing.
+        """
+        origin = source._made if isinstance(source, Tensor) else source._state._made
         if origin is None or self.used_at_all(source):
+            return None
+        if not isinstance(source, Tensor) and self.owners.of(source) is not None:
             return None
         for node in self.ancestors().values():
             other = node.origin
             if node.tensor is None or other is None or not is_leaf(node) or not same_value(node.tensor, source):
                 continue
-            if (type(source) is EagerTensor) != (node.variable is None):
+            if (isinstance(source, Tensor)) != (node.variable is None):
                 continue
-            if origin.when > other.when and self.after_tape(origin):
+            if self.after_tape(origin) and not self.after_tape(other):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
-            if type(source) is EagerTensor and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
+            if isinstance(source, Tensor) and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
         return None
 
@@ -185,15 +195,15 @@ class Objects(Names):
 
     def used_at_all(self, source: Any) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""
-        return self.used(source) if type(source) is EagerTensor else bool(source._tape_rows(self.tape))
+        return self.used(source) if isinstance(source, Tensor) else bool(source._tape_rows(self.tape))
 
     # -- layers -------------------------------------------------------------------------------------------------------
 
     def layer(self, source: Any) -> Finding | None:
         """A variable of a layer or module that was never called on the way to the target."""
-        if type(source) is EagerTensor or source._tape_rows(self.tape):
+        if isinstance(source, Tensor) or source._tape_rows(self.tape):
             return None
-        owner = owner_of(source)
+        owner = self.owners.of(source)
         if owner is None:
             return None
         used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
@@ -217,7 +227,7 @@ class Objects(Names):
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two tensors or variables hold the same small value."""
-    return equal_arrays(*(v.array if type(v) is EagerTensor else v._state.array for v in (a, b)))
+    return equal_arrays(*(v.array if isinstance(v, Tensor) else v._state.array for v in (a, b)))
 
 
 def equal_arrays(x: Any, y: Any) -> bool:

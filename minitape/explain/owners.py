@@ -12,30 +12,92 @@ _PASSED = (dict, list, tuple, set)
 _NEVER = (types.FrameType, types.FunctionType, types.MethodType, types.ModuleType, types.CellType, type)
 
 
-def owner_of(variable: Any) -> Any:
-    """The layer, module or other callable object that holds a variable as an attribute; None when there is none."""
-    level: list[Any] = [variable]
-    seen = {id(variable), id(level)}
-    for _ in range(5):
-        found: list[Any] = []
-        seen.add(id(found))
-        for referrer in gc.get_referrers(*level):
-            if id(referrer) in seen or isinstance(referrer, _NEVER):
-                continue
-            seen.add(id(referrer))
-            kind = type(referrer)
-            if kind in _PASSED or isinstance(referrer, (dict, list)):
-                if not (isinstance(referrer, dict) and "__builtins__" in referrer) and len(referrer) < 10_000:
-                    found.append(referrer)
-            elif kind.__module__.startswith("minitape.") and "__call__" not in dir(kind):
-                if kind.__module__.startswith("minitape.keras"):
-                    found.append(referrer)
-            elif any(isinstance(vars(c).get("__call__"), types.FunctionType) for c in kind.__mro__):
-                return referrer
-        if not found:
-            return None
-        level = found
-    return None
+class Owners:
+    """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
+
+    def __init__(self, asked: list[Any]) -> None:
+        self._asked = asked
+        self._owner: dict[int, Any] = {}  # identity of a variable -> its owner, None when it has none
+        self._keras: set[int] = set()  # the variables that stand behind one of Keras
+
+    def of(self, variable: Any) -> Any:
+        """The nearest callable object that holds a variable; None when there is none."""
+        self._look(variable)
+        return self._owner.get(id(variable))
+
+    def in_layer(self, variable: Any) -> bool:
+        """Whether a variable is behind one of Keras, which ``tape.watch`` refuses: its ``value`` wants to be watched."""
+        self._look(variable)
+        return id(variable) in self._keras
+
+    def _look(self, variable: Any) -> None:
+        """Goes from the variables to what refers to them, and on, level by level."""
+        if id(variable) in self._owner:
+            return
+        level: list[Any] = [v for v in (variable, *self._asked) if isinstance(v, ResourceVariable)]
+        leads = {id(v): {id(v)} for v in level}  # identity of an object -> the variables that it leads to
+        self._owner.update(dict.fromkeys([id(variable), *leads]))
+        seen = {*leads, id(level), id(self._asked)}
+        for _ in range(5):
+            found: list[Any] = []
+            seen.add(id(found))
+            for referrer in gc.get_referrers(*level):
+                if id(referrer) in seen or isinstance(referrer, _NEVER):
+                    continue
+                seen.add(id(referrer))
+                kind = _kind(referrer)
+                if kind != "other":
+                    held = set().union(*(leads.get(id(r), ()) for r in gc.get_referents(referrer)))
+                    self._hold(referrer, kind, held)
+                    if kind == "passed":
+                        leads[id(referrer)] = held
+                        found.append(referrer)
+            if not found:
+                return
+            level = found
+            seen.add(id(level))
+
+    def _hold(self, referrer: Any, kind: str, held: set[int]) -> None:
+        if type(referrer).__module__ == "minitape.keras.variable":
+            self._keras |= held
+        for one in held if kind == "owner" else ():
+            if self._owner[one] is None:
+                self._owner[one] = referrer
+
+
+def _kind(referrer: Any) -> str:
+    """Whether an object owns what it refers to, passes it on to what refers to itself, or says nothing."""
+    kind = type(referrer)
+    if kind in _PASSED or isinstance(referrer, (dict, list)):
+        space = isinstance(referrer, dict) and "__builtins__" in referrer
+        return "other" if space or len(referrer) >= 10_000 else "passed"
+    if kind.__module__.startswith("minitape.") and not kind.__module__.startswith("minitape.keras"):
+        return "other"
+    if kind.__module__.startswith("minitape.keras") and "__call__" not in dir(kind):
+        return "passed"
+    called = any(isinstance(vars(c).get("__call__"), types.FunctionType) for c in kind.__mro__)
+    return "owner" if called else "other"
+
+
+def reached(variable: Any, names: dict[str, Any]) -> tuple[str, str]:
+    """How code with some names reaches a variable of a layer: the name of the layer or model, and of the attribute.
+
+    The second is empty where it is no attribute; both are where no name leads to it.
+    """
+    found = ""
+    for name, thing in names.items():
+        if name.startswith("_") or isinstance(thing, type) or not hasattr(type(thing), "trainable_variables"):
+            continue
+        for attribute, value in vars(thing).items():
+            if not attribute.startswith("_") and _plain(value) is variable:
+                return name, f"{name}.{attribute}"
+        if not found and any(v is variable for v in variables_of(thing)):
+            found = name
+    return found, ""
+
+
+def _plain(value: Any) -> Any:
+    return value._gradient_leaf() if hasattr(value, "_gradient_leaf") else value
 
 
 def variables_of(owner: Any) -> list[Any]:
@@ -43,5 +105,4 @@ def variables_of(owner: Any) -> list[Any]:
     held = getattr(owner, "variables", None)
     if not isinstance(held, (list, tuple)):
         held = list(getattr(owner, "__dict__", {}).values())
-    plain = [v._gradient_leaf() if hasattr(v, "_gradient_leaf") else v for v in held]
-    return [v for v in plain if isinstance(v, ResourceVariable)]
+    return [v for v in map(_plain, held) if isinstance(v, ResourceVariable)]

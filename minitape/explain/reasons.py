@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
-from ..evidence import Exit, exits
-from ..tensor import EagerTensor
+from ..evidence import Exit, Origin, exits
+from ..tensor import Tensor
 from ..variable import UnreadVariable
-from .connection import Finding, Path
+from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import Statement, source_of, sources_of
+from .source import RUN_ONCE, Statement, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
@@ -35,21 +36,56 @@ class Inquiry(Objects):
 
     def on_path(self, source: Any, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
-        breaks = merge([b for _, _, b in path if b is not None])
+        breaks = [self.called_outside(b) for b in merge([b for _, _, b in path if b is not None])]
         first = self.at_source(source, path)
         if first is not None:
             if breaks and breaks[0].cause == first.cause == "integer_dtype":
                 breaks = breaks[1:]
             breaks.insert(0, first)
-        if not breaks:
-            return Finding("independent", path=path)
+        elif self.not_watched_either(source, path):
+            breaks.insert(1, Break("not_watched", breaks[0].place, "", source))
+        if not breaks or self.seed_of_gradient(breaks[0]):
+            return Finding("independent", path=path if not breaks else None)
         blame = self.rebound_on(source, breaks[0]) or self.copied_on(source, path, breaks[0]) or breaks[0]
         return Finding(blame.cause, blame.place, blame.what, breaks[1:], path, blame.subject)
+
+    def seed_of_gradient(self, b: Break) -> bool:
+        """Whether a break is the ones that a gradient inside a tf.function begins with: they are no part of a way."""
+        if b.cause != "nondifferentiable_op" or b.what not in ("OnesLike", "ZerosLike"):
+            return False
+        return any(statement.calls("gradient") for statement, _ in list(self.statements(b.place))[:1])
+
+    def called_outside(self, b: Break) -> Break:
+        """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin):
+            return b
+        beside = {code for note in self.tape.notes if note[0] == "enter" for code, _ in note[3]}
+        frames = b.place.frames
+        whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else 0
+        last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
+        at = 0
+        for statement, here in self.statements(b.place) if last else ():
+            level = len(frames) - len(here.frames)
+            if level > last or (level and isinstance(statement.node, ast.Expr)):
+                break
+            at = level
+            if here.frames[0][0].co_name in RUN_ONCE:
+                break
+        return Break(b.cause, Place(frames[at:]), b.what, b.subject) if at else b
+
+    def not_watched_either(self, source: Any, path: Path) -> bool:
+        """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""
+        if not isinstance(source, Tensor) or not path or path[0][2] is None:
+            return False
+        if path[0][2].cause not in ("outside_tape", "recording_paused"):
+            return False
+        node = path[0][1]
+        return is_leaf(node) and not self.watched(node) and not self.was_watched(self.trace.of_tensor(source))
 
     def copied_on(self, source: Any, path: Path, first: Break) -> Break | None:
         """A variable that was created, before the block, as a copy of the source: another object was used."""
         origin = first.subject
-        if first.cause != "state" or type(source) is EagerTensor or getattr(origin, "kind", "") != "variable":
+        if first.cause != "state" or isinstance(source, Tensor) or getattr(origin, "kind", "") != "variable":
             return None
         if self.after_tape(origin):
             return None
@@ -80,7 +116,7 @@ class Inquiry(Objects):
         late = self.watched_too_late(source)
         if late is not None:
             return late
-        if type(source) is EagerTensor:
+        if isinstance(source, Tensor):
             return self.other_watched(source) or Break("not_watched", use, "", source)
         if not self.tape._watch_accessed_variables:
             return Break("not_accessed_watched", use, "", source)
@@ -114,7 +150,7 @@ class Inquiry(Objects):
         """A watch call that was given another object: a copy of the source, or an equal value."""
         for what, _, subject, frames in self.tape.notes if self.record is not None else ():
             other = subject() if what == "watch" and subject is not None else None
-            if type(other) is not EagerTensor or other is source or not frames:
+            if not isinstance(other, Tensor) or other is source or not frames:
                 continue
             node = self.trace.of_tensor(other)
             if node.key in self.ancestors():
@@ -213,10 +249,19 @@ def merge(breaks: list[Break]) -> list[Break]:
             continue
         if last is not None and last.cause == "nondifferentiable_op" and b.cause == "integer_dtype":
             continue  # its result is one
+        if any(_same(b, other) for other in kept):
+            continue  # a line of a loop
         if last is not None and last.cause == "outside_tape" and _prepared(last.place, b):
             kept.pop()
         kept.append(b)
     return kept
+
+
+def _same(a: Break, b: Break) -> bool:
+    """Whether two breaks would be said in the same words."""
+    if a.place is None or b.place is None or (a.cause, a.what) != (b.cause, b.what):
+        return False
+    return (a.place.filename, a.place.line) == (b.place.filename, b.place.line)
 
 
 def _prepared(place: Place | None, b: Break) -> bool:

@@ -18,6 +18,8 @@ _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, 
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
+RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
+
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
 _sources: dict[tuple[tuple[str, int], ...], Source | None] = {}
 _read: dict[str, Source | None] = {}  # by file name, while one question is answered
@@ -188,12 +190,12 @@ class Statement:
             return ast.unparse(targets[0]) if targets else ""
         if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
             for part in (*value.args, *(k.value for k in value.keywords)):
-                if isinstance(part, (ast.Subscript, ast.BinOp, ast.UnaryOp)) and _covers(part, line, column):
+                if isinstance(part, (ast.Subscript, ast.BinOp, ast.UnaryOp)) and covers(part, line, column):
                     return ast.unparse(part)
         parts = getattr(value, "elts", None) or getattr(value, "values", None) or []
         if not isinstance(value, (ast.Tuple, ast.List, ast.Dict)):
             parts = []
-        inside = [i for i, part in enumerate(parts) if _covers(part, line, column)]
+        inside = [i for i, part in enumerate(parts) if covers(part, line, column)]
         if not inside:
             return ast.unparse(targets[0])
         if isinstance(value, ast.Dict):
@@ -227,7 +229,7 @@ def last_name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _covers(node: Any, line: int, column: int) -> bool:
+def covers(node: Any, line: int, column: int) -> bool:
     """Whether a place lies inside a syntax node."""
     return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
@@ -298,7 +300,7 @@ class Source:
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
                 continue
-            if column < 0 or best is None or not _covers(best.node, line, column) or _covers(node, line, column):
+            if column < 0 or best is None or not covers(best.node, line, column) or covers(node, line, column):
                 best = statement
         return best
 

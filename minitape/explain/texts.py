@@ -31,11 +31,16 @@ TEXT = {
     ),
     "not_trainable layer": (
         "{x} is a variable of a layer{line} that is not to be trained, so no tape watches it by itself.",
-        "Ask for the gradients of the layer's trainable_variables. For this one call tape.watch({x}) at the top of the block.",
+        "Ask for the gradients of {code}.trainable_variables. For this one call tape.watch({used}) at the top of the block.",
     ),
     "not_accessed_watched": (
         "The tape has watch_accessed_variables=False, and nothing called tape.watch({x}) before its use{line}.",
         "Call tape.watch({x}) at the top of the block, or leave watch_accessed_variables at True.",
+    ),
+    "not_accessed_watched layer": (
+        "The tape has watch_accessed_variables=False, and nothing watched {x} before its use{line}.",
+        "Call tape.watch([v.value for v in {code}.trainable_variables]) at the top of the block, or leave "
+        "watch_accessed_variables at True.",
     ),
     "integer_dtype": (
         "Gradients flow through floating-point values only, and the value here is {what}{line}.",
@@ -44,6 +49,14 @@ TEXT = {
     "integer_dtype source": (
         "Gradients flow through floating-point values only, and {x} is {what}{line}.",
         "Make {x} a float: write 10.0 instead of 10, or pass dtype=tf.float32.",
+    ),
+    "integer_dtype source index": (
+        "{x} is {what}{line}: it says which rows are taken, and no gradient passes an index.",
+        "Ask for the gradient of the rows that it chooses, tape.watch(rows), or of the table itself.",
+    ),
+    "integer_dtype inside": (
+        "Gradients flow through floating-point values only, and {code}{line} makes the value {what}.",
+        "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
@@ -90,10 +103,24 @@ TEXT = {
         _STATE,
         "Compute with tensors instead of storing the value: use the expression itself where the variable is read.",
     ),
+    "state expression": (
+        _STATE,
+        "Compute with tensors instead of storing the value: use {instead} where {code} is read.",
+    ),
+    "state before": (
+        _STATE,
+        "Ask for the gradient of {code}, which the computation uses, or use {x} itself inside the with block.",
+    ),
     "state variable": (
         "tf.Variable{line} made a new variable of the value. A variable is state: it does not know where its value came "
         "from.",
         "Leave out tf.Variable and keep the tensor.",
+    ),
+    "state variable before": (
+        "tf.Variable{line} made a new variable, {code}, of the value. A variable is state: it does not know where its "
+        "value came from.",
+        "Ask for the gradient of {code}, which the computation uses. Or leave out tf.Variable and compute the tensor inside "
+        "the with block.",
     ),
     "state metric": (
         "A metric{line} adds its values up in variables, and its result does not know where they came from.",
@@ -106,6 +133,21 @@ TEXT = {
     ),
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
+    "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
+    "left_through_numpy put": (
+        "The value was put into {code}, an array of NumPy{line}: what is read from there is a constant that knows nothing of "
+        "{x}.",
+        "Collect the parts in a list and join them with tf.stack, or change a tensor with tf.tensor_scatter_nd_update.",
+    ),
+    "left_through_numpy whole": (
+        "{code}{line} made a whole number of Python of the value: a constant that knows nothing of {x}.",
+        "Compute with {instead} itself. A size, an index or a number of steps has no gradient: weight all the candidates "
+        "instead, or train what it is computed from.",
+    ),
+    "left_through_numpy text": (
+        "The value became text{line}; what is read from a text is a constant that knows nothing of {x}.",
+        "Keep the number beside the text, and compute with the number.",
+    ),
     "left_through_numpy predict": (
         "{code}{line} returns NumPy arrays, or plain numbers: constants that know nothing of {x}.",
         "Call the model itself inside the block, model(x), and compute the loss from its result.",
@@ -134,6 +176,14 @@ TEXT = {
         _REBOUND,
         "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
     ),
+    "rebound tensor": (
+        _REBOUND,
+        "Give the new value another name, or watch {x} behind this line: what was watched is the value of before.",
+    ),
+    "rebound target": (
+        "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
+        "Leave the line out, or give the constant another name.",
+    ),
     "rebound assign": (
         _REBOUND,
         "Keep the variable and change its value: write {instead}. Or give the new value another name.",
@@ -155,6 +205,22 @@ TEXT = {
         "Use {x} in the computation of the target, or leave it out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
+    "wrong_object model": (
+        "{x} is no variable but a {what}, which holds variables.",
+        "Pass its variables: {x}.trainable_variables.",
+    ),
+    "wrong_object symbol": (
+        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
+        "Pass the tensor that the model was called with, and watch that one before the call.",
+    ),
+    "wrong_object plain": (
+        "{x} is no tensor and no variable, but of the type {what}: no tape can know it.",
+        "Make it a tf.Variable, or a tensor that the tape watches, and compute the target from that.",
+    ),
+    "independent None": (
+        "The target is None: whatever should have made it returned nothing.",
+        "See whether the function that computes the target ends with a return.",
+    ),
     "independent used": (
         "The target was not computed from {x}: {x} was used ({used}), but nothing that was computed from it there leads to "
         "the target.",
@@ -162,7 +228,7 @@ TEXT = {
         'unconnected_gradients="zero" gives zeros instead of None.',
     ),
     "independent constant": (
-        "The target is a constant made{used}: it was not computed from {x}, nor from anything else.",
+        "The target is a constant{used}: it was not computed from {x}, nor from anything else.",
         "Compute the target from {x} with tf operations, inside the with block.",
     ),
     "independent derivative": (
@@ -174,9 +240,13 @@ TEXT = {
         _FLAT,
         "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
     ),
+    "nondifferentiable_op custom": (
+        "The gradient function of {code}{line} returns None for what came from {x}.",
+        "Let it return a gradient for each input of {code}.",
+    ),
     "nondifferentiable_op step": (
         _FLAT,
-        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient(tf.round(x) - x), or leave it out "
+        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient({instead}(x) - x), or leave it out "
         "while training.",
     ),
     "nondifferentiable_op choice": (

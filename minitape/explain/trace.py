@@ -7,10 +7,9 @@ gradient cannot pass, the edge carries a :class:`Break`. `explain` looks for the
 from __future__ import annotations
 
 import contextlib
-import heapq
 import io
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import islice
 from types import CodeType
 from typing import Any
 
@@ -22,10 +21,10 @@ from ..evidence import Origin, Ref, exits
 from ..frames import place_of
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from ..record import Record, recording_of, released
-from ..tensor import EagerTensor, wrap
+from ..tensor import Tensor, wrap
 from .chains import LONG, Chains
+from .search import LIMIT, Search
 
-LIMIT = 400_000  # nodes that a search visits at most
 COPIES = {"identity", "slice", "strided_slice", "gather", "reshape", "cast", "squeeze", "expand_dims", "transpose",
           "unstack", "split"}  # fmt: skip
 
@@ -92,6 +91,7 @@ class Trace:
         self.record: Record | None = tape._record
         self.nodes: dict[Any, Node] = {}
         self.ends: set[Any] = set()  # the targets
+        self._searches: dict[Any, Search] = {}  # by the keys of the nodes that they began from
         self._chains: dict[Any, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
@@ -105,7 +105,7 @@ class Trace:
 
     def of(self, value: Any) -> list[Node]:
         """The nodes of a tensor, or of the states of a variable, newest first."""
-        if type(value) is EagerTensor:
+        if isinstance(value, Tensor):
             return [self.of_tensor(value)]
         state = getattr(value, "_state", None)
         if state is None:
@@ -118,6 +118,8 @@ class Trace:
     def of_tensor(self, tensor: Any) -> Node:
         """The node of a tensor: its row in the tape's recording or in another one, else its origin."""
         record = self.record
+        if hasattr(tensor, "graph"):  # inside a tf.function: a row of its graph
+            return self.of_row(tensor.graph, tensor._row)
         row = None if record is None else record.find(tensor)
         if row is not None:
             return self.of_row(record, row)
@@ -142,6 +144,8 @@ class Trace:
                 if tensor is None and hasattr(leaf, "gone"):  # the recording was released
                     weak, owner, origin = leaf.gone
                     tensor, variable = weak(), None if owner is None else owner()
+            elif hasattr(record, "reads"):  # a graph's
+                variable = _read_by(record, row)
             node = self.nodes[key] = Node(key, record, row, origin, tensor, variable)
         return node
 
@@ -227,10 +231,14 @@ class Trace:
             yield self.inside(node, call), outside
             return
         for i, row in enumerate(inputs):
-            parent = self.of_row(record, row) if node.caller is None else self.within(record, row, node.caller)
+            parent = self._beside(node, row)
             yield parent, outside or self._op_break(node, parent, primitive, rules, i, attrs)
-            if node.caller is not None:
+            if hasattr(record, "reads"):
                 yield from self._assigned_inside(node, row)
+
+    def _beside(self, node: Node, row: int) -> Node:
+        """Another row of the recording or of the run of a function that a node is in."""
+        return self.of_row(node.record, row) if node.caller is None else self.within(node.record, row, node.caller)
 
     def inside(self, node: Node, call: Any) -> Node:
         """The row inside a tf.function's graph that computed this output of a call."""
@@ -244,14 +252,13 @@ class Trace:
     def _assigned_inside(self, node: Node, row: int) -> Iterator[tuple[Node, Break | None]]:
         """What the same function had assigned to the variable that a row of its graph reads."""
         graph: Any = node.record
-        op, number, _, _ = graph.cell(row)
-        variable = graph.calls[number].attrs.get("variable") if op == CALL else None
+        variable = _read_by(graph, row)
         for call in graph.calls if variable is not None else ():
             if call.row < row and call.attrs.get("variable") is variable and call.primitive.name.startswith("assign"):
-                made = self.within(graph, call.row, node.caller)
+                made = self._beside(node, call.row)
                 for given in call.inputs:
                     broken = Break("state", self.place(made), call.primitive.name, made)
-                    yield self.within(graph, given, node.caller), broken
+                    yield self._beside(node, given), broken
 
     def within(self, graph: Any, row: int, caller: Any) -> Node:
         """The node of a row of a graph, as one call ran it; of what came from outside the node there."""
@@ -259,7 +266,7 @@ class Trace:
         if row in outer:
             return self.of_row(call.record, outer[row])
         leaf = graph.leaves.get(row)
-        if leaf is not None and type(leaf.tensor) is EagerTensor:
+        if leaf is not None and isinstance(leaf.tensor, Tensor):
             return self.of_tensor(leaf.tensor)
         node = self._node((id(graph), row, call.key), record=graph, row=row)
         node.caller = caller
@@ -325,7 +332,7 @@ class Trace:
         if rules is None:
             return [False] * len(call.inputs)
         if not callable(rules):
-            return [rule is not None for rule in rules]
+            return [rules[min(i, len(rules) - 1)] is not None for i in range(len(call.inputs))]
         found = self._passes.get(id(call))
         if found is None:
             custom = call.primitive.name == "custom_gradient"
@@ -403,42 +410,16 @@ class Trace:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
         return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
 
-    def is_value(self, node: Node, value: Any) -> bool:
-        """True when a node is this very tensor, or a state of this very variable."""
-        if type(value) is EagerTensor:
-            if node.tensor is value:
-                return True
-            return node.record is not None and node.record is self.record and node.record.find(value) == node.row
-        base = getattr(value, "_base", value)
-        return node.variable is not None and node.variable is base
-
     # -- search -------------------------------------------------------------------------------------------------------
 
     def path(self, targets: list[Node], value: Any) -> list[tuple[Node, Node, Break | None]] | None:
         """The edges (made value, what from, break) from ``value`` to a target with the fewest breaks; None: no path."""
         self.look_for(value)
-        number = count()
-        heap: list[Any] = []
-        best: dict[Any, float] = {}
-        before: dict[Any, tuple[Node, Break | None]] = {}
-        for node in targets:
-            heapq.heappush(heap, (0.0, next(number), node))
-            best[node.key] = 0.0
-        done: set[Any] = set()
-        while heap and len(done) < LIMIT:
-            cost, _, node = heapq.heappop(heap)
-            if node.key in done:
-                continue
-            done.add(node.key)
-            if self.is_value(node, value):
-                return self._walk(node, before)
-            for parent, broken in self.edges(node):
-                total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
-                if total < best.get(parent.key, 1e9):
-                    best[parent.key] = total
-                    before[parent.key] = (node, broken)
-                    heapq.heappush(heap, (total, next(number), parent))
-        return None
+        key = tuple(node.key for node in targets)
+        search = self._searches.get(key)
+        if search is None:
+            search = self._searches[key] = Search(self, targets)
+        return search.path(value)
 
     def look_for(self, value: Any) -> None:
         """Of a long recording, keeps the rows of a value apart from the runs around them."""
@@ -450,14 +431,7 @@ class Trace:
             for node in self.nodes.values():
                 node._edges = None
             self.nodes.clear()
-
-    def _walk(self, node: Node, before: dict[Any, tuple[Node, Break | None]]) -> list[tuple[Node, Node, Break | None]]:
-        steps = []
-        while node.key in before:
-            child, broken = before[node.key]
-            steps.append((child, node, broken))
-            node = child
-        return steps
+            self._searches.clear()
 
     def ancestors(self, starts: list[Node]) -> dict[Any, Node]:
         """Everything that the nodes were computed from, breaks or not, and themselves."""
@@ -471,7 +445,10 @@ class Trace:
         return found
 
 
-_COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+def _read_by(graph: Any, row: int) -> Any:
+    """The variable that a row of a graph reads; None for other rows."""
+    op, number, _, _ = graph.cell(row)
+    return graph.calls[number].attrs.get("variable") if op == CALL else None
 
 
 def _custom(record: Any, call: Any) -> list[bool]:

@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from ..frames import cells, lines_of, user_frame
-from ..tensor import EagerTensor
+from ..tensor import Tensor
 from .texts import TEXT
 
 _MAKES = ("Variable", "add_weight", "get_variable", "deepcopy", "copy")  # what makes a variable in the user's text
@@ -178,17 +178,40 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
 
 def name_of(source: Any, inquiry: Any) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
+    frame = user_frame(sys._getframe(1))
     try:
         for statement, place in inquiry.statements(inquiry.born(source)):
             name = statement.name_at(place.line, place.column)
-            if name and (type(source) is EagerTensor or statement.calls(*_MAKES)):
-                return name
+            if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
+                return _as_reached(name, source, frame)
     except Exception:
         pass
-    frame = user_frame(sys._getframe(1))
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
         for text, value in list(space.items()):
             if value is source and not text.startswith("_"):
                 return text
     name = getattr(source, "name", "")
     return name.split(":")[0] if isinstance(name, str) and name and "Variable" not in name else "the source"
+
+
+def _as_reached(name: str, source: Any, frame: FrameType | None) -> str:
+    """What the code that asks calls a source: ``cell.h`` for ``self.h``, ``weights["b"]`` for one of ``weights``."""
+    if frame is None:
+        return name
+    names = {**frame.f_globals, **frame.f_locals}
+    items = names.get(name)
+    if isinstance(items, (dict, list, tuple)):
+        pairs = items.items() if isinstance(items, dict) else enumerate(items)
+        return next((f"{name}[{key!r}]" for key, value in pairs if _is(value, source)), name)
+    attribute = name.removeprefix("self.")
+    if attribute == name or not attribute.isidentifier() or "self" in frame.f_locals:
+        return name
+    for text, thing in names.items():
+        if not text.startswith("_") and _is(getattr(thing, "__dict__", {}).get(attribute), source):
+            return f"{text}.{attribute}"
+    return name
+
+
+def _is(value: Any, source: Any) -> bool:
+    """Whether a value is the source, or what it is behind."""
+    return value is source or (hasattr(value, "_gradient_leaf") and value._gradient_leaf() is source)

@@ -25,7 +25,7 @@ def _rgb(hsv: Any) -> Any:
     return np.stack([((1 - saturation) + saturation * p) * value for p in parts], axis=-1).astype(hsv.dtype)
 
 
-declare("hsv_to_rgb", _rgb, None, op="HSVToRGB", missing="unregistered", keep="")
+declare("hsv_to_rgb", _rgb, None, op="HSVToRGB", keep="")
 
 # rows: what red, green and blue (or y and two differences) give
 _YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]

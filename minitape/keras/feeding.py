@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..evidence import born, exits
 from ..random.seeds import permutation
 from ..tensor import Tensor, wrap
 
@@ -109,6 +110,7 @@ class Feed:
         if not all(map(_is_array, nest.flatten([a for a in (x, y, weight) if a is not None]))):
             raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
         arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
+        made = _origins((x, y, weight), arrays)
         sizes = {len(a) for a in nest.flatten([a for a in arrays if a is not None])}
         if len(sizes) != 1:
             raise ValueError(
@@ -125,7 +127,7 @@ class Feed:
             for start in range(0, count, size):
                 chosen = order[start : start + size]
                 yield tuple(
-                    None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c), a) for a in arrays
+                    None if a is None else nest.map_structure(lambda v, c=chosen: _rows(v, c, made), a) for a in arrays
                 )
 
         self._source = source
@@ -244,9 +246,22 @@ def _array(value: Any) -> Any:
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
-def _rows(array: Any, chosen: Any) -> Any:
+def _origins(given: Any, arrays: Any) -> dict[int, Any]:
+    """What `explain` will know of the batches of each array: that they are rows of a tensor, or of what had left one."""
+    found: dict[int, Any] = {}
+    for value, array in zip(nest.flatten(given), nest.flatten(arrays), strict=True):
+        if isinstance(value, Tensor) or hasattr(value, "_read"):
+            found[id(array)] = born("row", (value,))
+        elif (exit := exits().of(value)) is not None:
+            found[id(array)] = born("constant", (), exit)
+    return found
+
+
+def _rows(array: Any, chosen: Any, made: dict[int, Any]) -> Any:
     if hasattr(array, "_composite"):
         import minitape as tf
 
         return tf.gather(array, chosen) if type(array).__name__ == "RaggedTensor" else array._rows(chosen)
-    return wrap(array[chosen])
+    rows = wrap(array[chosen])
+    rows._made = made.get(id(array))
+    return rows

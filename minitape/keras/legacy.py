@@ -165,7 +165,7 @@ def _install() -> None:
     """Makes the functions of the table."""
     pattern = r"((\w+)\(.*?\)) = (.*) \| (.*)\n    (.*) -> (.*)"
     for signature, name, expression, summary, example, result in re.findall(pattern, TABLE):
-        exec(f"def {signature}:\n    return {expression}", globals())
+        exec(compile(f"def {signature}:\n    return {expression}", "<tf.keras.backend>", "exec"), globals())
         globals()[name].__doc__ = f"""{summary}
 
     ``{expression}``: shapes, dtypes, the gradient and errors are those of what is called there.

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
+from ..evidence import planned
 from ..invalid import invalid, shown
 from ..operands import deferred, integers, static, strict, tensor_of
 from ..primitives import TABLE
@@ -242,7 +243,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    x, counts = tensor_of(input), integers(multiples, "Tile", "Tmultiples")
+    x, counts = tensor_of(input), integers(multiples, "Tile", "Tmultiples", noted=True)
     if counts.ndim != 1:
         raise invalid(f"Expected multiples to be 1-D, but got shape {shown(counts.shape)}", "Tile")
     if counts.size != x.ndim:
@@ -284,6 +285,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     if not given.dtype.is_integer:
         raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
                         f"{repeats} of dtype: {given.dtype}")  # fmt: skip
+    planned(given)
     counts = np.asarray(given.array)
     size = x.shape[axis]
     if counts.ndim > 1:

@@ -119,7 +119,8 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     >>> print(tf.math.in_top_k([0, 1], [[0.9, 0.1], [0.9, 0.1]], 1).numpy())
     [ True False]
     """
-    rows = tensor_of(predictions, dtypes.float32).array
+    given = tensor_of(predictions, dtypes.float32)
+    rows = given.array
     wanted = tensor_of(targets).array
     if rows.ndim != 2:
         raise invalid("predictions must be 2-dimensional", "InTopKV2")
@@ -133,7 +134,7 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
     own = rows[np.arange(len(rows)), np.where(inside, wanted, 0)]
     above = np.sum(rows > own[:, None], axis=1)
     made = wrap(inside & np.isfinite(own) & np.all(np.isfinite(rows), axis=1) & (above < int(static(k))))
-    return decided(made, (predictions,), "InTopKV2")
+    return decided(made, (given,), "InTopKV2")
 
 
 @strict

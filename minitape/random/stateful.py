@@ -12,7 +12,7 @@ from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..opdefs import accept, accept_attr
 from ..operands import integers, strict, tensor_of
-from ..primitives import TABLE
+from ..primitives import TABLE, declare
 from ..shape import TensorShape
 from ..tensor import Tensor, apply
 from . import philox
@@ -181,14 +181,23 @@ def _one_by_one(op: str, sampler: Any, shape: Any, rates: Any, seed: Any, dtype:
     return decided(made, (rates,), op)
 
 
+def _gamma_slope(g: Any, z: Any, numbers: Any, a: Any) -> Any:
+    """How a number of the Gamma distribution moves with ``a`` while its place among all stays: -dP/da over the density."""
+    density = TABLE["exp"]((a - 1) * TABLE["log"](numbers) - numbers - TABLE["lgamma"](a))
+    return -g * TABLE["igamma_slope"](a, numbers) / density
+
+
+declare("of_gamma", lambda numbers, a: numbers, [None, _gamma_slope], op="Identity", label="Γ", keep="xy")
+
+
 @strict
 def gamma(
     shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None
 ) -> Any:
     """``shape`` numbers of the Gamma distribution for each ``alpha`` (and inverse scale ``beta``, default 1).
 
-    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``beta``; ``alpha`` passes no
-    gradient.
+    The result has the shape ``shape + broadcast(alpha, beta)``. Differentiable in ``alpha`` and ``beta``: the gradient
+    says how each number moves with them.
 
     >>> import minitape as tf
     >>> tf.random.gamma([4], alpha=[1.0, 2.0]).shape
@@ -198,6 +207,7 @@ def gamma(
     a, b = convert_to_tensor(alpha, dtype), convert_to_tensor(1.0 if beta is None else beta, dtype)
     wide = a + TABLE["zeros_like"](b)
     numbers = _one_by_one("RandomGamma", philox.gamma, shape, wide, seed, dtype)
+    numbers = apply(TABLE["of_gamma"], (numbers, wide), {})
     least = convert_to_tensor(np.finfo(dtype.as_numpy_dtype).tiny, dtype)
     return apply(TABLE["maximum"], (least, numbers / b), {})
 

@@ -4,6 +4,7 @@ A case starts with ``#@ case NAME`` and ``#@ cause A; B|C`` (one entry for each 
 right). Its code follows, as a user would write it; it defines ``tape``, ``target`` and ``source`` (and ``grads``, where
 it has taken the gradient itself). ``#!`` marks the line to blame, ``#?`` one that is accepted as well; a mark may be
 bound to the number of a source (``#! 1``), to a cause (``#! :rebound``), or both (``#? 1:independent``).
+``#@ mend N: TEXT`` mends the program: with TEXT as its line N (there may be several) every source has a gradient.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _MARK = re.compile(r"\s+#([!?])(?: +(\d*)(?::(\w+))?)?\s*$")
+_MEND = re.compile(r"#@ mend (\d+): (.*)")
 
 
 @dataclass
@@ -23,6 +25,15 @@ class Case:
     causes: list[list[str]]
     code: str = ""
     marks: list[tuple[int, str, int | None, str | None]] = field(default_factory=list)
+    mends: dict[int, str] = field(default_factory=dict)
+
+    def mended(self) -> str:
+        """The code with the lines of ``mends`` in place of its own."""
+        lines = self.code.splitlines()
+        for number, text in self.mends.items():
+            old = lines[number - 1]
+            lines[number - 1] = old[: len(old) - len(old.lstrip())] + text
+        return "\n".join(lines) + "\n"
 
     def lines(self, index: int, cause: str) -> set[int | None]:
         """The lines that may be named for a source and a cause; None where no single line is to blame."""
@@ -46,6 +57,8 @@ def load(folder: Path) -> list[Case]:
                 lines = []
             elif raw.startswith("#@ cause "):
                 cases[-1].causes = [[c.strip() for c in part.split("|")] for part in raw[9:].split(";")]
+            elif mend := _MEND.match(raw):
+                cases[-1].mends[int(mend[1])] = mend[2]
             else:
                 lines.append(_unmarked(raw, len(lines) + 1, cases[-1]))
                 cases[-1].code = "\n".join(lines).rstrip() + "\n"

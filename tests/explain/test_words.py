@@ -37,8 +37,8 @@ def explained(body: str, before: str = "", after: str = ""):
         ("y = next(iter(tf.data.Dataset.from_tensors(x * 2.0))) * 2.0", "dataset", "elements"),
         ("y = tf.cast(tf.cast(x, tf.int32), tf.float32)", "becomes int32", "cast"),
         ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
-        ("y = tf.constant(np.mean(x)) * 2.0", "NumPy", "tf.reduce_mean instead of np.mean"),
-        ("y = tf.constant(math.exp(x[0])) * 2.0", "float()", "tf.exp instead of math.exp"),
+        ("y = tf.constant(np.mean(x)) * 2.0", "by np.mean", "tf.reduce_mean instead of np.mean"),
+        ("y = tf.constant(math.exp(x[0])) * 2.0", "by math.exp", "tf.exp instead of math.exp"),
         ("y = tf.constant(x.numpy()) * 2.0", ".numpy()", "tf operations"),
         ("y = tf.constant(1.0 if x[0] > 0 else 2.0) * 2.0", "x[0] > 0", "tf.sigmoid"),
         ("y = tf.numpy_function(np.square, [x], tf.float32) * 2.0", "tf.numpy_function", "tf.py_function"),
@@ -127,3 +127,80 @@ def test_every_sentence_can_be_said() -> None:
     for key, sentences in TEXT.items():
         for text in sentences:
             assert {name for _, name, _, _ in Formatter().parse(text) if name is not None} <= fields, key
+
+
+def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
+    norm = tf.keras.layers.BatchNormalization()
+    norm.build((None, 2))
+    with tf.GradientTape(persistent=True) as tape:
+        out = norm(tf.constant([[1.0, 2.0]]))
+    why = tape.explain(out, norm.moving_mean)
+    assert "norm.trainable_variables" in why.fix and "tape.watch(norm.moving_mean.value)" in why.fix
+    with tf.GradientTape() as tape:
+        tape.watch(norm.moving_mean.value)
+        out = norm(tf.constant([[1.0, 2.0]]))
+    assert tape.gradient(out, norm.moving_mean) is not None
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        out = norm(tf.constant([[1.0, 2.0]]))
+    assert "tape.watch([v.value for v in norm.trainable_variables])" in tape.explain(out, norm.gamma).fix
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "fix"),
+    [
+        ("s = tf.Variable([0.0, 0.0])\ns.assign(x * 2.0)\ny = s * s", "s.assign (", "use x * 2.0 where s is read"),
+        ("s = tf.Variable([0.0, 0.0])\ns.assign_sub(x)\ny = s * s", "s.assign_sub (", "use s - x where s is read"),
+        ("y = tf.constant(float(x[0])) * 2.0", "by float()", "Write x[0] instead of float(x[0])"),
+        ("y = tf.constant(float('%.3f' % x[0])) * 2.0", "became text", "Keep the number"),
+        ("y = tf.constant(int(x[1])) * 2", "int(x[1])", "x[1] itself"),
+        ("y = tf.keras.layers.Embedding(3, 2)(x)", "makes the value int32", "float behind it"),
+        ("i = tf.constant([0])\ny = tf.gather(x, i)\nx = i", "which rows are taken", "tape.watch(rows)"),
+        (
+            "f = tf.custom_gradient(lambda t: (t * 2.0, lambda g: None))\ny = f(x)",
+            "The gradient function of f",
+            "each input of f",
+        ),
+        ("K = tf.keras.backend\ny = K.round(x)", "K.round (", "tf.stop_gradient(tf.round(x) - x)"),
+        ("K = tf.keras.backend\ny = tf.constant(K.eval(x))", "by K.eval", "tf operations"),
+        ("s = tf.Variable([0.0, 0.0])\ny = tf.keras.backend.update(s, x)", "tf.keras.backend.update (", "tensors"),
+        ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "became text", "Keep the number"),
+        ("import statistics\ny = tf.constant(statistics.fmean(x)) * 2.0", "by statistics.fmean", "tf operations"),
+        ("a = np.zeros(2)\na[0] = x[0]\ny = tf.constant(a)", "was put into a, an array", "tf.stack"),
+        ("y = tf.tile([1.0], [tf.cast(x[1], tf.int32)])", "becomes int32", "cast"),
+        ("y = tf.repeat([1.0, 2.0], tf.cast(x, tf.int32))", "becomes int32", "cast"),
+        ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
+        ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
+        ("y = None", "The target is None", "return"),
+        ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
+        ("y = x * 2.0\nx = tf.keras.Input((2,))", "a symbol of a Keras model", "called with"),
+        ("y = x * 2.0\nx = [1.0]", "of the type float", "tf.Variable"),
+    ],
+)
+def test_what_was_written(body: str, said: str, fix: str) -> None:
+    why = explained(body)
+    why = why[0] if isinstance(why, list) else why
+    assert not why.connected
+    assert said in why.message, str(why)
+    assert fix in why.fix, str(why)
+
+
+def test_stored_before_the_block() -> None:
+    why = explained("y = s * s", before="s = tf.Variable([0.0, 0.0])\ns.assign(x * 2.0)")
+    assert why.cause == "state" and "Ask for the gradient of s" in why.fix
+    why = explained("y = s * s", before="s = tf.Variable(tf.concat([x, x], 0))")
+    assert why.cause == "state" and "Ask for the gradient of s" in why.fix
+
+
+def test_what_ran_in_a_call_outside_is_the_call() -> None:
+    helper = "def half(t):\n    return tf.multiply(t, 0.5)"
+    why = explained("y = h * 2.0", before=f"{helper}\nh = half(x)")
+    assert why.message.startswith("half(x) ran before") and why.code == "h = half(x)"
+    stores = "class Box:\n    def fill(self):\n        self.h = x * 0.5\nbox = Box()"
+    why = explained("y = box.h * 2.0", before=f"{stores}\nbox.fill()")
+    assert why.code == "self.h = x * 0.5"
+
+
+def test_an_unwatched_tensor_that_was_used_outside_wants_both_mended() -> None:
+    why = explained("tape.watch(b)\ny = b * 2.0", before="x = tf.constant([1.0, 2.0])\nb = x[tf.newaxis]")
+    assert why.cause == "outside_tape" and why.message.startswith("x[tf.newaxis] ran before")
+    assert [other.cause for other in why.others] == ["not_watched"]

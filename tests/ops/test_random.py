@@ -130,3 +130,21 @@ def test_blocks_count_over_64_bits():
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("alpha", "by_alpha", "by_beta"),
+    [  # of TensorFlow
+        ([0.3, 0.7], [2.5671419e-05, 1.0159187], -0.35804936),
+        ([1.0, 2.5], [7.0369596, 10.120228], -27.45662),
+        (2.0, 14.817549, -31.82843),
+    ],
+)
+def test_numbers_of_the_gamma_distribution_move_with_its_parameters(alpha, by_alpha, by_beta) -> None:
+    tf.random.set_seed(3)
+    a, b = tf.Variable(alpha), tf.Variable(1.5)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.random.gamma([3], a, b) ** 2)
+    got = tape.gradient(y, [a, b])
+    np.testing.assert_allclose(got[0], by_alpha, rtol=1e-5)
+    np.testing.assert_allclose(got[1], by_beta, rtol=1e-5)

@@ -1,0 +1,78 @@
+"""Paths from targets back to a value, with the fewest breaks: one search that goes on where the last one stopped."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ..tensor import Tensor
+
+if TYPE_CHECKING:
+    from .trace import Break, Node, Trace
+
+LIMIT = 400_000  # nodes that a search visits at most
+_COST = {"outside_tape": 0.5, "recording_paused": 0.5, "integer_dtype": 0.9}
+
+Steps = list[tuple["Node", "Node", "Break | None"]]
+
+
+class Search:
+    """Dijkstra's search over one trace from some nodes on; many values may be asked for, one after the other."""
+
+    def __init__(self, trace: Trace, starts: list[Node]) -> None:
+        self.trace = trace
+        self._number = count()
+        self._heap: list[Any] = [(0.0, next(self._number), node) for node in starts]
+        self._best: dict[Any, float] = {node.key: 0.0 for node in starts}
+        self._before: dict[Any, tuple[Node, Break | None]] = {}
+        self._done: dict[Any, int] = {}  # the key of each node that was visited -> how many were before
+        self._visited: dict[Any, Node] = {}  # what a node stands for, see ``_meanings`` -> the first such node
+
+    def path(self, value: Any) -> Steps | None:
+        """The edges (made value, what from, break) from ``value`` to a start; None: there is no path."""
+        wanted = self._names(value)
+        found = [node for name in wanted if (node := self._visited.get(name)) is not None]
+        if found:
+            return self._walk(min(found, key=lambda node: self._done[node.key]))
+        while self._heap and len(self._done) < LIMIT:
+            node = self._visit()
+            if node is not None and any(self._visited.get(name) is node for name in wanted):
+                return self._walk(node)
+        return None
+
+    def _names(self, value: Any) -> list[Any]:
+        """What a node of this value would be known as."""
+        if not isinstance(value, Tensor):
+            return [("variable", id(getattr(value, "_base", value)))]
+        record = self.trace.record
+        row = None if record is None else record.find(value)
+        return [("tensor", id(value))] + ([] if row is None else [("row", row)])
+
+    def _visit(self) -> Node | None:
+        """Visits the next node; None when it was visited before."""
+        cost, _, node = heapq.heappop(self._heap)
+        if node.key in self._done:
+            return None
+        self._done[node.key] = len(self._done)
+        if node.tensor is not None:
+            self._visited.setdefault(("tensor", id(node.tensor)), node)
+        if node.variable is not None:
+            self._visited.setdefault(("variable", id(node.variable)), node)
+        if node.record is not None and node.record is self.trace.record:
+            self._visited.setdefault(("row", node.row), node)
+        for parent, broken in self.trace.edges(node):
+            total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
+            if total < self._best.get(parent.key, 1e9):
+                self._best[parent.key] = total
+                self._before[parent.key] = (node, broken)
+                heapq.heappush(self._heap, (total, next(self._number), parent))
+        return node
+
+    def _walk(self, node: Node) -> Steps:
+        steps = []
+        while node.key in self._before:
+            child, broken = self._before[node.key]
+            steps.append((child, node, broken))
+            node = child
+        return steps

@@ -1,0 +1,141 @@
+"""`tape.explain` asked inside a tf.function, where values have no numbers yet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+X = [1.0, 2.0]
+
+
+def answers(body, *arguments):
+    """What ``body`` appends while it is traced, and which gradients it found to be None."""
+    said: list[tf.explain.Explanation] = []
+    nones: list[bool] = []
+
+    @tf.function
+    def traced(*args):
+        tape, target, sources = body(*args)
+        early = tape.explain(target, sources)
+        nones.extend(g is None for g in tape.gradient(target, sources))
+        said.extend(tape.explain(target, sources))
+        assert [(e.cause, e.line) for e in early] == [(e.cause, e.line) for e in said]
+        return tf.reduce_sum(args[0])
+
+    traced(*arguments)
+    assert [not e.connected for e in said] == nones
+    assert not any("explain failed" in e.message for e in said)
+    return said
+
+
+v = tf.Variable(2.0)
+state = tf.Variable(0.0)
+
+
+def stopped(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.stop_gradient(x) * v
+    return tape, y, [x, v]
+
+
+def unwatched(x):
+    with tf.GradientTape() as tape:
+        y = x * v
+    return tape, y, [x]
+
+
+def after(x):
+    with tf.GradientTape() as tape:
+        h = x * v
+    y = tf.reduce_sum(h)
+    return tape, y, [v]
+
+
+def before(x):
+    h = x * v
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(h)
+    return tape, y, [v]
+
+
+def assigned(x):
+    with tf.GradientTape() as tape:
+        state.assign(v * 3.0)
+        y = state * x
+    return tape, y, [v, state]
+
+
+def by_numpy(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.numpy_function(np.sin, [x], tf.float32)
+    return tape, y, [x]
+
+
+def linear(x):
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            z = x * 3.0
+        y = inner.gradient(z, x)
+    return outer, y, [x]
+
+
+def in_a_loop(x):
+    with tf.GradientTape() as tape:
+        y = x * tf.round(v)
+        for _ in tf.range(3):
+            y = y * 2.0
+    return tape, y, [v]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (stopped, ["stop_gradient", "connected"]),
+        (unwatched, ["not_watched"]),
+        (after, ["outside_tape"]),
+        (before, ["outside_tape"]),
+        (assigned, ["state", "connected"]),
+        (by_numpy, ["left_through_numpy"]),
+        (linear, ["independent"]),
+        (in_a_loop, ["nondifferentiable_op"]),
+    ],
+)
+def test_while_it_is_traced(body, expected) -> None:
+    said = answers(body, tf.constant(X))
+    assert [e.cause for e in said] == expected
+    assert all(e.filename == __file__ for e in said if e.line is not None)
+
+
+def test_words_know_before_from_after() -> None:
+    assert "had ended" in answers(after, tf.constant(X))[0].message
+    assert "began" in answers(before, tf.constant(X))[0].message
+
+
+def test_a_variable_that_only_a_function_holds_belongs_to_no_layer() -> None:
+    w = tf.Variable(1.0)
+    use = tf.function(lambda: w * 2.0)
+    use()
+    with tf.GradientTape() as tape:
+        y = v * v
+    assert tape.explain(y, w).cause == "independent"
+
+
+def test_weights_of_layers_in_a_train_step() -> None:
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    spare = tf.keras.layers.Dense(1)
+    spare.build((None, 2))
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.cast(model(x) > 0.5, tf.float32))
+        return tape, loss, [*model.trainable_variables, spare.kernel]
+
+    said = answers(step, tf.ones([3, 2]))
+    assert [e.cause for e in said] == ["nondifferentiable_op", "nondifferentiable_op", "unused_layer"]
+    assert "true or false" in said[0].message
