@@ -19,7 +19,7 @@ from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
 from .shown import Shown
-from .tensor import EagerTensor, Reference, Tensor, apply, bare
+from .tensor import EagerTensor, Reference, apply, bare
 from .updates import Updates, deprecated
 from .variable_operators import VariableOperators
 
@@ -93,10 +93,7 @@ class ResourceVariable(VariableOperators, Variable):
         if callable(initial_value):
             initial_value = initial_value()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        if isinstance(initial_value, Tensor) and wanted is not None and wanted != initial_value.dtype:
-            raise ValueError(f"initial_value: Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
-                             f"{initial_value.dtype.name}: {initial_value!r}")  # fmt: skip
-        tensor = convert_to_tensor(initial_value, wanted)
+        tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
         array = tensor.array
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
