@@ -259,8 +259,8 @@ class Dataset(Pipelines, Recipe):
     ) -> Dataset:
         """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``).
 
-        ``padded_shapes`` are the sizes to fill up to, with None or -1 for that of the longest element; ValueError or DataLossError for an
-        element that is larger, TypeError for ``padding_values`` of another type.
+        ``padded_shapes`` are the sizes to fill up to, with None or -1 for that of the longest element. ValueError
+        or DataLossError for an element that is larger, TypeError for ``padding_values`` of another type.
         """
         size = arguments.batch_size(batch_size, "PaddedBatchDatasetV2")
         if padded_shapes is not None and (known := self._known_specs()):
