@@ -12,8 +12,9 @@ from ..primitives import TABLE, declare
 from ..slices import IndexedSlices
 from ..tensor import Tensor, apply, wrap
 from . import checks
+from .parts import all_splits, bounds, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, take_rows
-from .tensor import all_splits, bounds, is_ragged, make, nvals, rowids_of, splits_of
+from .tensor import make
 
 
 def coordinates(rt: Any) -> list[Any]:

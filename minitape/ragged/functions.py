@@ -13,17 +13,10 @@ from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
 from .convert import coordinates
+from .parts import all_splits, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, common, cut, take_rows, take_within
 from .spec import RaggedTensorSpec
-from .tensor import (
-    all_splits,
-    as_ragged_or_tensor,
-    is_ragged,
-    make,
-    nvals,
-    rowids_of,
-    splits_of,
-)
+from .tensor import as_ragged_or_tensor, make
 
 # -- joining ----------------------------------------------------------------------------------------------------------
 

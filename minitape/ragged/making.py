@@ -12,7 +12,8 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..tensor import wrap
 from . import checks
-from .tensor import RaggedTensor, is_ragged, make, rowids_of, splits_of
+from .parts import is_ragged, rowids_of, splits_of
+from .tensor import RaggedTensor, make
 
 _range = range
 

@@ -11,8 +11,9 @@ from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
 from .functions import expand_dims
+from .parts import is_ragged, nvals, rowids_of, splits_of
 from .rows import spans
-from .tensor import is_ragged, make, nvals, rowids_of, splits_of
+from .tensor import make
 
 SEGMENT = {
     "reduce_sum": "unsorted_segment_sum",

@@ -24,6 +24,7 @@ from .functions import (
     tile,
     where,
 )
+from .parts import all_splits, is_ragged
 from .reductions import (
     SEGMENT,
     logsumexp,
@@ -35,7 +36,7 @@ from .reductions import (
     reduction,
     segments,
 )
-from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, make
+from .tensor import RaggedTensor, as_ragged_or_tensor, make
 
 UNARY = (
     "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
