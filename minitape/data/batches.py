@@ -43,12 +43,15 @@ def groups(dataset: Any, size: int, drop: bool) -> Iterator[list[Any]]:
         yield group
 
 
-def windows(elements: Any, size: int, shift: int, stride: int, drop: bool) -> Iterator[list[Any]]:
+def windows(elements: Any, steps: list[int], drop: bool) -> Iterator[list[Any]]:
     """Lists of up to ``size`` elements, ``stride`` apart; each begins ``shift`` further on than the one before.
 
-    >>> list(windows(range(5), 2, 1, 2, True))
+    ``steps`` are the size, the shift and the stride.
+
+    >>> list(windows(range(5), [2, 1, 2], True))
     [[0, 2], [1, 3], [2, 4]]
     """
+    size, shift, stride = steps
     source, ahead, span = iter(elements), [], (size - 1) * stride + 1
     while True:
         ahead += itertools.islice(source, span - len(ahead))
@@ -59,12 +62,13 @@ def windows(elements: Any, size: int, shift: int, stride: int, drop: bool) -> It
         del ahead[:shift]
 
 
-def window_count(length: int, size: int, shift: int, stride: int, drop: bool) -> int:
+def window_count(length: int, steps: list[int], drop: bool) -> int:
     """How many such lists ``length`` elements give.
 
-    >>> window_count(5, 2, 1, 2, True)
+    >>> window_count(5, [2, 1, 2], True)
     3
     """
+    size, shift, stride = steps
     starts = length - (size - 1) * stride if drop else length
     return max(0, -(-starts // shift))
 

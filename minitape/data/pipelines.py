@@ -91,8 +91,8 @@ class Pipelines:
         [[0, 1, 2], [2, 3, 4], [4]]
         """
         steps = {"size": size, "shift": size if shift is None else shift, "stride": stride}
-        steps = {word: number(value, word, "WindowDataset") for word, value in steps.items()}
-        for word, value in steps.items():
+        found = [number(value, word, "WindowDataset") for word, value in steps.items()]
+        for word, value in zip(steps, found, strict=True):
             if value <= 0:
                 raise invalid(f"Window {word} must be greater than zero.", "WindowDataset")
         from .dataset import Dataset
@@ -100,10 +100,9 @@ class Pipelines:
         def dataset_of(elements: list[Any]) -> Any:
             return Dataset(lambda: iter(elements), len(elements), "_VariantDataset")
 
-        found = list(steps.values())
         return self._derived(
-            lambda: (merged(w, dataset_of) for w in windows(self, *found, drop_remainder)),
-            self._length if self._length < 0 else window_count(self._length, *found, drop_remainder),
+            lambda: (merged(w, dataset_of) for w in windows(self, found, drop_remainder)),
+            self._length if self._length < 0 else window_count(self._length, found, drop_remainder),
             "_WindowDataset",
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..invalid import invalid
 from ..tensor import EagerTensor, Tensor
 from . import checks
 from .elementwise import install_operators
@@ -80,15 +81,17 @@ class RaggedTensor(Parts):
         """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall."""
         values, rowids = as_values(values), checks.partition(value_rowids, "value_rowids")
         last = int(rowids[-1]) if rowids.size else -1
-        count = last + 1 if nrows is None else int(nrows)
+        count = last + 1 if nrows is None else int(convert_to_tensor(nrows, dtypes.int64).array)
         if nrows is not None and count < 0:
             raise ValueError(f"Expected nrows >= 0; got {count}")
         if nrows is not None and last >= count:
             raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}")
         if rowids.size != nvals(values):
             raise ValueError(f"Shapes ({nvals(values)},) and ({rowids.size},) are incompatible")
+        message = "Arguments to from_value_rowids do not form a valid RowPartition"
         if validate:
-            checks.not_negative(np.diff(rowids), "Arguments to from_value_rowids do not form a valid RowPartition")
+            checks.not_negative(np.diff(rowids), message)
+        checks.not_negative(rowids[:1], message)
         return make(values, splits_of(np.bincount(rowids, minlength=count).astype(rowids.dtype)))
 
     @classmethod
@@ -118,10 +121,17 @@ class RaggedTensor(Parts):
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> RaggedTensor:
-        """All rows have the same length: an axis that is not ragged, but around ragged ones."""
-        values, length = as_values(values), int(uniform_row_length)
+        """All rows have the same length: an axis that is not ragged, but around ragged ones.
+
+        ValueError for a length below 0 or of another type than int32 and int64, and when the rows do not add up.
+        """
+        values, length = as_values(values), checks.whole(uniform_row_length, "UniformRowLength")
+        if length < 0:
+            raise ValueError("uniform_row_length must be >= 0.")
         total = nvals(values)
-        count = int(nrows) if nrows is not None else total // length if length else 0
+        count = checks.whole(nrows, "nrows") if nrows is not None else total // length if length else 0
+        if count < 0:
+            raise invalid(f"Expected nrows >= 0; got {count}")
         if validate and count * length != total:
             raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={total}")
         return make(values, np.arange(count + 1, dtype=np.int64) * length, length)
@@ -354,7 +364,7 @@ def as_ragged_or_tensor(value: Any, hint: Any = None) -> Any:
 
 def _nested(factory: Any, flat_values: Any, parts: Any, name: str, validate: bool) -> RaggedTensor:
     if isinstance(parts, Tensor) or not isinstance(parts, (list, tuple)):
-        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {parts}")
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {parts}.")
     result = flat_values
     for part in reversed(parts):
         result = factory(result, part, validate=validate)
