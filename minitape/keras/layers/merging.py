@@ -35,9 +35,7 @@ class _Merge(Layer):
     def _check_shapes(self, shapes: Any) -> None:
         """ValueError unless the inputs are of one batch size and, without that axis, broadcast."""
         if len({shape[0] for shape in shapes if shape and shape[0] is not None}) > 1:
-            raise ValueError(
-                f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}"
-            )
+            raise ValueError(f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}")
         functools.reduce(_broadcast, (shape[1:] for shape in shapes))
 
     def call(self, inputs: Any) -> Any:
@@ -190,7 +188,9 @@ class Concatenate(_Merge):
     def _check_shapes(self, shapes: Any) -> None:
         axis = [self.axis + len(shape) if self.axis < 0 else self.axis for shape in shapes]
         others = [[n for at, n in enumerate(shape) if at != a] for shape, a in zip(shapes, axis, strict=True)]
-        if len({len(other) for other in others}) > 1 or any(len({n for n in sizes if n is not None}) > 1 for sizes in zip(*others, strict=True)):
+        if len({len(other) for other in others}) > 1 or any(
+            len({n for n in sizes if n is not None}) > 1 for sizes in zip(*others, strict=True)
+        ):
             raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. "
                              f"Received: input_shape={shapes}")  # fmt: skip
 
