@@ -56,9 +56,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
-            raise ValueError(
-                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {value!r}"
-            )
+            label = f"{name}: " if name else ""
+            raise ValueError(f"{label}Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
+                             f"{value.dtype.name}: {value!r}")  # fmt: skip
         return value
     if hasattr(value, "_to_tensor"):  # variables, and other things that hold a tensor
         return value._to_tensor(wanted)

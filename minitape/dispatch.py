@@ -17,21 +17,27 @@ _installed: dict[str, dict[type, Callable[..., Any]]] = {}  # name of tf -> clas
 
 
 def install(kind: type, versions: dict[str, Callable[..., Any]]) -> None:
-    """Gives functions of ``tf`` (named "add", "math.log", ...) a version for a class of composite values.
+    """Gives functions of ``tf`` (named "add", "strings.lower", ...) a version for a class of composite values.
 
-    A version is called as ``version(plain_function, *args, **kwargs)``. Names that ``tf`` does not have are left out.
+    A version is called as ``version(plain_function, *args, **kwargs)``. A name stands for the function of ``tf`` and
+    that of ``tf.math``, where there are two; LookupError where there is none.
     """
-    for name, version in versions.items():
-        if name in _installed:
-            _installed[name][kind] = version
-            continue
-        function = _find(name)
-        if function is None:
-            continue
-        if not hasattr(function, "_versions"):  # else it is another name of one that was taught already
-            _installed[name] = {}
-            _teach(function, _installed[name])
-        function._versions[kind] = version
+    for given, version in versions.items():
+        found = [(name, function) for name in (given, f"math.{given}") if (function := _find(name)) is not None]
+        if not found:
+            raise LookupError(f"There is no tf.{given} that could have a version for {kind.__name__}.")
+        for name, function in found:
+            _give(name, function, kind, version)
+
+
+def _give(name: str, function: Any, kind: type, version: Callable[..., Any]) -> None:
+    if name in _installed:
+        _installed[name][kind] = version
+        return
+    if not hasattr(function, "_versions"):  # else it is another name of one that was taught already
+        _installed[name] = {}
+        _teach(function, _installed[name])
+    function._versions[kind] = version
 
 
 def plain(function: Any) -> Any:

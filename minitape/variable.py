@@ -13,14 +13,15 @@ from . import dtypes
 from .convert import convert_to_tensor, to_array
 from .evidence import born
 from .invalid import invalid
-from .operators import ARITHMETIC, row_of, write
-from .primitives import TABLE, Primitive
+from .operators import write
+from .primitives import TABLE
 from .quiet import hush, restore
 from .record import Record, state
 from .shape import TensorShape
 from .shown import Shown
-from .tensor import EagerTensor, Reference, Tensor, apply, bare
+from .tensor import EagerTensor, Reference, apply, bare
 from .updates import Updates, deprecated
+from .variable_operators import VariableOperators
 
 _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
@@ -49,7 +50,7 @@ class Variable(Updates, metaclass=Shown):
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 
-class ResourceVariable(Variable):
+class ResourceVariable(VariableOperators, Variable):
     """The class of which every ``tf.Variable`` is an instance."""
 
     _shown = "tensorflow.python.ops.resource_variable_ops"
@@ -92,10 +93,7 @@ class ResourceVariable(Variable):
         if callable(initial_value):
             initial_value = initial_value()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
-        if isinstance(initial_value, Tensor) and wanted is not None and wanted != initial_value.dtype:
-            raise ValueError(f"initial_value: Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
-                             f"{initial_value.dtype.name}: {initial_value!r}")  # fmt: skip
-        tensor = convert_to_tensor(initial_value, wanted)
+        tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
         array = tensor.array
         self._shape = TensorShape(array.shape) if shape is None else TensorShape(shape)
         if not self._shape.is_compatible_with(array.shape):
@@ -484,81 +482,6 @@ def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregat
             raise ValueError(f"Invalid variable {label} mode: {mode} for variable: {name}")
     return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
 
-
-def _in_place(symbol: str, method: str) -> Any:
-    def refuse(self: Any, other: Any) -> Any:
-        if symbol in "+-":
-            word, result = ("add", "+") if symbol == "+" else ("sub", "*")  # TensorFlow's text says * for -=
-            raise RuntimeError(
-                f"`variable {symbol}= value` with `tf.Variable`s is not supported. Use `variable.assign_{word}(value)` "
-                f"to modify the variable, or `out = variable {result} value` if you need to get a new output Tensor."
-            )
-        raise RuntimeError(
-            f"`var {symbol}= value` with `tf.Variable`s is not supported. Use `var.assign(var {symbol} value)` to "
-            f"modify the variable, or `out = var {symbol} value` if you need to get a new output Tensor."
-        )
-
-    refuse.__name__ = refuse.__qualname__ = method
-    setattr(ResourceVariable, method, refuse)
-
-
-for _symbol, _method in (
-    ("+", "__iadd__"),
-    ("-", "__isub__"),
-    ("*", "__imul__"),
-    ("/", "__itruediv__"),
-    ("**", "__ipow__"),
-):
-    _in_place(_symbol, _method)
-
-
-def _arithmetic(name: str, primitive: Primitive) -> None:
-    """The arithmetic operators of a variable: rows where those of its current state are."""
-    code, method = primitive.code, f"__{name}__"
-
-    def operator(self: Any, other: Any, *more: Any) -> Any:
-        tensor = self._read()
-        lane = tensor._lane
-        if lane is not None and not more:
-            row = row_of(lane, other)
-            made = None if row is None else write(lane, code, tensor._row, row, _getframe(1))
-            if made is not None:
-                return made
-        return getattr(tensor, method)(other, *more)
-
-    setattr(ResourceVariable, method, operator)
-
-
-def _forward_operator(name: str) -> None:
-    """Other operators of a variable are those of its current state."""
-
-    def operator(self: Any, *others: Any) -> Any:
-        return getattr(self._read(), name)(*others)
-
-    setattr(ResourceVariable, name, operator)
-
-
-for _name, _primitive in ARITHMETIC.items():
-    _arithmetic(_name, TABLE[_primitive])
-    _forward_operator(f"__r{_name}__")
-for _name in ("matmul", "and", "or", "xor"):
-    _forward_operator(f"__{_name}__")
-    _forward_operator(f"__r{_name}__")
-for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge"):
-    _forward_operator(f"__{_name}__")
-
-
-def _forward_equality(name: str) -> None:
-    """The same for == and !=, which refuse None where tensors do not."""
-
-    def operator(self: Any, other: Any) -> Any:
-        return getattr(self._read(), name)(convert_to_tensor(None) if other is None else other)
-
-    setattr(ResourceVariable, name, operator)
-
-
-_forward_equality("__eq__")
-_forward_equality("__ne__")
 
 ResourceVariable.assign.__qualname__ = "BaseResourceVariable.assign"  # what Python's texts for wrong calls say
 

@@ -4,11 +4,12 @@ from ..namespace import Namespace as _Namespace
 from ..namespace import lazy as _lazy
 
 experimental = _Namespace("tf.data.experimental", {
-    "data.dataset": "cardinality dense_to_ragged_batch",
+    "data.options": "cardinality dense_to_ragged_batch",
     "data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.data", {
-    "data.dataset": "Dataset Options",
+    "data.dataset": "Dataset",
+    "data.options": "Options",
     "data.recipe": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY Iterator=DatasetIterator",
 }, globals())  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError
-from ..tensor import wrap
-from .elements import is_structure, leaves, map_leaves
+from ..errors import DataLossError
+from ..invalid import invalid, shown
+from ..shape import TensorShape
+from ..tensor import Tensor, wrap
+from .elements import is_structure, leaves, packed
 
 
 def rows_of(t: Any) -> int:
@@ -40,11 +43,44 @@ def groups(dataset: Any, size: int, drop: bool) -> Iterator[list[Any]]:
         yield group
 
 
+def windows(elements: Any, steps: list[int], drop: bool) -> Iterator[list[Any]]:
+    """Lists of up to ``size`` elements, ``stride`` apart; each begins ``shift`` further on than the one before.
+
+    ``steps`` are the size, the shift and the stride.
+
+    >>> list(windows(range(5), [2, 1, 2], True))
+    [[0, 2], [1, 3], [2, 4]]
+    """
+    size, shift, stride = steps
+    source, ahead, span = iter(elements), [], (size - 1) * stride + 1
+    while True:
+        ahead += itertools.islice(source, span - len(ahead))
+        if not ahead or (drop and len(ahead) < span):
+            return
+        yield ahead[:span:stride]
+        collections.deque(itertools.islice(source, max(shift - len(ahead), 0)), maxlen=0)
+        del ahead[:shift]
+
+
+def window_count(length: int, steps: list[int], drop: bool) -> int:
+    """How many such lists ``length`` elements give.
+
+    >>> window_count(5, [2, 1, 2], True)
+    3
+    """
+    size, shift, stride = steps
+    starts = length - (size - 1) * stride if drop else length
+    return max(0, -(-starts // shift))
+
+
+def columns(group: list[Any]) -> Iterator[list[Any]]:
+    """What stands at each leaf, in all elements."""
+    return map(list, zip(*[leaves(e) for e in group], strict=True))
+
+
 def merged(group: list[Any], function: Callable[[list[Any]], Any]) -> Any:
     """Elements of one structure as one element: ``function`` joins what stands at each leaf."""
-    columns = zip(*[leaves(e) for e in group], strict=True)
-    made = iter([function(list(c)) for c in columns])
-    return map_leaves(lambda _: next(made), group[0])
+    return packed(group[0], map(function, columns(group)))
 
 
 def stacked(group: list[Any]) -> Any:
@@ -60,16 +96,11 @@ def stack_rows(items: list[Any]) -> Any:
         return tf.sparse.concat(0, [tf.sparse.expand_dims(i, 0) for i in items])
     if type(items[0]).__name__ == "RaggedTensor":
         return tf.ragged.stack(items)
-    shapes = [tuple(i.shape) for i in items]
-    if any(s != shapes[0] for s in shapes):
-        at = next(i for i, s in enumerate(shapes) if s != shapes[0])
-        show = [",".join(map(str, s)) for s in (shapes[0], shapes[at])]
-        raise InvalidArgumentError(
-            None,
-            None,
-            "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
-            f"[tensor]: [{show[1]}], [batch]: [{show[0]}] [Op:IteratorGetNext] name: ",
-        )
+    first = tuple(items[0].shape)
+    other = next((i for i in items if tuple(i.shape) != first), None)
+    if other is not None:
+        raise invalid("Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+                      f"[tensor]: {shown(other.shape)}, [batch]: {shown(first)}", "IteratorGetNext")  # fmt: skip
     return tf.stack(items)
 
 
@@ -81,34 +112,50 @@ def ragged_rows(group: list[Any]) -> Any:
 
 
 def padded(group: list[Any], shapes: Any, values: Any) -> Any:
-    """Elements of different lengths as a batch, filled up at their ends."""
-    wanted = (
-        None if shapes is None else leaves(shapes if is_structure(shapes) and is_structure(group[0]) else (shapes,))
-    )
-    columns = list(zip(*[leaves(e) for e in group], strict=True))
-    if values is None or (is_structure(group[0]) and is_structure(values)):
-        fill = None if values is None else leaves(values)
-    else:
-        fill = [values] * len(columns)  # one for all
-    made = []
-    for c, items in enumerate(columns):
-        sizes = np.max([t.shape.as_list() for t in items], axis=0).astype(int).tolist() if items[0].ndim else []
-        if wanted is not None:
-            given = list(
-                np.atleast_1d(np.asarray(wanted[c], object))
-                if not hasattr(wanted[c], "as_list")
-                else wanted[c].as_list()
-            )
-            sizes = [n if g in (None, -1) else int(g) for n, g in zip(sizes, given, strict=True)]
-        kind = items[0].dtype
-        default = (
-            (b"" if kind.kind == "s" else 0)
-            if fill is None or fill[c] is None
-            else convert_to_tensor(fill[c], kind).array
-        )
-        out = np.full((len(items), *sizes), default, kind.as_numpy_dtype)
-        for i, t in enumerate(items):
-            out[(i, *[slice(0, n) for n in t.shape])] = t.array
-        made.append(wrap(out))
-    left = iter(made)
-    return map_leaves(lambda _: next(left), group[0])
+    """Elements of different lengths as a batch, filled up at their ends to ``shapes`` with ``values``."""
+    count = len(leaves(group[0]))
+    wanted = [None] * count if shapes is None else _shapes_in(shapes, is_structure(group[0]))
+    fill = leaves(values) if is_structure(group[0]) and is_structure(values) else [values] * count  # or one for all
+    for given in (wanted, fill):
+        if len(given) != count:
+            raise ValueError("The two structures don't have the same sequence length. Input structure has length "
+                             f"{len(given)}, while shallow structure has length {count}.")  # fmt: skip
+    return packed(group[0], map(_padded_rows, columns(group), wanted, fill))
+
+
+def check_padding(specs: list[Any], shapes: Any, several: bool) -> None:
+    """ValueError when elements of these types are known not to fit the shapes they are to be filled up to."""
+    for spec, wanted in zip(specs, _shapes_in(shapes, several), strict=False):
+        if spec.shape.rank != wanted.rank or _larger(spec.shape, wanted):
+            raise ValueError(f"The padded shape {wanted} is not compatible with the shape {spec.shape} of the "
+                             "corresponding input component.")  # fmt: skip
+
+
+def _larger(shape: Any, wanted: TensorShape) -> bool:
+    return any(None not in (n, w) and n > w for n, w in zip(shape, wanted, strict=True))
+
+
+def _shapes_in(shapes: Any, several: bool) -> list[TensorShape]:
+    """The shapes to fill up to: TensorShapes, lists or tensors, with None or -1 for unknown sizes."""
+    found = leaves(shapes if several and is_structure(shapes) else (shapes,))
+    sizes = [s.as_list() if hasattr(s, "as_list") else np.atleast_1d(np.asarray(s, object)).tolist() for s in found]
+    return [TensorShape([None if n in (-1, None) else int(n) for n in s]) for s in sizes]
+
+
+def _padded_rows(items: list[Any], wanted: TensorShape | None, fill: Any) -> Any:
+    """Tensors of one rank as the rows of a tensor."""
+    sizes = [max(column) for column in zip(*[t.shape.as_list() for t in items], strict=True)]
+    if wanted is not None:
+        if any(_larger(t.shape, wanted) for t in items):
+            raise DataLossError(None, None, "Attempted to pad to a smaller size than the input element. "
+                                "[Op:IteratorGetNext] name: ")  # fmt: skip
+        sizes = [n if w is None else w for w, n in zip(wanted, sizes, strict=True)]
+    kind = items[0].dtype
+    if isinstance(fill, (Tensor, str, bytes)) and (given := convert_to_tensor(fill).dtype) != kind:
+        raise TypeError(f"Invalid `padding_values`. `padding_values` values type {given} does not match type "
+                        f"{kind} of the corresponding input component.")  # fmt: skip
+    value = (b"" if kind.kind == "s" else 0) if fill is None else convert_to_tensor(fill, kind).array
+    out = np.full((len(items), *sizes), value, kind.as_numpy_dtype)
+    for i, t in enumerate(items):
+        out[(i, *[slice(0, n) for n in t.shape])] = t.array
+    return wrap(out)

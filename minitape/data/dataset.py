@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,18 +16,21 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError
 from ..invalid import invalid
 from ..record import state
 from ..tensor import wrap
-from .batches import groups, padded, ragged_rows, row, rows_of, stacked
+from . import arguments
+from .arguments import datasets, following, function, number, parallel_calls, truth
+from .batches import check_padding, groups, padded, ragged_rows, row, rows_of, stacked
 from .elements import (
     apart,
     call,
     check_shape,
     handed,
+    is_structure,
     leaves,
     map_leaves,
+    packed,
     signature,
     source,
     spec_of,
@@ -34,6 +38,7 @@ from .elements import (
     typed,
     with_rows,
 )
+from .options import Options
 from .pipelines import Pipelines
 from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
 from .shuffling import drawn, seed_pair, words
@@ -55,16 +60,18 @@ class Dataset(Pipelines, Recipe):
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """One element for each row of the tensors; ValueError when they have different numbers of rows."""
+        if tensors is None:
+            raise ValueError("Invalid `element`. `element` should not be empty.")
         parts = map_leaves(handed, tensors)
         flat = leaves(parts)
         if not flat:
             raise ValueError("Invalid `tensors`. `tensors` should not be empty.")
         if any(not len(t.shape) for t in flat):
             raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        sizes = {rows_of(t) for t in flat}
-        if len(sizes) > 1:
-            raise ValueError(f"Dimensions {sorted(sizes)[0]} and {sorted(sizes)[1]} are not compatible")
-        count = sizes.pop()
+        count = rows_of(flat[0])
+        for part in flat[1:]:
+            if rows_of(part) != count:
+                raise ValueError(f"Dimensions {count} and {rows_of(part)} are not compatible")
         return Dataset(
             lambda: (map_leaves(lambda t, i=i: row(t, i), parts) for i in range(count)),
             count,
@@ -75,6 +82,8 @@ class Dataset(Pipelines, Recipe):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: the tensors themselves."""
+        if tensors is None:
+            raise ValueError("Invalid `element`. `element` should not be empty.")
         parts = map_leaves(handed, tensors)
         return Dataset(lambda: iter([parts]), 1, "_TensorDataset", map_leaves(spec_of, parts))
 
@@ -92,6 +101,10 @@ class Dataset(Pipelines, Recipe):
         ``output_types`` and ``output_shapes`` are the older way to say the same. TypeError for both ways at once or
         none; InvalidArgumentError for an element of another shape.
         """
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        if not isinstance(args, (tuple, list)):
+            raise TypeError("values must be a sequence.")
         if output_signature is None:
             output_signature = signature(output_types, output_shapes)
         elif output_types is not None or output_shapes is not None:
@@ -99,6 +112,10 @@ class Dataset(Pipelines, Recipe):
             raise TypeError(
                 f"The `output_{word}` argument can not be used together with the `output_signature` argument."
             )
+        for spec in nest.flatten(output_signature):
+            if not (hasattr(spec, "dtype") and hasattr(spec, "shape")):
+                raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found "
+                                f"{type(spec)} which is not.")  # fmt: skip
         kinds = nest.map_structure(lambda s: s.dtype, output_signature)
 
         def start() -> Iterator[Any]:
@@ -112,8 +129,14 @@ class Dataset(Pipelines, Recipe):
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
-        """The numbers of Python's range, int64."""
-        numbers = range(*[int(a) for a in args])
+        """The numbers of Python's range, int64. ValueError unless 1 to 3 are given, InvalidArgumentError for steps of 0."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}.")
+        words = ("start", "stop", "step") if len(args) > 1 else ("stop",)
+        bounds = [number(a, w, "RangeDataset") for a, w in zip(args, words, strict=False)]
+        if bounds[2:] == [0]:
+            raise invalid("step must be a non-zero integer.", "RangeDataset")
+        numbers = range(*bounds)
         kind = dtypes.as_dtype(output_type).as_numpy_dtype
         return Dataset(
             lambda: (wrap(kind(i)) for i in numbers), len(numbers), "_RangeDataset", tensor_spec((), output_type)
@@ -122,8 +145,12 @@ class Dataset(Pipelines, Recipe):
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
         """Elements of several datasets side by side, until the shortest ends."""
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
         given = datasets if datasets is not None else args[0] if len(args) == 1 else args
         parts = leaves(given)
+        if not parts:
+            raise TypeError("Must pass at least one dataset to `zip`.")
         for part in parts:
             if not isinstance(part, Dataset):
                 raise TypeError(
@@ -139,8 +166,7 @@ class Dataset(Pipelines, Recipe):
 
         def start() -> Iterator[Any]:
             for items in zip(*[iter(p) for p in parts], strict=False):
-                left = iter(items)
-                yield map_leaves(lambda _, left=left: next(left), given)
+                yield packed(given, items)
 
         return Dataset(start, length, "_ZipDataset", lambda: map_leaves(lambda p: p.element_spec, given))
 
@@ -159,22 +185,25 @@ class Dataset(Pipelines, Recipe):
 
         Elements are made one after the other, in their order: ``deterministic``, ``synchronous`` and
         ``use_unbounded_threadpool`` say how TensorFlow makes several at a time, and have no effect.
-        InvalidArgumentError for ``num_parallel_calls`` below 1.
+        ValueError for what is no function, InvalidArgumentError for ``num_parallel_calls`` below 1.
         """
-        if num_parallel_calls is not None and num_parallel_calls < 1 and num_parallel_calls != AUTOTUNE:
-            raise invalid("num_parallel_calls must be greater than zero.", "ParallelMapDatasetV2")
+        function(map_func)
+        parallel_calls(num_parallel_calls, "ParallelMapDatasetV2")
         return self._derived(lambda: (map_leaves(source, call(map_func, e)) for e in self), self._length, "_MapDataset")
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements for which the function is true."""
+        """The elements for which the function is true; ValueError when it gives anything but a scalar of bool."""
+        function(predicate)
+        refusal = "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
         return self._derived(
-            lambda: (e for e in self if bool(call(predicate, e))), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
+            lambda: (e for e in self if truth(predicate, e, refusal)), UNKNOWN_CARDINALITY, "_FilterDataset", self._spec
         )
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
-        """A function gives a dataset for each element; their elements one after the other."""
+        """A function gives a dataset for each element (else TypeError); their elements one after the other."""
+        function(map_func)
         return self._derived(
-            lambda: (e for outer in self for e in call(map_func, outer)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
+            lambda: itertools.chain.from_iterable(datasets(map_func, self)), UNKNOWN_CARDINALITY, "_FlatMapDataset"
         )
 
     def batch(
@@ -190,9 +219,7 @@ class Dataset(Pipelines, Recipe):
         ``num_parallel_calls`` and ``deterministic`` have no effect: batches are made one after the other.
         InvalidArgumentError when their shapes differ.
         """
-        size = int(batch_size)
-        if size <= 0:
-            raise InvalidArgumentError(None, None, "Batch size must be greater than zero. [Op:BatchDatasetV2] name: ")
+        size = arguments.batch_size(batch_size, "BatchDatasetV2")
         length = self._batches(size, drop_remainder)
         together = ragged_rows if self._has_ragged_rows() else stacked
         return self._derived(
@@ -210,7 +237,7 @@ class Dataset(Pipelines, Recipe):
         name: str | None = None,
     ) -> Dataset:
         """Several elements of different lengths as one ragged tensor, whose row splits are int64 or int32."""
-        size, kind = int(batch_size), dtypes.as_dtype(row_splits_dtype)
+        size, kind = arguments.batch_size(batch_size, "BatchDatasetV2"), dtypes.as_dtype(row_splits_dtype)
         length = self._batches(size, drop_remainder)
 
         def together(group: list[Any]) -> Any:
@@ -230,8 +257,14 @@ class Dataset(Pipelines, Recipe):
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``)."""
-        size = int(batch_size)
+        """Several elements of different lengths stacked into one, filled up with zeros (or ``padding_values``).
+
+        ``padded_shapes`` are the sizes to fill up to, with None or -1 for that of the longest element. ValueError
+        or DataLossError for an element that is larger, TypeError for ``padding_values`` of another type.
+        """
+        size = arguments.batch_size(batch_size, "PaddedBatchDatasetV2")
+        if padded_shapes is not None and (known := self._known_specs()):
+            check_padding(known, padded_shapes, is_structure(self._spec))
         length = self._batches(size, drop_remainder)
         return self._derived(
             lambda: (padded(g, padded_shapes, padding_values) for g in groups(self, size, drop_remainder)),
@@ -240,24 +273,37 @@ class Dataset(Pipelines, Recipe):
         )
 
     def unbatch(self, name: str | None = None) -> Dataset:
-        """The rows of each element."""
+        """The rows of each element; ValueError for scalars, and for parts with different numbers of rows."""
+
+        def check(parts: list[Any]) -> None:
+            if any(p.shape.rank == 0 for p in parts):
+                raise ValueError("Cannot unbatch an input with scalar components.")
+            rows = [r for r in (p.shape[0] for p in parts) if r is not None]
+            for other in rows[1:]:
+                if other != rows[0]:
+                    raise ValueError("`unbatch()` is only supported for datasets of elements whose components have a "
+                                     f"matching leading dimension. Encountered both {rows[0]} and {other}.")  # fmt: skip
 
         def start() -> Iterator[Any]:
             for element in self:
+                check(leaves(element))
                 for i in range(rows_of(leaves(element)[0])):
                     yield map_leaves(lambda t, i=i: row(t, i), element)
 
+        check(self._known_specs() or [])
         return self._derived(start, UNKNOWN_CARDINALITY, "_UnbatchDataset")
 
     def shuffle(
         self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool = True, name: str | None = None
     ) -> Dataset:
-        """Elements drawn by chance from the next ``buffer_size`` ones; in another order at each iteration."""
-        size = int(buffer_size)
-        if size <= 0:
-            raise InvalidArgumentError(
-                None, None, "buffer_size must be greater than zero. [Op:ShuffleDatasetV3] name: "
-            )
+        """Elements drawn by chance from the next ``buffer_size`` ones; in another order at each iteration.
+
+        From all of them for ``tf.data.UNKNOWN_CARDINALITY``; InvalidArgumentError for another size below 1.
+        """
+        size = number(buffer_size, "buffer_size", "ShuffleDatasetV3")
+        if size <= 0 and size != UNKNOWN_CARDINALITY:
+            raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3")
+        size = size if size > 0 else sys.maxsize
         seeds = seed_pair(seed)
         rounds = words(seeds)  # each iteration takes two seeds from here
 
@@ -271,15 +317,15 @@ class Dataset(Pipelines, Recipe):
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """All elements ``count`` times over; without end for None or -1."""
-        times = None if count is None or int(count) < 0 else int(count)
+        times = -1 if count is None else number(count, "count", "RepeatDataset")
 
         def start() -> Iterator[Any]:
-            rounds = itertools.count() if times is None else range(times)
+            rounds = itertools.count() if times < 0 else range(times)
             return itertools.chain.from_iterable(iter(self) for _ in rounds)
 
         length = (
             (INFINITE_CARDINALITY if self._length else 0)
-            if times is None
+            if times < 0
             else self._length * times
             if self._length >= 0
             else self._length
@@ -288,7 +334,7 @@ class Dataset(Pipelines, Recipe):
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first ``count`` elements; all for -1."""
-        n = int(count)
+        n = number(count, "count", "TakeDataset")
         if n < 0:
             return self._derived(lambda: iter(self), self._length, "_TakeDataset", self._spec)
         length = (
@@ -298,7 +344,7 @@ class Dataset(Pipelines, Recipe):
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
         """All but the first ``count`` elements; none for -1."""
-        n = int(count)
+        n = number(count, "count", "SkipDataset")
         if n < 0:
             return self._derived(lambda: iter(()), 0, "_SkipDataset", self._spec)
         length = max(self._length - n, 0) if self._length >= 0 else self._length
@@ -311,7 +357,7 @@ class Dataset(Pipelines, Recipe):
         >>> [int(x) for x in tf.data.Dataset.range(5).shard(2, 1)]
         [1, 3]
         """
-        count, first = int(num_shards), int(index)
+        count, first = number(num_shards, "num_shards", "ShardDataset"), number(index, "index", "ShardDataset")
         if count < 1:
             raise invalid(
                 f"Number of shards must be greater than zero (currently num_shards = {count}).", "ShardDataset"
@@ -324,16 +370,23 @@ class Dataset(Pipelines, Recipe):
         )
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements before the first for which the function is false."""
+        """The elements before the first for which the function is false; ValueError unless it gives scalars of bool."""
+        function(predicate)
+        refusal = "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor but its return type is"
         return self._derived(
-            lambda: itertools.takewhile(lambda e: bool(call(predicate, e)), self),
+            lambda: itertools.takewhile(lambda e: truth(predicate, e, refusal), self),
             UNKNOWN_CARDINALITY,
             "_TakeWhileDataset",
             self._spec,
         )
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
-        """The elements of this and then of the other."""
+        """The elements of this and then of the other; TypeError when they are known to be of other types."""
+        if not isinstance(dataset, Dataset):
+            raise AttributeError(f"{type(dataset).__name__!r} object has no attribute 'element_spec'")
+        ours, theirs = self._known_specs(), dataset._known_specs()
+        if ours and theirs and [s.dtype for s in ours] != [s.dtype for s in theirs]:
+            raise TypeError(f"Incompatible dataset elements:\n  {self.element_spec} vs.   {dataset.element_spec}")
         lengths = (self._length, dataset._length)
         length = sum(lengths) if min(lengths) >= 0 else min(lengths)
         return self._derived(
@@ -342,33 +395,21 @@ class Dataset(Pipelines, Recipe):
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number (int64) and an element."""
+        first = number(start, "start", "RangeDataset")
         return self._derived(
-            lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, int(start))),
+            lambda: ((wrap(np.int64(i)), e) for i, e in enumerate(self, first)),
             self._length,
             "_ZipDataset",
             lambda: (tensor_spec((), dtypes.int64), self.element_spec),
         )
-
-    def window(
-        self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None
-    ) -> Dataset:
-        """Datasets of ``size`` neighbours, each ``shift`` further on; one for each part of elements with several."""
-
-        def start() -> Iterator[Any]:
-            elements = list(self)
-            for begin in range(0, len(elements), int(shift or size)):
-                found = elements[begin : begin + int(size) * stride : stride]
-                if len(found) == size or not drop_remainder:
-                    yield _columns(found)
-
-        return self._derived(start, UNKNOWN_CARDINALITY, "_WindowDataset")
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements: there is nothing to prepare ahead of time here.
 
         InvalidArgumentError for a ``buffer_size`` below 0 that is not AUTOTUNE.
         """
-        if buffer_size is not None and buffer_size < 0 and buffer_size != AUTOTUNE:
+        size = AUTOTUNE if buffer_size is None else number(buffer_size, "buffer_size", "PrefetchDataset")
+        if size < 0 and size != AUTOTUNE:
             raise invalid("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning", "PrefetchDataset")
         return self._derived(lambda: iter(self), self._length, "_PrefetchDataset", self._spec)
 
@@ -376,18 +417,17 @@ class Dataset(Pipelines, Recipe):
         """The same elements, made once and kept in memory. ValueError for a file name."""
         if filename:
             raise ValueError("minitape caches datasets in memory only: leave `filename` out.")
-        kept: list[Any] = []
-        done: list[bool] = []
+        walks: list[list[Any]] = []  # the elements of each walk that came to its end
 
         def start() -> Iterator[Any]:
-            if done:
-                yield from kept
+            if walks:
+                yield from walks[0]
                 return
-            kept.clear()
+            mine = []
             for element in self:
-                kept.append(element)
+                mine.append(element)
                 yield element
-            done.append(True)
+            walks.append(mine)
 
         return self._derived(start, self._length, "CacheDataset", self._spec)
 
@@ -417,11 +457,15 @@ class Dataset(Pipelines, Recipe):
         return Options() if self._source is None else self._source.options()  # type: ignore[no-any-return]
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
-        """``state = reduce_func(state, element)`` over all elements; the last state."""
+        """``state = reduce_func(state, element)`` over all elements; the last state.
+
+        TypeError when a state has another type than the one before.
+        """
+        function(reduce_func)
         first = map_leaves(source if state.graph is not None else handed, initial_state)
 
         def fold(before: Any, element: Any) -> Any:
-            return map_leaves(source, reduce_func(before, element))
+            return following(before, map_leaves(source, reduce_func(before, element)))
 
         return apart(lambda: functools.reduce(fold, self, first))
 
@@ -429,50 +473,3 @@ class Dataset(Pipelines, Recipe):
         made = Dataset(start, length, kind, spec)
         made._source = self
         return made
-
-
-def _columns(elements: list[Any]) -> Any:
-    """A dataset for each part of the elements, in the structure of an element."""
-    rows, numbers = [leaves(e) for e in elements], itertools.count()
-
-    def column(_: Any) -> Dataset:
-        at = next(numbers)
-        return Dataset(lambda: (row[at] for row in rows), len(rows), "_VariantDataset")
-
-    return map_leaves(column, elements[0])
-
-
-def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = dtypes.int64) -> Any:
-    """A function for ``Dataset.apply``: elements of different lengths become the rows of ragged tensors.
-
-    Each batch has up to ``batch_size`` rows (with ``drop_remainder`` never fewer); ``row_splits_dtype`` is int64 or
-    int32. TensorFlow 2.21 says ``Dataset.ragged_batch`` instead.
-
-    >>> import minitape as tf
-    >>> dataset = tf.data.Dataset.range(3).map(lambda n: tf.range(n))
-    >>> for batch in dataset.apply(tf.data.experimental.dense_to_ragged_batch(3)):
-    ...     print(batch)
-    <tf.RaggedTensor [[], [0], [0, 1]]>
-    """
-    return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
-
-
-class Options:
-    """Settings for ``Dataset.with_options``: how TensorFlow runs a pipeline. Elements do not depend on them.
-
-    >>> import minitape as tf
-    >>> options = tf.data.Options()
-    >>> options.deterministic = True
-    >>> [int(n) for n in tf.data.Dataset.range(3).with_options(options)]
-    [0, 1, 2]
-    """
-
-
-def cardinality(dataset: Dataset) -> Any:
-    """How many elements a dataset has: an int64 scalar, INFINITE_CARDINALITY (-1) or UNKNOWN_CARDINALITY (-2).
-
-    >>> import minitape as tf
-    >>> tf.data.experimental.cardinality(tf.data.Dataset.range(5)).numpy()
-    np.int64(5)
-    """
-    return dataset.cardinality()

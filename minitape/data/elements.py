@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..custom import no_tapes
-from ..errors import InvalidArgumentError
 from ..evidence import decided
+from ..invalid import invalid
 from ..record import state
 from ..tensor import EagerTensor, Tensor, wrap
 
@@ -43,6 +43,16 @@ def leaves(value: Any) -> list[Any]:
     return found
 
 
+def packed(structure: Any, items: Iterable[Any]) -> Any:
+    """A structure of this form with other leaves, in their order.
+
+    >>> packed({"a": 0, "b": (0, 0)}, "xyz")
+    {'a': 'x', 'b': ('y', 'z')}
+    """
+    left = iter(items)
+    return map_leaves(lambda _: next(left), structure)
+
+
 def source(value: Any) -> Any:
     """A leaf that is given to a dataset, as a tensor."""
     if isinstance(value, Tensor) or hasattr(value, "_composite") or is_dataset(value) or value is None:
@@ -72,6 +82,9 @@ def call(function: Callable[..., Any], element: Any) -> Any:
 def typed(item: Any, kinds: Any) -> Any:
     """What a generator yields, as tensors of these types."""
     if isinstance(kinds, (tuple, list)):
+        if not isinstance(item, (tuple, list)) or len(item) != len(kinds):
+            raise invalid("TypeError: `generator` yielded an element that did not match the expected structure. The "
+                          f"expected structure was {kinds}, but the yielded element was {item}.")  # fmt: skip
         return tuple(typed(i, k) for i, k in zip(item, kinds, strict=True))
     if isinstance(kinds, Mapping):
         return {k: typed(item[k], kind) for k, kind in kinds.items()}
@@ -130,10 +143,7 @@ def signature(types: Any, shapes: Any) -> Any:
 
 
 def check_shape(part: Any, spec: Any) -> None:
+    """InvalidArgumentError for an element of a generator that has another shape than was announced."""
     if not spec.shape.is_compatible_with(part.shape):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"TypeError: `generator` yielded an element of shape {part.shape} where an element of shape {spec.shape} was "
-            "expected.",
-        )
+        raise invalid(f"TypeError: `generator` yielded an element of shape {part.shape} where an element of shape "
+                      f"{spec.shape} was expected.")  # fmt: skip

@@ -1,5 +1,5 @@
-"""What else a ``tf.data.Dataset`` can do: datasets made of its elements read in turns, states carried along, distinct
-elements."""
+"""What else a ``tf.data.Dataset`` can do: datasets made of its elements read in turns, states carried along, windows,
+distinct elements."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..convert import convert_to_tensor
 from ..dtypes import int64
 from ..invalid import invalid
-from .elements import call, map_leaves, source
-
-UNKNOWN = -2  # tf.data.UNKNOWN_CARDINALITY
-INFINITE = -1  # tf.data.INFINITE_CARDINALITY
-AUTOTUNE = -1
+from .arguments import datasets, following, function, number, parallel_calls
+from .batches import merged, window_count, windows
+from .elements import map_leaves, source
+from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 
 
 class Pipelines:
@@ -21,6 +21,8 @@ class Pipelines:
 
     _derived: Any
     _spec: Any
+    _length: int
+    __iter__: Any
 
     def interleave(
         self,
@@ -42,12 +44,17 @@ class Pipelines:
         >>> [int(n) for n in data]
         [0, 1, 0, 1, 0, 1]
         """
-        cycle = (os.cpu_count() or 1) if cycle_length in (None, AUTOTUNE) else int(cycle_length)  # type: ignore[arg-type]
-        block = 1 if block_length is None else int(block_length)
+        function(map_func)
+        parallel_calls(num_parallel_calls, "ParallelInterleaveDatasetV4")
+        cycle = AUTOTUNE if cycle_length is None else number(cycle_length, "cycle_length", "InterleaveDataset")
+        cycle = (os.cpu_count() or 1) if cycle == AUTOTUNE else cycle
+        block = 1 if block_length is None else number(block_length, "block_length", "InterleaveDataset")
         for value, word in ((cycle, "cycle_length"), (block, "block_length")):
             if value <= 0:
-                raise invalid(f"`{word}` must be > 0", "InterleaveDataset")
-        return self._derived(lambda: _in_turns(self, map_func, cycle, block), UNKNOWN, "_InterleaveDataset")
+                raise invalid(f"{word} must be greater than zero.", "InterleaveDataset")
+        return self._derived(
+            lambda: _in_turns(datasets(map_func, self), cycle, block), UNKNOWN_CARDINALITY, "_InterleaveDataset"
+        )
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state, output = scan_func(state, element)`` for each element: the outputs.
@@ -57,16 +64,50 @@ class Pipelines:
         >>> [int(n) for n in data]
         [0, 1, 3, 6]
         """
+        function(scan_func)
+
         def start() -> Iterator[Any]:
             state = map_leaves(source, initial_state)
-            for element in self:  # type: ignore[attr-defined]
-                state, out = scan_func(state, element)
-                yield map_leaves(source, out)
+            for element in self:
+                pair = scan_func(state, element)
+                if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                    raise TypeError("Invalid `scan_func`. `scan_func` should return a pair consisting of new state and "
+                                    f"the output value but its return type is {type(pair)}.")  # fmt: skip
+                state = following(state, map_leaves(source, pair[0]))
+                yield map_leaves(source, pair[1])
 
-        return self._derived(start, self._length, "_ScanDataset")  # type: ignore[attr-defined]
+        return self._derived(start, self._length, "_ScanDataset")
+
+    def window(
+        self, size: Any, shift: Any = None, stride: int = 1, drop_remainder: bool = False, name: str | None = None
+    ) -> Any:
+        """Datasets of ``size`` neighbours, ``stride`` apart, each ``shift`` (by default ``size``) further on.
+
+        There is one dataset for each part of an element; the last ones may be smaller, unless ``drop_remainder``.
+        InvalidArgumentError for a number below 1.
+
+        >>> import minitape as tf
+        >>> [[int(n) for n in window] for window in tf.data.Dataset.range(5).window(3, shift=2)]
+        [[0, 1, 2], [2, 3, 4], [4]]
+        """
+        steps = {"size": size, "shift": size if shift is None else shift, "stride": stride}
+        found = [number(value, word, "WindowDataset") for word, value in steps.items()]
+        for word, value in zip(steps, found, strict=True):
+            if value <= 0:
+                raise invalid(f"Window {word} must be greater than zero.", "WindowDataset")
+        from .dataset import Dataset
+
+        def dataset_of(elements: list[Any]) -> Any:
+            return Dataset(lambda: iter(elements), len(elements), "_VariantDataset")
+
+        return self._derived(
+            lambda: (merged(w, dataset_of) for w in windows(self, found, drop_remainder)),
+            self._length if self._length < 0 else window_count(self._length, found, drop_remainder),
+            "_WindowDataset",
+        )
 
     def unique(self, name: str | None = None) -> Any:
-        """Each element once, in the order of their first occurrence.
+        """Each element once, in the order of their first occurrence; InvalidArgumentError unless each is one tensor.
 
         >>> import minitape as tf
         >>> [int(n) for n in tf.data.Dataset.from_tensor_slices([1, 7, 1, 7, 3]).unique()]
@@ -75,14 +116,19 @@ class Pipelines:
 
         def start() -> Iterator[Any]:
             seen = set()
-            for element in self:  # type: ignore[attr-defined]
+            for element in self:
+                if not hasattr(element, "array"):
+                    raise invalid(
+                        "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component.",
+                        "UniqueDataset",
+                    )
                 key = (element.array.shape, element.array.tobytes() if element.array.dtype != object
                        else tuple(element.array.ravel().tolist()))  # fmt: skip
                 if key not in seen:
                     seen.add(key)
                     yield element
 
-        return self._derived(start, UNKNOWN, "_UniqueDataset", self._spec)
+        return self._derived(start, UNKNOWN_CARDINALITY, "_UniqueDataset", self._spec)
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None) -> Any:
@@ -92,28 +138,29 @@ class Pipelines:
         >>> [int(n) for n in tf.data.Dataset.counter(2, 5).take(3)]
         [2, 7, 12]
         """
-        from ..convert import convert_to_tensor
         from .dataset import Dataset
 
+        tensors = convert_to_tensor(start, dtype), convert_to_tensor(step, dtype)
+
         def run() -> Iterator[Any]:
-            now, by = convert_to_tensor(start, dtype), convert_to_tensor(step, dtype)
+            now, by = tensors
             while True:
                 yield now
                 now = now + by
 
-        return Dataset(run, INFINITE, "_CounterDataset")
+        return Dataset(run, INFINITE_CARDINALITY, "_CounterDataset")
 
 
-def _in_turns(outer: Any, map_func: Callable[..., Any], cycle: int, block: int) -> Iterator[Any]:
-    """The elements of the datasets that a function gives, ``block`` of each of ``cycle`` at a time."""
-    rest, ended = iter(outer), False
+def _in_turns(outer: Iterator[Any], cycle: int, block: int) -> Iterator[Any]:
+    """The elements of datasets, ``block`` of each of ``cycle`` at a time."""
+    ended = False
     slots: list[Any] = [None] * cycle
     at = taken = 0
     while not ended or any(s is not None for s in slots):
         slot = slots[at]
         if slot is None and not ended:
             try:
-                slots[at] = iter(call(map_func, next(rest)))
+                slots[at] = iter(next(outer))
             except StopIteration:
                 ended = True
             continue

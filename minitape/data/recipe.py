@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidArgumentError, OutOfRangeError
+from ..errors import OutOfRangeError
+from ..invalid import invalid
 from ..record import state
 from ..tensor import wrap
 from .elements import apart, leaves, map_leaves, spec_of
@@ -32,13 +33,13 @@ class Recipe:
             return self._length
         return self._length // size if drop_remainder else -(-self._length // size)
 
+    def _known_specs(self) -> list[Any] | None:
+        """The types of an element's leaves; None where an element must be made to know them."""
+        return None if self._spec is None or callable(self._spec) else leaves(self._spec)
+
     def _has_ragged_rows(self) -> bool:
         """True when an element is known to be a row of a ragged tensor."""
-        return (
-            self._spec is not None
-            and not callable(self._spec)
-            and any(hasattr(s, "ragged_rank") for s in leaves(self._spec))
-        )
+        return any(hasattr(s, "ragged_rank") for s in self._known_specs() or ())
 
     def pass_over(self) -> None:
         """Takes the random numbers of one iteration and iterates not."""
@@ -72,12 +73,8 @@ class Recipe:
         """The only element; InvalidArgumentError when there are none or several."""
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"Dataset {'was empty' if not found else 'had more than one element'}. "
-                "[Op:DatasetToSingleElement] name: ",
-            )
+            what = "was empty" if not found else "had more than one element"
+            raise invalid(f"Dataset {what}.", "DatasetToSingleElement")
         return found[0]
 
     @property

@@ -50,20 +50,27 @@ def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[
     put(before)
     merged: list[Any] = []
     outs: list[list[Any]] = [[], []]
-    for name, start, first, second in zip(names, before, *states, strict=True):
-        merged.append(_merge(name, start, first, second, outs))
+    for name, first, second in zip(names, *states, strict=True):
+        merged.append(_merge(name, first, second, outs))
     found = _build(test, graphs, outs)
-    put(tuple(m(found) if callable(m) and isinstance(m, _Pending) else m for m in merged))
+    put(tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged))
 
 
 class _Pending:
-    """A value that is among the results of the operation to come."""
+    """A value that is among the results of the operation to come.
 
-    def __init__(self, make: Callable[[Sequence[Any]], Any]) -> None:
-        self._make = make
+    ``places`` has for each leaf its number among the results (None: the leaf is known), and what it is like.
+    """
 
-    def __call__(self, found: Sequence[Any]) -> Any:
-        return self._make(found)
+    def __init__(self, structure: Any, places: list[tuple[int | None, Any]]) -> None:
+        self._structure, self._places = structure, places
+
+    def found_in(self, results: Sequence[Any]) -> Any:
+        """The value, given the results."""
+        return nest.pack_sequence_as(self._structure, [
+            like if at is None else results[at] if like is None else closed(like, results[at])
+            for at, like in self._places
+        ])  # fmt: skip
 
 
 def _build(test: Any, graphs: list[Any], outs: list[list[Any]]) -> list[Any]:
@@ -71,60 +78,59 @@ def _build(test: Any, graphs: list[Any], outs: list[list[Any]]) -> list[Any]:
     return build_case(_not(test), bodies, "cond")
 
 
-def _merge(name: str, start: Any, first: Any, second: Any, outs: list[list[Any]]) -> Any:
+def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
     """What a name stands for after an ``if``; tensors are added to the outputs of the branches."""
     if first is second:
         return first
     for value, branch in ((first, "main"), (second, "else")):
         if isinstance(value, Undefined):
-            return Undefined(
-                name, functools.partial(ValueError, f"'{name}' must also be initialized in the {branch} branch")
-            )
+            return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
     try:
         nest.assert_same_structure(first, second, check_types=False)
     except (TypeError, ValueError) as error:
-        return Undefined(name, functools.partial(
-            TypeError, f"'{name}' must have the same nested structure in the main and else branches:\n\n{error}"))  # fmt: skip
-    places: list[Any] = []
+        text = f"must have the same nested structure in the main and else branches:\n\n{error}"
+        return _undefined(name, TypeError, text)
+    places: list[tuple[int | None, Any]] = []
     for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
-        if a is b and not isinstance(a, Tensor):
-            places.append((None, a))
-            continue
-        if isinstance(a, TensorArrayBase) and isinstance(b, TensorArrayBase):
-            places.append((len(outs[0]), a))
-            outs[0].append(opened(a))
-            outs[1].append(opened(b))
-            continue
-        if not (is_value(a) and is_value(b)):
-            if type(a) is type(b) and not isinstance(a, Tensor) and _equal(a, b):
-                places.append((None, a))
-                continue
-            label = "is None" if a is None or b is None else "is not a tensor"
-            which = "main" if not is_value(a) else "else"
-            return Undefined(name, functools.partial(ValueError, f"'{name}' {label} at the end of the {which} branch."))
-        dtypes = [dtype_of(a), dtype_of(b)]
-        if dtypes[0] != dtypes[1]:
-            return Undefined(name, functools.partial(
-                TypeError,
-                f"'{name}' has dtype {dtypes[0].name} in the main branch, but dtype {dtypes[1].name} in the else branch",
-            ))  # fmt: skip
-        places.append((len(outs[0]), None))
-        outs[0].append(a)
-        outs[1].append(b)
+        place = _place(name, a, b, outs)
+        if isinstance(place, Undefined):
+            return place
+        places.append(place)
+    return _Pending(first, places)
 
-    def make(found: Sequence[Any]) -> Any:
-        leaves = [
-            like if at is None else closed(like, found[at]) if like is not None else found[at] for at, like in places
-        ]
-        return nest.pack_sequence_as(first, leaves)
 
-    return _Pending(make)
+def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:
+    return Undefined(name, functools.partial(kind, f"'{name}' {text}"))
+
+
+def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None, Any] | Undefined:
+    """Where the leaf is found that is ``a`` after one branch and ``b`` after the other, as ``_Pending`` wants it."""
+    if a is b and not isinstance(a, Tensor):
+        return None, a
+    at = len(outs[0])
+    if isinstance(a, TensorArrayBase) and isinstance(b, TensorArrayBase):
+        outs[0].append(opened(a))
+        outs[1].append(opened(b))
+        return at, a
+    if not (is_value(a) and is_value(b)):
+        if type(a) is type(b) and not isinstance(a, Tensor) and _equal(a, b):
+            return None, a
+        label = "is None" if a is None or b is None else "is not a tensor"
+        which = "main" if not is_value(a) else "else"
+        return _undefined(name, ValueError, f"{label} at the end of the {which} branch.")
+    one, other = dtype_of(a), dtype_of(b)
+    if one != other:
+        text = f"has dtype {one.name} in the main branch, but dtype {other.name} in the else branch"
+        return _undefined(name, TypeError, text)
+    outs[0].append(a)
+    outs[1].append(b)
+    return at, None
 
 
 def _equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
-    except Exception:
+    except Exception:  # the user's own ==, which may raise anything
         return False
 
 
@@ -153,13 +159,13 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
     outs: list[list[Any]] = [[], []]
     merged = _merge_returned(first, second, outs)
     found = _build(test, graphs, outs)
-    return merged(found) if isinstance(merged, _Pending) else merged
+    return merged.found_in(found) if isinstance(merged, _Pending) else merged
 
 
 def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:
     if first is None and second is None:
         return None
-    merged = _merge("retval_", None, first, second, outs)
+    merged = _merge("retval_", first, second, outs)
     if isinstance(merged, Undefined):
         raise merged.fail()
     return merged

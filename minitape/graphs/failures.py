@@ -23,12 +23,12 @@ def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
     if call is None or message.startswith(_BEGIN):
         return error
     kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
-    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, trace, message))
+    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(call, trace, message))
     op = graph.op_of[call.row]
     return kind(None, op, located(graph, op, message))
 
 
-def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) -> str:
+def _in_words(call: Any, trace: TracebackType | None, message: str) -> str:
     """What NumPy says about shapes, as TensorFlow says it."""
     if not message.startswith("operands could not be broadcast") or trace is None:
         return message

@@ -136,7 +136,7 @@ class Function:
             return structured.call(self, args, kwargs)
         before = self._tracing_count
         values = self._bind(args, kwargs)
-        concrete = self._concrete(values, args, kwargs)
+        concrete = self._concrete(values)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
         if self._input_signature is None and not concrete.body.captured:
@@ -167,11 +167,10 @@ class Function:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(self._refusal(str(error), args, kwargs)) from None
-        given = set(bound.arguments)
         bound.apply_defaults()
         values = dict(bound.arguments)
         if self._input_signature is not None:
-            values = self._cast(values, given, args, kwargs)
+            values = self._cast(values, args, kwargs)
         return with_tensors(values)
 
     def _refusal(self, why: str, args: Any, kwargs: Any) -> str:
@@ -200,12 +199,11 @@ class Function:
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
-    def _cast(self, values: dict[str, Any], given: set[str], args: Any, kwargs: Any) -> dict[str, Any]:
+    def _cast(self, values: dict[str, Any], args: Any, kwargs: Any) -> dict[str, Any]:
         out = dict(values)
         for name, spec in self._named_signature().items():
             try:
-                value = values[name]
-                out[name] = cast(spec, value)
+                out[name] = cast(spec, values[name])
             except NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
         return out
@@ -218,9 +216,9 @@ class Function:
             args = self._input_signature
         if structured.any_composite(args, kwargs):
             return structured.concrete(self)  # type: ignore[return-value]
-        return self._concrete(self._bind(args, kwargs), args, kwargs)
+        return self._concrete(self._bind(args, kwargs))
 
-    def _concrete(self, values: dict[str, Any], args: Any, kwargs: Any) -> ConcreteFunction:
+    def _concrete(self, values: dict[str, Any]) -> ConcreteFunction:
         if self._input_signature is not None:
             named = self._named_signature()
             shaped = {n: named.get(n, v) for n, v in values.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -161,17 +162,11 @@ class _Loop:
         index = [] if walk is None else [walk.start]
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
-        def enter(tensors: Sequence[Any]) -> None:
-            given = list(tensors[len(index) :])
-            values, at = dict(zip(self.names, before, strict=True)), 0
-            for name, value in carried:
-                likes = nest.flatten(value)
-                leaves = [closed(like, t) for like, t in zip(likes, given[at : at + len(likes)], strict=True)]
-                values[name] = nest.pack_sequence_as(value, leaves)
-                at += len(likes)
-            self.put(copies(tuple(values[n] for n in self.names)))
-
         latest: dict[str, list[Any]] = {}
+
+        def enter(tensors: Sequence[Any]) -> None:
+            values = _filled(dict(zip(self.names, before, strict=True)), carried, tensors[len(index) :])
+            self.put(copies(tuple(values[n] for n in self.names)))
 
         def turn(*tensors: Any) -> list[Any]:
             enter(tensors)
@@ -191,29 +186,14 @@ class _Loop:
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        options = _Options()
-        made = _traced_turn(turn, specs, options)
-        if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
-            specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
-            made = _traced_turn(turn, specs, _Options())
-        if isinstance(walk, Stream):  # as TensorFlow does for datasets: shapes widen by themselves
-            while (wider := _widened(specs, made.outputs)) != specs:
-                specs = wider
-                made = _traced_turn(turn, specs, _Options())
+        specs, made, limit = _settled(turn, specs, isinstance(walk, Stream))
         tested = _traced_turn(check, specs, _Options())
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
             return
-        found = build_while(tested, made, [*index, *start], options.limit)[len(index) :]
-        values, at = dict(zip(self.names, before, strict=True)), 0
-        for name, value in carried:
-            likes = [new if isinstance(new, TensorArrayBase) else v
-                     for new, v in zip(latest[name], nest.flatten(value), strict=True)]  # fmt: skip
-            values[name] = nest.pack_sequence_as(
-                value, [closed(like, t) for like, t in zip(likes, found[at : at + len(likes)], strict=True)]
-            )
-            at += len(likes)
+        found = build_while(tested, made, [*index, *start], limit)[len(index) :]
+        values = _filled(dict(zip(self.names, before, strict=True)), carried, found, latest)
         self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
 
     def _run_without(
@@ -306,6 +286,36 @@ class _Loop:
         return None
 
 
+def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], leaves: Sequence[Any],
+            latest: dict[str, list[Any]] | None = None) -> dict[str, Any]:  # fmt: skip
+    """The values of all names, with tensors for the leaves of those that are carried.
+
+    A TensorArray is made again as the one that it was before, or in the ``latest`` turn.
+    """
+    rest = iter(leaves)
+    for name, value in carried:
+        likes = nest.flatten(value)
+        if latest is not None:
+            likes = [new if isinstance(new, TensorArrayBase) else old
+                     for new, old in zip(latest[name], likes, strict=True)]  # fmt: skip
+        values[name] = nest.pack_sequence_as(value, [closed(like, next(rest)) for like in likes])
+    return values
+
+
+def _settled(turn: Any, specs: list[Any], widening: bool) -> tuple[list[Any], Body, int | None]:
+    """The types with which a turn ends as it began, the turn itself, and how many turns there may be."""
+    options = _Options()
+    made = _traced_turn(turn, specs, options)
+    if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
+        specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
+        made = _traced_turn(turn, specs, _Options())
+    if widening:  # as TensorFlow does for datasets: shapes widen by themselves
+        while (wider := _widened(specs, made.outputs)) != specs:
+            specs = wider
+            made = _traced_turn(turn, specs, _Options())
+    return specs, made, options.limit
+
+
 def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
     """(shape, dtype) of the loop's values with shapes that cover those before and after a turn."""
     return [
@@ -330,7 +340,14 @@ class _Options:
         self.limit: int | None = None
 
 
-_loops: list[_Options] = []
+class _Open(threading.local):
+    """The loops whose bodies are being traced, in each thread its own; the innermost is the last."""
+
+    def __init__(self) -> None:
+        self.loops: list[_Options] = []
+
+
+_open = _Open()
 
 
 def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None,
@@ -351,9 +368,9 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
     >>> doubled(tf.constant(2)).shape
     TensorShape([4])
     """
-    if not _loops:
+    if not _open.loops:
         return
-    options = _loops[-1]
+    options = _open.loops[-1]
     if maximum_iterations is not None:
         options.limit = int(convert_to_tensor(maximum_iterations).array)
     for tensor, shape in shape_invariants or ():
@@ -364,7 +381,7 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
 
 def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
     graph = BodyGraph(state.graph)
-    _loops.append(options)
+    _open.loops.append(options)
     try:
         with graph.as_default(), graph.name_scope("while"):
             options.inputs = [graph.placeholder(d, s) for s, d in specs]
@@ -372,7 +389,7 @@ def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
                 graph.cold.discard(t._row)
             result = function(*options.inputs)
     finally:
-        _loops.pop()
+        _open.loops.pop()
     return Body(graph, options.inputs, result)
 
 

@@ -121,7 +121,7 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
     try:
         with no_tapes():
             return run(tensors)
-    except Exception:
+    except Exception:  # the user's own function: what it refuses is said when the graph runs
         return None
     finally:
         state.trying = before
@@ -138,7 +138,7 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
     try:
         arrays = [t.array for t in _apart(places, guess, kind)]
         return [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
-    except Exception:
+    except Exception:  # any operation before may refuse the stand-ins
         return None
 
 

@@ -202,7 +202,7 @@ class Session:
         if not graph.by_name:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         flat = _flatten(fetches)
-        elements = [_fetch(graph, f, fetches) for f in flat]
+        elements = [_fetch(graph, f) for f in flat]
         feeds = _feeds(graph, feed_dict or {})
         rows = [e._row for e in elements if isinstance(e, SymbolicTensor)]
         ops = [e for e in elements if isinstance(e, Operation)]
@@ -298,7 +298,7 @@ def _pack(fetches: Any, values: Iterator[Any]) -> Any:
     return next(values)
 
 
-def _fetch(graph: Graph, fetch: Any, whole: Any) -> Any:
+def _fetch(graph: Graph, fetch: Any) -> Any:
     if not isinstance(fetch, (str, Tensor, Operation)) and not hasattr(fetch, "_read"):
         raise TypeError(
             f'Argument `fetch` = {fetch} has invalid type "{type(fetch).__name__}" must be a string or Tensor. '

@@ -29,7 +29,7 @@ def specs_of(source: Any) -> list[Any] | None:
         try:
             spec = source.element_spec
             made_here = getattr(source, "_in_graph", False) and next(iter(source), None)
-        except Exception:
+        except Exception:  # of the user's functions; Python's loop, which then walks over it, raises it again
             return None
     leaves = nest.flatten(spec)
     if not leaves or not all(type(leaf) is TensorSpec for leaf in leaves):

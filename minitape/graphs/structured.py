@@ -101,7 +101,7 @@ def _rebuilt(model: Any, values: Any) -> Any:
 def _key(value: Any) -> Any:
     kind = type(value).__name__
     if kind == "RaggedTensor":
-        from ..ragged.tensor import all_splits
+        from ..ragged.parts import all_splits
 
         flat = value.flat_values
         return kind, flat.dtype, tuple(flat.shape), tuple(s.tobytes() for s in all_splits(value))

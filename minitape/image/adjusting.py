@@ -155,7 +155,8 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     """Scales each channel's distance from its mean over the image by ``contrast_factor``.
 
     ``images`` has at least three axes: (..., height, width, channels); the result has its shape and dtype. No gradient
-    is registered for it: asking for one raises LookupError. Raises InvalidArgumentError for fewer than three axes.
+    is registered for it: asking for one raises LookupError. Raises InvalidArgumentError for fewer than three axes, and
+    unless ``contrast_factor`` is a scalar.
 
     >>> import minitape as tf
     >>> tf.image.adjust_contrast([[[0.5], [1.0]]], 2.0).numpy().tolist()
@@ -164,10 +165,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     given = tensor_of(images)
     if given.ndim < 3:
         raise invalid(f"input must be at least 3-D, got shape{shown(given.shape)}", "AdjustContrastv2")
-    floats = _as_floats(given)
-    factor = cast(tensor_of(contrast_factor), dtypes.float32)
-    wide = floats if floats.dtype == dtypes.float32 else cast(floats, dtypes.float32)
-    return _like(apply(TABLE["adjust_contrast"], (wide, factor), {}), given.dtype)
+    return _changed("adjust_contrast", given, contrast_factor, "contrast_factor")
 
 
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Any:
@@ -179,29 +177,38 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
     >>> tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy().tolist()
     [[[1.0, 1.0, 1.0]]]
     """
-    return _recoloured("adjust_saturation", image, saturation_factor)
+    return _recoloured("adjust_saturation", image, saturation_factor, "scale")
 
 
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Any:
     """Turns the hue of the colours (the last axis: red, green, blue) by ``delta`` turns, between -1 and 1.
 
-    No gradient is registered for it: asking for one raises LookupError.
+    No gradient is registered for it: asking for one raises LookupError. Raises ValueError for another number.
 
     >>> import minitape as tf
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 0.5).numpy().tolist()
     [[[0.0, 1.0, 1.0]]]
     """
-    return _recoloured("adjust_hue", image, delta)
+    if isinstance(delta, (int, float)) and not -1 <= delta <= 1:
+        raise ValueError("delta must be in the interval [-1, 1]")
+    return _recoloured("adjust_hue", image, delta, "delta")
 
 
-def _recoloured(name: str, image: Any, amount: Any) -> Any:
+def _recoloured(name: str, image: Any, amount: Any, argument: str) -> Any:
     given = tensor_of(image)
     if given.ndim < 3 or given.shape[-1] != 3:
         raise invalid(f"input must have 3 channels but instead has {given.shape[-1] if given.ndim else 0} channels.",
                       TABLE[name].op)  # fmt: skip
-    floats = _as_floats(given)
-    wide = floats if floats.dtype == dtypes.float32 else cast(floats, dtypes.float32)
-    return _like(apply(TABLE[name], (wide, cast(tensor_of(amount), dtypes.float32)), {}), given.dtype)
+    return _changed(name, given, amount, argument)
+
+
+def _changed(name: str, given: Any, amount: Any, argument: str) -> Any:
+    """Applies a primitive that works on float32 images, by a scalar amount, to images of any type."""
+    scale = cast(tensor_of(amount, dtypes.float32), dtypes.float32)
+    if scale.shape.rank:
+        raise invalid(f"{argument} must be scalar: {shown(scale.shape)}", TABLE[name].op)
+    floats = cast(_as_floats(given), dtypes.float32)
+    return _like(apply(TABLE[name], (floats, scale), {}), given.dtype)
 
 
 def adjust_brightness(image: Any, delta: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..operands import strict, tensor_of
 from ..record import state
 from ..tensor import Tensor, wrap
@@ -30,7 +30,7 @@ def non_max_suppression(
     ``boxes`` is a float matrix with two opposite corners (y1, x1, y2, x2) in each row, ``scores`` has a number for each.
     At most ``max_output_size`` are kept, only with more than ``score_threshold``. Overlap is the area that two boxes
     share by that which they cover together. Not differentiable: gather the boxes by the numbers. Raises
-    InvalidArgumentError for shapes that do not fit and a threshold outside [0, 1].
+    InvalidArgumentError for shapes that do not fit, a threshold outside [0, 1] and a ``max_output_size`` below 0.
 
     >>> import minitape as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
@@ -49,7 +49,7 @@ def non_max_suppression(
 
 def _run(*given: Tensor) -> list[Any]:
     boxes, scores, most, overlap, lowest = (t.array for t in given)
-    _check(boxes, scores, overlap)
+    _check(boxes, scores, most, overlap)
     low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
     areas = np.prod(high - low, axis=1)
     kept: list[int] = []
@@ -64,13 +64,20 @@ def _run(*given: Tensor) -> list[Any]:
     return [wrap(np.array(kept, np.int32))]
 
 
-def _check(boxes: Any, scores: Any, overlap: Any) -> None:
+def _check(boxes: Any, scores: Any, most: Any, overlap: Any) -> None:
+    if most.ndim:
+        rank = f"(Shape must be rank 0 but is rank {most.ndim})"
+        raise invalid(f"max_output_size must be 0-D, got shape {shown(most.shape)} {rank}", _OP)
+    if most < 0:
+        raise invalid("output size must be non-negative", _OP)
     if not 0 <= overlap <= 1:
         raise invalid("iou_threshold must be in [0, 1]", _OP)
     if boxes.ndim != 2:
-        raise invalid(f"boxes must be 2-D{list(boxes.shape)} (Shape must be rank 2 but is rank {boxes.ndim})", _OP)
+        raise invalid(f"boxes must be 2-D{shown(boxes.shape)} (Shape must be rank 2 but is rank {boxes.ndim})", _OP)
     if boxes.shape[1] != 4:
         raise invalid(f"boxes must have 4 columns (Dimension must be 4 but is {boxes.shape[1]})", _OP)
+    if scores.ndim != 1:
+        raise invalid(f"scores must be 1-D{shown(scores.shape)} (Shape must be rank 1 but is rank {scores.ndim})", _OP)
     if scores.shape != boxes.shape[:1]:
         sizes = f"Dimensions must be equal, but are {len(boxes)} and {len(scores)}"
         raise invalid(f"scores has incompatible shape ({sizes})", _OP)

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..errors import FailedPreconditionError
 from ..linalg.products import tensordot
 from ..opdefs import accept
-from ..operands import strict, tensor_of
+from ..operands import is_tensor_like, strict, tensor_of
 from ..ops.casts import cast
 from ..ops.joining import stack
 from ..primitives import TABLE, declare
@@ -37,6 +37,8 @@ _FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185,
 def _colors(images: Any, op: str) -> Any:
     """The images as a tensor, after the kernel's checks."""
     x = tensor_of(images)
+    if not (is_tensor_like(images) or x.dtype.is_floating):
+        x = cast(x, dtypes.float32)
     accept(op, x.dtype)
     if x.shape.rank is not None and (x.shape.rank < 1 or x.shape[-1] not in (3, None)):
         count = x.shape[-1] if x.shape.rank else 0
@@ -49,7 +51,7 @@ def _colors(images: Any, op: str) -> Any:
 def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
     """Hue, saturation and value of colours: floats (..., 3) between 0 and 1, along the last axis.
 
-    Differentiable. Raises InvalidArgumentError for integers, FailedPreconditionError unless the last axis has size 3.
+    Differentiable. Raises InvalidArgumentError for tensors of integers, FailedPreconditionError unless the last axis has size 3.
 
     >>> import minitape as tf
     >>> tf.image.rgb_to_hsv([[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]]).numpy().round(4)

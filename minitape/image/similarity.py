@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import InvalidArgumentError
+from ..invalid import invalid
 from ..nn.convolution import depthwise_conv2d
 from ..operands import static, strict, tensor_of
 from ..ops.arrays import expand_dims, reshape, squeeze
@@ -134,7 +134,7 @@ def ssim(
     and ``k2`` keep the quotients finite. The images are (..., height, width, channels), ``max_val`` is the difference
     between the largest and the smallest possible value. The result has the axes before the height, with
     ``return_index_map`` also one number for each window. Differentiable. Raises ValueError for shapes that do not fit,
-    InvalidArgumentError for images that are smaller than the window.
+    InvalidArgumentError for images that are smaller than the window, and a window without pixels.
 
     >>> import minitape as tf
     >>> image = tf.reshape(tf.range(144.0) / 144.0, [12, 12, 1])
@@ -145,10 +145,14 @@ def ssim(
     _check_alike(a, b)
     a, b, top = _as_float32(a, b, max_val)
     size = int(static(filter_size))
+    if size < 1:
+        raise invalid(
+            "filter must not have zero elements (i.e. all dimensions must be non-zero)", "DepthwiseConv2dNative"
+        )
     for x in (a, b):
         if any(n is not None and n < size for n in x.shape[-3:-1]):
-            raise InvalidArgumentError(None, None, "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
-                                       f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
+            raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
+                          f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
     bell = _for_each_channel(_gauss(size, static(filter_sigma)), a)
     index = _similarity(a, b, bell, (k1 * top) ** 2, (k2 * top) ** 2)
     return reduce_mean(index if return_index_map else reduce_mean(index, [-3, -2]), [-1])

@@ -21,7 +21,12 @@ ALLOWED_DTYPES = frozenset(
 
 
 class _Globals(threading.local):
+    """What the layers of a thread share."""
+
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self.uids: dict[str, int] = defaultdict(int)
         self.scopes: list[name_scope] = []
         self.call: Any = None  # the call of the outermost layer that is running
@@ -222,7 +227,7 @@ def standardize_shape(shape: Any) -> tuple[int | None, ...]:
             )
         try:
             size = int(size)
-        except Exception as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 f"Cannot convert '{shape}' to a shape. Found invalid dimension '{size}' of type '{type(size)}'. "
             ) from error
@@ -289,7 +294,7 @@ def clear_session(free_memory: bool = True) -> None:
     >>> tf.keras.layers.Dense(1).name, tf.keras.layers.Dense(1).name
     ('dense', 'dense_1')
     """
-    current.__init__()  # type: ignore[misc]
+    current.reset()
 
 
 class name_scope:

@@ -280,11 +280,18 @@ class MeanIoU(Metric):
         return {**super().get_config(), **{name: getattr(self, name) for name in own}}
 
 
+def _check_float(argument: str, value: Any) -> None:
+    if not isinstance(value, float):
+        raise ValueError(f"Invalid `{argument}` argument value. It should be a Python float. Received: {argument}={value} "
+                         f"of type '{type(value)}'")  # fmt: skip
+
+
 class FBetaScore(Metric):
     """The weighed harmonic mean of precision and recall of each class, or their "micro", "macro", "weighted" average.
 
     Labels and predictions have shape (batch, classes). A prediction says yes where it is above ``threshold``; without
-    one, to the class with the largest value. Raises ValueError for another ``average`` and for other shapes.
+    one, to the class with the largest value. Raises ValueError for another ``average``, for a ``beta`` or ``threshold``
+    that is no positive float (of at most 1), and for other shapes.
 
     >>> import minitape as tf
     >>> score = tf.keras.metrics.FBetaScore(beta=2.0, threshold=0.5)
@@ -308,6 +315,14 @@ class FBetaScore(Metric):
                 "Invalid `average` argument value. Expected one of: {None, 'micro', 'macro', 'weighted'}. Received: "
                 f"average={average}"
             )
+        _check_float("beta", beta)
+        if beta <= 0:
+            raise ValueError(f"Invalid `beta` argument value. It should be > 0. Received: beta={beta}")
+        if threshold is not None:
+            _check_float("threshold", threshold)
+            if not 0 < threshold <= 1:
+                raise ValueError("Invalid `threshold` argument value. It should verify 0 < threshold <= 1. Received: "
+                                 f"threshold={threshold}")  # fmt: skip
         self.average, self.beta, self.threshold = average, beta, threshold
         self._counts: Any = None
 

@@ -185,11 +185,11 @@ class Layer(Stateful, Operation):
         around = current.call.get("training")
         try:
             with name_scope(self.name, caller=self):
-                self._hand_down(args, kwargs, first)
+                self._hand_down(args, kwargs)
                 if not self.built:
                     self._build_for(args, kwargs)
                 if any_symbolic(given):
-                    return note_call(self, *given, args, kwargs)
+                    return note_call(self, given[1], args, kwargs)
                 mask = kwargs.get("mask")
                 before = base.get_keras_masks(first) if mask is None else mask
                 outputs = self._run(args, kwargs)
@@ -232,7 +232,7 @@ class Layer(Stateful, Operation):
         if self.input_spec is not None:
             check_inputs(self.input_spec, first, self.name)
 
-    def _hand_down(self, args: Any, kwargs: dict[str, Any], first: Any) -> None:
+    def _hand_down(self, args: Any, kwargs: dict[str, Any]) -> None:
         """Fills in ``training`` (given, else that of the layer around it, else the default) and masks."""
         parameters = self._call_signature.parameters
         if "training" in kwargs and not self._takes_training:
@@ -285,11 +285,11 @@ class Layer(Stateful, Operation):
         if len(named) == 1:
             self.build(next(iter(shapes.values()), None))
         else:
-            self._check_build_names(named, bound)
+            self._check_build_names(named)
             self.build(**{name: shapes[name] for name in named if name in shapes})
         self._check_input(self._first(args, kwargs))
 
-    def _check_build_names(self, named: list[str], bound: Any) -> None:
+    def _check_build_names(self, named: list[str]) -> None:
         start = (
             "For a `build()` method with more than one argument, all arguments should have a `_shape` suffix and "
             "match an argument from `call()`. E.g. `build(self, foo_shape, bar_shape)`  For layer "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,29 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     >>> bool(tf.reduce_all(one(tf.ones([1, 2])) == other(tf.ones([1, 2]))))
     True
     """
-    with open(_check(filepath, ".weights.h5", overwrite), "wb") as file:
-        np.savez(file, **{str(i): v.numpy() for i, v in enumerate(model.weights)})
+    path, arrays = _check(filepath, ".weights.h5", overwrite), _numbered(model.weights)
+    with open(path, "wb") as file:
+        np.savez(file, allow_pickle=False, **arrays)
+
+
+def _numbered(variables: Any, prefix: str = "") -> dict[str, Any]:
+    return {f"{prefix}{i}": v.numpy() for i, v in enumerate(variables)}
+
+
+def _read(filepath: Any) -> dict[str, Any]:
+    """The arrays in a file of minitape's own; nothing in it is run. ValueError for another kind of file."""
+    path = os.fspath(filepath)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return dict(archive)
+    except (ValueError, TypeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is no file that minitape wrote: it reads its own files, not those of Keras.") from error
 
 
 def load_weights(model: Any, filepath: Any) -> None:
-    """Reads weights that ``save_weights`` wrote; ValueError when they do not fit the model.
+    """Reads weights that ``save_weights`` wrote.
+
+    Raises ValueError when they do not fit the model, for a model that is not built, and for another kind of file.
 
     >>> import minitape as tf, pathlib, tempfile
     >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
@@ -66,8 +84,11 @@ def load_weights(model: Any, filepath: Any) -> None:
     >>> bool((model.get_weights()[0] == before[0]).all())
     True
     """
-    with np.load(os.fspath(filepath)) as archive:
-        model.set_weights([archive[str(i)] for i in range(len(archive.files))])
+    if not model.built:
+        raise ValueError("You are loading weights into a model that has not yet been built. Try building the model first "
+                         "by calling it on some data or by using `build()`.")  # fmt: skip
+    arrays = _read(filepath)
+    model.set_weights([arrays[str(i)] for i in range(len(arrays))])
 
 
 def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
@@ -99,23 +120,23 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
         about["config"] = {"name": model.name}
     else:
         about["config"] = {k: v for k, v in model.get_config().items() if k in model._init_arguments or k == "name"}
-    arrays = {str(i): v.numpy() for i, v in enumerate(model.weights)}
+    arrays = _numbered(model.weights)
     if model.compiled:
         about["compiled"] = _plainly(model._compile_arguments)
         optimizer = model.optimizer
         if optimizer is not None and optimizer.built:
-            arrays |= {f"optimizer_{i}": v.numpy() for i, v in enumerate(optimizer.variables)}
+            arrays |= _numbered(optimizer.variables, "optimizer_")
     text = json.dumps(about)
     with open(path, "wb") as file:
-        np.savez(file, about=np.array(text), **arrays)
+        np.savez(file, allow_pickle=False, about=np.array(text), **arrays)
 
 
 def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
     """The model in a file that ``save_model`` wrote, compiled as it was if ``compile``.
 
     Classes and functions of the user must be registered (``register_keras_serializable``) or given in
-    ``custom_objects``, a dictionary by their names. Raises ValueError when there is no such file, TypeError for a
-    class that is not known.
+    ``custom_objects``, a dictionary by their names. Raises ValueError when there is no such file and for one of
+    another kind, TypeError for a class that is not known.
 
     >>> import minitape as tf, pathlib, tempfile
     >>> class Double(tf.keras.layers.Layer):
@@ -132,9 +153,8 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     path = os.fspath(filepath)
     if not os.path.exists(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
-    with np.load(path) as archive:
-        about = json.loads(str(archive["about"]))
-        arrays = {name: archive[name] for name in archive.files if name != "about"}
+    arrays = _read(path)
+    about = json.loads(str(arrays.pop("about")))
     known = {**registered, **(custom_objects or {})}
     model = _made(about, known)
     weights = [arrays[str(i)] for i in range(sum(name.isdigit() for name in arrays))]
@@ -161,16 +181,18 @@ def _made(about: dict[str, Any], known: dict[str, Any]) -> Any:
         model = Sequential(**about["config"])
         for layer in about["layers"]:
             name = layer["class_name"]
-            kind = known[name] if name in known else getattr(layers, name)
+            kind = known.get(name) or (getattr(layers, name) if name in dir(layers) else _unknown(name))
             model.add(kind.from_config(layer["config"]), rebuild=False)
         model._rebuild()
         return model
-    if about["class_name"] not in known:
-        raise TypeError(
-            f"Could not locate class '{about['class_name']}'. Make sure custom classes are decorated with "
-            "`@keras.saving.register_keras_serializable()`."
-        )
-    return known[about["class_name"]](**about["config"])
+    return (known.get(about["class_name"]) or _unknown(about["class_name"]))(**about["config"])
+
+
+def _unknown(name: str) -> Any:
+    raise TypeError(
+        f"Could not locate class '{name}'. Make sure custom classes are decorated with "
+        "`@keras.saving.register_keras_serializable()`."
+    )
 
 
 def _plainly(value: Any) -> Any:

@@ -252,8 +252,11 @@ def any_symbolic(given: Any) -> bool:
     return any(isinstance(x, KerasTensor) for x in nest.flatten(given))
 
 
-def note_call(layer: Layer, given_args: Any, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
-    """Writes down a call on symbolic tensors and returns its symbolic outputs."""
+def note_call(layer: Layer, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
+    """Writes down a call on symbolic tensors and returns its symbolic outputs.
+
+    ``training`` is written down where the caller gave it, not where it was filled in.
+    """
     outputs = nest.map_structure(lambda t: KerasTensor(t.shape, t.dtype), infer(layer, args, kwargs))
     Node(layer, args, {k: v for k, v in kwargs.items() if k != "training" or k in given_kwargs}, outputs)
     layer.built = True

@@ -33,6 +33,16 @@ def partition(value: Any, name: str) -> Any:
     return array
 
 
+def whole(value: Any, name: str) -> int:
+    """An int32 or int64 scalar; ValueError for another dtype, or with axes."""
+    given = convert_to_tensor(value)
+    if given.dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64")
+    if given.ndim:
+        raise ValueError(f"Shape {given.shape} must have rank 0")
+    return int(given.array)
+
+
 def dtypes_shape(array: Any) -> str:
     """The shape of an array as a TensorShape prints it."""
     from ..shape import TensorShape
@@ -106,9 +116,12 @@ def unequal(x: Any, y: Any, message: str = "") -> Exception:
     )
 
 
-def axis(value: int, rank: int, extra: int = 0) -> int:
-    """A possibly negative axis counted from the front; ValueError when there is none such."""
+def axis(value: Any, rank: int, extra: int = 0, name: str = "axis") -> int:
+    """A possibly negative axis counted from the front; ValueError when there is none such, TypeError unless an int."""
+    if isinstance(value, (str, bytes, float)) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be an int; got {type(value).__name__}")
+    value = int(value)
     limit = rank + extra
     if not -limit <= value < limit:
-        raise ValueError(f"axis={value} out of bounds: expected {-limit}<=axis<{limit}")
+        raise ValueError(f"{name}={value} out of bounds: expected {-limit}<={name}<{limit}")
     return value % limit

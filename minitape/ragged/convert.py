@@ -12,8 +12,9 @@ from ..primitives import TABLE, declare
 from ..slices import IndexedSlices
 from ..tensor import Tensor, apply, wrap
 from . import checks
+from .parts import all_splits, bounds, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, take_rows
-from .tensor import all_splits, bounds, is_ragged, make, nvals, rowids_of, splits_of
+from .tensor import make
 
 
 def coordinates(rt: Any) -> list[Any]:
@@ -165,9 +166,11 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype
             raise ValueError(f"Shapes {fill.shape} and {tensor.shape[2:]} are incompatible")
         other = tensor.array != fill.array
         other = other.reshape((*other.shape[:2], -1)).any(-1) if other.ndim > 2 else other
-        counts = np.array([(np.flatnonzero(row)[-1] + 1 if row.any() else 0) for row in other], dtype)
+        counts = np.max(np.where(other, np.arange(1, width + 1), 0), axis=1, initial=0).astype(dtype)
     else:
         counts = np.clip(checks.partition(lengths, "row_lengths").astype(dtype), 0, width)
+        if len(counts) != int(tensor.shape[0]):
+            raise ValueError(f"Shapes {tensor.shape[:2]} and ({len(counts)}, {width}) are incompatible")
     chosen = np.flatnonzero((np.arange(width)[None, :] < counts[:, None]).reshape(-1))
     flat = TABLE["reshape"](tensor, shape=(-1, *tuple(tensor.shape)[2:]))
     return make(take_rows(flat, chosen), splits_of(counts))
@@ -233,7 +236,8 @@ def from_sparse(st: Any, dtype: Any) -> Any:
 def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
     """The axes from ``outer_axis`` to ``inner_axis`` as one."""
     rank = len(value.shape)
-    outer, inner = checks.axis(outer_axis, rank), checks.axis(inner_axis, rank)
+    outer = checks.axis(outer_axis, rank, name="outer_axis")
+    inner = checks.axis(inner_axis, rank, name="inner_axis")
     if outer > inner:
         raise ValueError(f"Expected outer_axis ({outer_axis}) to be less than or equal to inner_axis ({inner_axis}).")
     return _merged(value, outer, inner)

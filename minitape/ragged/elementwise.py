@@ -11,6 +11,7 @@ from ..errors import InvalidArgumentError
 from ..invalid import invalid
 from ..primitives import TABLE
 from . import checks
+from .parts import all_splits, is_ragged, nvals, rowids_of
 
 _OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod",
@@ -49,7 +50,7 @@ def equals(name: str, x: Any, y: Any) -> Any:
 
 def apply(op: Any, x: Any, y: Any) -> Any:
     """``op`` on the flat values of two operands brought to the same rows."""
-    from .tensor import as_ragged_or_tensor, is_ragged
+    from .tensor import as_ragged_or_tensor
 
     x = as_ragged_or_tensor(x, y.dtype if hasattr(y, "dtype") else None)
     y = as_ragged_or_tensor(y, x.dtype)
@@ -63,7 +64,6 @@ def apply(op: Any, x: Any, y: Any) -> Any:
 
 def _fits_flat(x: Any, y: Any) -> bool:
     """True when the flat values can be combined as they are: equal splits, or a tensor that fits their inner axes."""
-    from .tensor import all_splits, is_ragged
 
     if is_ragged(x) and is_ragged(y):
         a, b = all_splits(x), all_splits(y)
@@ -73,14 +73,12 @@ def _fits_flat(x: Any, y: Any) -> bool:
 
 
 def _same_splits(x: Any, y: Any) -> Any:
-
     return y if x._splits.dtype == y._splits.dtype else y.with_row_splits_dtype(dtype_of(x._splits))
 
 
 def broadcast(x: Any, y: Any) -> tuple[Any, Any]:
     """Both operands with the same ragged axes; axes of size 1 are repeated. InvalidArgumentError when rows differ."""
     from .rows import as_ragged, take_rows
-    from .tensor import is_ragged, nvals
 
     rank = max(len(x.shape), len(y.shape))
     depth = max(rank - len(v.shape) + v.ragged_rank for v in (x, y) if is_ragged(v))
@@ -102,7 +100,7 @@ def broadcast(x: Any, y: Any) -> tuple[Any, Any]:
 def _level(a: Any, b: Any) -> tuple[Any, Any]:
     """The same lengths in both, from this ragged axis on inwards."""
     from .rows import take_rows
-    from .tensor import is_ragged, make, rowids_of
+    from .tensor import make
 
     if not is_ragged(a) or not is_ragged(b):
         return a, b
@@ -123,7 +121,7 @@ def _level(a: Any, b: Any) -> tuple[Any, Any]:
 
 def _deeper(v: Any, rank: int) -> Any:
     """With axes of size 1 in front, up to this rank."""
-    from .tensor import is_ragged, make, nvals
+    from .tensor import make
 
     while len(v.shape) < rank:
         if is_ragged(v):

@@ -1,4 +1,4 @@
-"""Joining, reshaping and picking from ragged tensors, and functions of the user on them."""
+"""Joining, reshaping and picking from ragged tensors."""
 
 from __future__ import annotations
 
@@ -9,21 +9,14 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operands import mismatch
 from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
 from .convert import coordinates
+from .parts import all_splits, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, common, cut, take_rows, take_within
-from .spec import RaggedTensorSpec
-from .tensor import (
-    all_splits,
-    as_ragged_or_tensor,
-    is_ragged,
-    make,
-    nvals,
-    rowids_of,
-    splits_of,
-)
+from .tensor import as_ragged_or_tensor, make
 
 # -- joining ----------------------------------------------------------------------------------------------------------
 
@@ -33,6 +26,7 @@ def concat(values: Any, axis: int, name: str | None = None) -> Any:
     tensors = _several(values)
     if len(tensors) == 1:
         return tensors[0]
+    _one_rank(tensors)
     at = checks.axis(int(axis), len(tensors[0].shape))
     if not any(is_ragged(t) for t in tensors) and at == 0:
         tensors = [as_ragged(t, 1) for t in tensors]
@@ -74,27 +68,33 @@ def _several(values: Any) -> list[Any]:
     return [as_ragged_or_tensor(v, hint if isinstance(hint, dtypes.DType) else None) for v in values]
 
 
+def _one_rank(tensors: list[Any]) -> None:
+    for t in tensors[1:]:
+        if len(t.shape) != len(tensors[0].shape):
+            raise ValueError(f"Shape {t.shape} must have rank {len(tensors[0].shape)}")
+
+
 def _one_dtype(tensors: list[Any], op: str) -> list[Any]:
     for i, t in enumerate(tensors):
         if t.dtype != tensors[0].dtype:
-            raise invalid(
-                f"cannot compute {op} as input #{i}(zero-based) was expected to be a {tensors[0].dtype.kernel_name} "
-                f"tensor but is a {t.dtype.kernel_name} tensor",
-                op,
-            )
+            raise mismatch(op, i, tensors[0].dtype, t.dtype)
     return tensors
 
 
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors (also of different lengths) as the rows of a ragged tensor, or along another new axis.
 
-    All must have one dtype and one number of axes. Differentiable. ValueError for an axis that is not there.
+    All must have one dtype and one number of axes. Differentiable. ValueError for an axis that is not there, other numbers
+    of axes, and an empty list.
 
     >>> import minitape as tf
     >>> tf.ragged.stack([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
     """
     tensors = _several(values)
+    if not tensors:
+        raise ValueError("rt_inputs may not be empty.")
+    _one_rank(tensors)
     at = checks.axis(int(axis), len(tensors[0].shape), 1)
     if not any(is_ragged(t) for t in tensors) and (at > 0 or not tensors[0].ndim):
         return elementwise.function("stack")(tensors, at)
@@ -124,14 +124,23 @@ def split(rt: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
     """The rows in several parts."""
     if checks.axis(int(axis), len(rt.shape)) != 0:
         raise ValueError("tf.split of a RaggedTensor: minitape splits along axis 0 only.")
-    rows = nvals(rt)
-    given = np.asarray(num_or_size_splits.array if hasattr(num_or_size_splits, "array") else num_or_size_splits)
-    if given.ndim == 0:
-        if rows % int(given):
-            raise ValueError(f"Cannot exactly split axis of size {rows} into {int(given)} parts.")
-        given = np.full(int(given), rows // int(given))
-    ends = np.cumsum(given)
-    return [cut(rt, int(b - n), int(b)) for n, b in zip(given, ends, strict=True)]
+    given = convert_to_tensor(num_or_size_splits)
+    if not given.dtype.is_integer:
+        raise TypeError("`num_or_size_splits` must be an `int` or 1-D list or `Tensor` of integers..  Expected \"x\" to be "
+                        f"integer type.  Found: tensor of dtype {given.dtype}")  # fmt: skip
+    rows, sizes = nvals(rt), np.asarray(given.array)
+    what = "Cannot exactly split the `axis` dimension of `value` with the given `num_or_size_split`.\n"
+    if sizes.ndim == 0:
+        parts = int(sizes)
+        if parts < 1:
+            raise ValueError(f"`num_or_size_splits` must be >=1 if it is an `int`.Received {parts}.")
+        if rows % parts:
+            raise checks.unequal(np.array([rows]), np.array([rows // parts * parts]), what)
+        sizes = np.full(parts, rows // parts)
+    checks.not_negative(sizes, "`num_or_size_splits` must be non-negative.")
+    if sizes.sum() != rows:
+        raise checks.unequal(np.array([rows]), np.array([sizes.sum()]), what)
+    return [cut(rt, int(end - n), int(end)) for n, end in zip(sizes, np.cumsum(sizes), strict=True)]
 
 
 # -- shape ------------------------------------------------------------------------------------------------------------
@@ -175,8 +184,8 @@ def _squeezed(rt: Any, axis: int) -> Any:
 
 def reverse(rt: Any, axis: Any) -> Any:
     """Along each axis the other way round."""
-    for a in np.atleast_1d(np.asarray(axis.array if hasattr(axis, "array") else axis)):
-        rt = _reversed(rt, checks.axis(int(a), len(rt.shape)))
+    for i, a in enumerate(np.atleast_1d(np.asarray(axis.array if hasattr(axis, "array") else axis))):
+        rt = _reversed(rt, checks.axis(a, len(rt.shape), name=f"axis[{i}]"))
     return rt
 
 
@@ -275,17 +284,20 @@ def gather_nd(params: Any, indices: Any) -> Any:
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     """The elements (or rows) for which the mask is true, each row of its own length.
 
-    ``mask`` is a dense or ragged tensor of bools whose axes are the first ones of ``data``. Differentiable in ``data``.
+    ``mask`` is a dense or ragged tensor of bools (else TypeError) whose axes are the first ones of ``data`` (else
+    ValueError). Differentiable in ``data``.
 
     >>> import minitape as tf
     >>> tf.ragged.boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]])
     <tf.RaggedTensor [[1], [3, 4]]>
     """
-    data, mask = as_ragged_or_tensor(data), as_ragged_or_tensor(mask)
-    if mask.dtype != dtypes.bool:
-        mask = elementwise.function("cast")(mask, dtypes.bool) if not is_ragged(mask) else mask
+    data = as_ragged_or_tensor(data)
+    mask = mask if is_ragged(mask) else convert_to_tensor(mask, dtypes.bool)
     if not len(mask.shape):
         raise ValueError("mask cannot be scalar.")
+    known = data.shape[: len(mask.shape)]
+    if not known.is_compatible_with(mask.shape):
+        raise ValueError(f"Shapes {known} and {mask.shape} are incompatible")
     if len(mask.shape) == 1:
         return take_rows(data, np.flatnonzero(mask.array))
     mask, data = (v if is_ragged(v) else as_ragged(v, 1) for v in (mask, data))
@@ -294,12 +306,9 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
     if len(mask.shape) > 2:
         return make(boolean_mask(data._values, mask._values), data._splits, data._uniform)
     true = np.asarray(mask._values.array)
-    counts = (
-        np.add.reduceat(np.append(true, False), mask._splits[:-1]) * (np.diff(mask._splits) > 0)
-        if true.size
-        else np.zeros(len(mask._splits) - 1)
-    )
-    return make(take_rows(data._values, np.flatnonzero(true)), splits_of(np.asarray(counts, mask._splits.dtype)))
+    before = np.append(0, np.cumsum(true))  # how many of the values in front of each are kept
+    splits = before[mask._splits].astype(mask._splits.dtype)
+    return make(take_rows(data._values, np.flatnonzero(true)), splits)
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -330,63 +339,3 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
             v = elementwise.broadcast(v, shape)[0]
         parts.append(v.flat_values if is_ragged(v) else v)
     return shape.with_flat_values(elementwise.function("where")(*parts))
-
-
-# -- functions of the user --------------------------------------------------------------------------------------------
-
-
-def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """``op`` on the flat values of all ragged arguments; ValueError when their numbers differ.
-
-    All ragged arguments must be cut in the same way, and ``op`` must keep the number of values. Differentiable as
-    ``op`` is.
-
-    >>> import minitape as tf
-    >>> tf.ragged.map_flat_values(lambda x: x * 10, tf.ragged.constant([[1], [2, 3]]))
-    <tf.RaggedTensor [[10], [20, 30]]>
-    """
-    ragged = [v for v in (*args, *kwargs.values()) if is_ragged(v)]
-    if not ragged:
-        return op(*args, **kwargs)
-    sizes = {nvals(v.flat_values) for v in ragged}
-    if len(sizes) > 1:
-        raise ValueError(
-            f"Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: {sizes}"
-        )
-    for v in ragged[1:]:
-        if [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(ragged[0])]:
-            a, b = next(
-                (a, b) for a, b in zip(all_splits(ragged[0]), all_splits(v), strict=False) if not np.array_equal(a, b)
-            )
-            raise checks.unequal(a, b, "Inputs must have identical ragged splits\n")
-    result = op(
-        *[v.flat_values if is_ragged(v) else v for v in args],
-        **{k: v.flat_values if is_ragged(v) else v for k, v in kwargs.items()},
-    )
-    size = sizes.pop()
-    if not result.shape or int(result.shape[0]) != size:
-        raise ValueError(
-            "tf.ragged.map_flat_values requires that the output of `op` have the same outer-dimension size as "
-            f"flat_values of any ragged inputs. (output shape: {result.shape}; expected outer dimension size: {size})"
-        )
-    return ragged[0].with_flat_values(result)
-
-
-def map_fn(plain: Any, fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None,
-           back_prop: bool = True, swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
-           fn_output_signature: Any = None) -> Any:  # fmt: skip
-    """A function of each row; rows of different lengths come out ragged. The arguments are those of ``tf.map_fn``."""
-    rows = [fn(row) for row in elems]
-    spec = dtype if fn_output_signature is None else fn_output_signature
-    if not rows:
-        return elems
-    if spec is None or isinstance(spec, RaggedTensorSpec):
-        if all(not is_ragged(r) and len(r.shape) >= 1 for r in rows):
-            lengths = {int(r.shape[0]) for r in rows}
-            made = stack(rows, 0)
-            if len(lengths) == 1 and rows[0].ndim:
-                made._uniform = None
-            return made
-        if any(is_ragged(r) for r in rows):
-            return stack(rows, 0)
-    return elementwise.function("stack")(rows, 0)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor
+from .parts import is_ragged
 from .rows import cut, take_rows, take_within
-from .tensor import is_ragged, make
+from .tensor import make
 
 
 def getitem(rt: Any, keys: list[Any]) -> Any:

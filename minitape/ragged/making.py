@@ -10,9 +10,11 @@ from .. import dtypes
 from ..convert import constant as dense_constant
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..shape import TensorShape
 from ..tensor import wrap
 from . import checks
-from .tensor import RaggedTensor, is_ragged, make, rowids_of, splits_of
+from .parts import is_ragged, nvals, rowids_of, splits_of
+from .tensor import RaggedTensor, make
 
 _range = range
 
@@ -130,11 +132,11 @@ def range(
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> RaggedTensor:
-    """One row of numbers for each start, up to (not including) its limit. InvalidArgumentError for a delta of 0.
+    """One row of numbers for each start, up to (not including) its limit.
 
     ``starts``, ``limits`` and ``deltas`` are numbers or vectors of one length; a single argument is the limits. The
     numbers have ``dtype``, or the widest dtype given (int32, int64, float32 or float64; else ValueError). No gradient
-    passes.
+    passes. InvalidArgumentError for a delta of 0, and for vectors of different lengths.
 
     >>> import minitape as tf
     >>> tf.ragged.range([3, 1])
@@ -149,6 +151,11 @@ def range(
         if not all(p.dtype in order for p in parts):
             raise ValueError("Invalid dtype for tf.ragged.range: int32, int64, float32 and float64 are supported.")
         hint = max((p.dtype for p in parts), key=order.index)
+    for word, part in zip(("starts", "limits", "deltas"), parts, strict=True):
+        if part.ndim > 1:
+            raise invalid(f"{word} must be a scalar or vector", "RaggedRange")
+    if len({part.shape[0] for part in parts if part.ndim}) > 1:
+        raise invalid("starts, limits, and deltas must have the same shape", "RaggedRange")
     arrays = np.broadcast_arrays(*[np.atleast_1d(np.asarray(p.array, hint.as_numpy_dtype)) for p in parts])
     if (arrays[2] == 0).any():
         raise invalid("Requires delta != 0", "RaggedRange")
@@ -167,7 +174,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
     array([0, 0, 1])
     """
     array = checks.partition(splits, "row_splits")
-    return wrap(rowids_of(array if out_type is None else array.astype(dtypes.as_dtype(out_type).as_numpy_dtype)))
+    return wrap(rowids_of(array if out_type is None else array.astype(checks.splits_dtype(out_type))))
 
 
 def segment_ids_to_row_splits(
@@ -176,22 +183,29 @@ def segment_ids_to_row_splits(
     """The row splits for row numbers that never fall.
 
     ``segment_ids`` is a vector of int32 or int64 (else ValueError); there are ``num_segments`` rows, by default as many
-    as the last number needs. The result has the dtype of the numbers or ``out_type``.
+    as the last number needs; values behind them are left out. The result has the dtype of the numbers or ``out_type``.
+    InvalidArgumentError for a number below 0.
 
     >>> import minitape as tf
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])
     """
     ids = checks.partition(segment_ids, "segment_ids")
-    counts = np.bincount(ids, minlength=0 if num_segments is None else int(num_segments)).astype(ids.dtype)
-    return wrap(splits_of(counts if out_type is None else counts.astype(dtypes.as_dtype(out_type).as_numpy_dtype)))
+    if (ids < 0).any():
+        raise invalid("Input arr must be non-negative!", "DenseBincount")
+    count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
+    if count < 0:
+        raise invalid(f"size ({count}) must be non-negative", "DenseBincount")
+    lengths = np.bincount(ids, minlength=count)[:count].astype(ids.dtype)
+    return wrap(splits_of(lengths if out_type is None else lengths.astype(checks.splits_dtype(out_type))))
 
 
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
     """Row ``i`` holds the elements of ``data`` whose partition is ``i``.
 
     ``partitions`` is a vector with a whole number below ``num_partitions`` for each row of ``data``, which may be
-    ragged. The result has ``num_partitions`` rows. Differentiable in ``data``.
+    ragged. The result has ``num_partitions`` rows. Differentiable in ``data``. ValueError unless there are as many
+    partitions as rows, InvalidArgumentError for one that is not there.
 
     >>> import minitape as tf
     >>> tf.ragged.stack_dynamic_partitions([1, 2, 3], [0, 1, 0], 2)
@@ -200,23 +214,39 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     from .rows import take_rows
 
     data = data if is_ragged(data) else convert_to_tensor(data)
-    which = np.asarray(convert_to_tensor(partitions).array)
+    which, count = np.asarray(convert_to_tensor(partitions).array), checks.whole(num_partitions, "num_partitions")
+    if which.shape != (nvals(data),):
+        raise ValueError(f"Shapes {TensorShape(which.shape)} and ({nvals(data)},) are incompatible")
+    checks.not_negative(which, "partitions must be non-negative.")
+    if which.size and which.max() >= count:
+        raise invalid("partitions must be less than num_partitions\nCondition x < y did not hold.\nFirst 1 elements of x:\n"
+                      f"[{which.max()}]\nFirst 1 elements of y:\n[{count}]")  # fmt: skip
     order = np.argsort(which, kind="stable")
-    counts = np.bincount(which, minlength=int(num_partitions)).astype(np.int64)
+    counts = np.bincount(which, minlength=count).astype(np.int64)
     return make(take_rows(data, order), splits_of(counts))
 
 
 def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
     """For each row all combinations of one string from each input, joined by ``_X_``.
 
-    ``inputs`` are ragged or dense matrices with the same number of rows; numbers count as their text. The result is a
-    ragged tensor of strings.
+    ``inputs`` are ragged or dense matrices with the same number of rows (else InvalidArgumentError) of strings or whole
+    numbers (else ValueError), which count as their text. The result is a ragged tensor of strings.
 
     >>> import minitape as tf
     >>> print(tf.ragged.cross([tf.ragged.constant([['a'], ['b', 'c']]), tf.ragged.constant([['d'], ['e']])]).to_list())
     [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
     """
-    rows = [i.to_list() if is_ragged(i) else np.asarray(convert_to_tensor(i).numpy()).tolist() for i in inputs]
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list")
+    tensors = [i if is_ragged(i) else convert_to_tensor(i) for i in inputs]
+    for at, tensor in enumerate(tensors):
+        if tensor.dtype.kind != "s" and not tensor.dtype.is_integer:
+            raise ValueError(f"Unexpected dtype for inputs[{at}]: {tensor.dtype}")
+        if len(tensor.shape) != 2:
+            raise invalid("tf.ragged.cross only supports inputs with rank=2.", "RaggedCross")
+        if nvals(tensor) != nvals(tensors[0]):
+            raise invalid("inputs must all have the same batch dimension size.", "RaggedCross")
+    rows = [t.to_list() if is_ragged(t) else t.numpy().tolist() for t in tensors]
     out = []
     for parts in zip(*rows, strict=True):
         found = [b""]

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..elements import dtype_of
 from ..tensor import wrap
 from . import checks
-from .tensor import rowids_of, splits_of
+from .parts import rowids_of, splits_of
 
 
 class RowPartition:

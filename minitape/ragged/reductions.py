@@ -11,8 +11,9 @@ from ..primitives import TABLE
 from ..tensor import wrap
 from . import checks, elementwise
 from .functions import expand_dims
+from .parts import is_ragged, nvals, rowids_of, splits_of
 from .rows import spans
-from .tensor import is_ragged, make, nvals, rowids_of, splits_of
+from .tensor import make
 
 SEGMENT = {
     "reduce_sum": "unsorted_segment_sum",
@@ -31,11 +32,11 @@ def reduce(name: str, rt: Any, axis: Any = None, keepdims: bool = False) -> Any:
         return TABLE["reshape"](total, shape=(1,) * len(rt.shape)) if keepdims else total
     numbers = np.asarray(axis.array if hasattr(axis, "array") else axis)
     if numbers.ndim:
-        axes = sorted(checks.axis(int(a), len(rt.shape)) for a in numbers)
+        axes = sorted(checks.axis(a, len(rt.shape)) for a in numbers)
         for a in reversed(axes):
             rt = reduce(name, rt, a, keepdims)
         return rt
-    at = checks.axis(int(numbers), len(rt.shape))
+    at = checks.axis(numbers.item(), len(rt.shape))
     if at > 1:
         return rt.with_values(reduce(name, rt._values, at - 1, keepdims))
     lengths = np.diff(rt._splits)
@@ -83,9 +84,8 @@ def _maximum_zero(x: Any) -> Any:
     return x.with_flat_values(zero(x.flat_values, 0)) if is_ragged(x) else zero(x, 0)
 
 
-def reduce_bool(name: str) -> Any:
+def reduce_bool(reduction: str) -> Any:
     """The version of ``reduce_all`` or ``reduce_any``: a product or sum of 0 and 1."""
-    reduction = name
 
     def version(plain: Any, input_tensor: Any, axis: Any = None, keepdims: bool = False, name: Any = None) -> Any:
         cast = elementwise.function("cast")
@@ -104,10 +104,31 @@ def reduction(function: Any) -> Any:
 
 
 def logsumexp(rt: Any, axis: Any, keepdims: bool) -> Any:
-    """The logarithm of the sum of exponentials."""
-    exp, log = elementwise.function("exp"), elementwise.function("log")
-    out = reduce("reduce_sum", rt.with_flat_values(exp(rt.flat_values)), axis, keepdims)
-    return out.with_flat_values(log(out.flat_values)) if is_ragged(out) else log(out)
+    """The logarithm of the sum of exponentials, of which the largest is taken out first: it may be too large."""
+    exp, log, where = (elementwise.function(name) for name in ("exp", "log", "where"))
+    largest = reduce("reduce_max", rt, axis, True)
+    flat = elementwise.function("stop_gradient")(_flat(largest))
+    finite = where(elementwise.function("is_finite")(flat), flat, TABLE["zeros_like"](flat))
+    shift = largest.with_flat_values(finite) if is_ragged(largest) else finite
+    shifted = elementwise.binary("subtract", rt, shift)
+    total = reduce("reduce_sum", shifted.with_flat_values(exp(shifted.flat_values)), axis, keepdims)
+    sums = log(_flat(total)) + TABLE["reshape"](finite, shape=tuple(_flat(total).shape))
+    return total.with_flat_values(sums) if is_ragged(total) else sums
+
+
+def _flat(x: Any) -> Any:
+    return x.flat_values if is_ragged(x) else x
+
+
+def cumsum(rt: Any, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
+    """The running sum along an axis; along the ragged ones that of the dense tensor with zeros where rows are short."""
+    from .convert import from_tensor
+
+    at, plain = checks.axis(axis, len(rt.shape)), elementwise.function("cumsum")
+    if at > rt.ragged_rank:
+        return rt.with_flat_values(plain(rt.flat_values, at - rt.ragged_rank, exclusive, reverse))
+    sums = plain(rt.to_tensor(), at, exclusive, reverse)
+    return from_tensor(sums, rt.nested_row_lengths(), None, 1, rt._splits.dtype)
 
 
 def reduce_std(rt: Any, axis: Any, keepdims: bool) -> Any:

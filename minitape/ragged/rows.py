@@ -8,7 +8,8 @@ import numpy as np
 
 from ..primitives import TABLE
 from ..tensor import apply, wrap
-from .tensor import is_ragged, make, nvals, splits_of
+from .parts import is_ragged, nvals, splits_of
+from .tensor import make
 
 
 def take_rows(x: Any, rows: Any) -> Any:

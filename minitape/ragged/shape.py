@@ -9,7 +9,8 @@ import numpy as np
 from .. import dispatch, dtypes
 from ..tensor import wrap
 from .partition import RowPartition, partition
-from .tensor import is_ragged, make, splits_of
+from .parts import is_ragged, splits_of
+from .tensor import make
 
 
 class DynamicRaggedShape:

@@ -14,14 +14,15 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..shape import TensorShape
-from ..tensor import EagerTensor, Tensor, wrap
+from ..invalid import invalid
+from ..tensor import EagerTensor, Tensor
 from . import checks
 from .elementwise import install_operators
+from .parts import Parts, is_ragged, nvals, splits_of
 from .spec import RaggedTensorSpec
 
 
-class RaggedTensor:
+class RaggedTensor(Parts):
     """Rows of different lengths: ``values``, cut at ``row_splits``.
 
     Make one with ``tf.ragged.constant`` or a ``from_...`` method; the constructor is private (ValueError).
@@ -80,15 +81,17 @@ class RaggedTensor:
         """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall."""
         values, rowids = as_values(values), checks.partition(value_rowids, "value_rowids")
         last = int(rowids[-1]) if rowids.size else -1
-        count = last + 1 if nrows is None else int(nrows)
+        count = last + 1 if nrows is None else int(convert_to_tensor(nrows, dtypes.int64).array)
         if nrows is not None and count < 0:
             raise ValueError(f"Expected nrows >= 0; got {count}")
         if nrows is not None and last >= count:
             raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={last}")
         if rowids.size != nvals(values):
             raise ValueError(f"Shapes ({nvals(values)},) and ({rowids.size},) are incompatible")
+        message = "Arguments to from_value_rowids do not form a valid RowPartition"
         if validate:
-            checks.not_negative(np.diff(rowids), "Arguments to from_value_rowids do not form a valid RowPartition")
+            checks.not_negative(np.diff(rowids), message)
+        checks.not_negative(rowids[:1], message)
         return make(values, splits_of(np.bincount(rowids, minlength=count).astype(rowids.dtype)))
 
     @classmethod
@@ -118,10 +121,17 @@ class RaggedTensor:
     def from_uniform_row_length(
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
     ) -> RaggedTensor:
-        """All rows have the same length: an axis that is not ragged, but around ragged ones."""
-        values, length = as_values(values), int(uniform_row_length)
+        """All rows have the same length: an axis that is not ragged, but around ragged ones.
+
+        ValueError for a length below 0 or of another type than int32 and int64, and when the rows do not add up.
+        """
+        values, length = as_values(values), checks.whole(uniform_row_length, "UniformRowLength")
+        if length < 0:
+            raise ValueError("uniform_row_length must be >= 0.")
         total = nvals(values)
-        count = int(nrows) if nrows is not None else total // length if length else 0
+        count = checks.whole(nrows, "nrows") if nrows is not None else total // length if length else 0
+        if count < 0:
+            raise invalid(f"Expected nrows >= 0; got {count}")
         if validate and count * length != total:
             raise ValueError(f"uniform_row_length={length} times nrows={count} must equal nvals={total}")
         return make(values, np.arange(count + 1, dtype=np.int64) * length, length)
@@ -186,105 +196,6 @@ class RaggedTensor:
 
         return from_sparse(st_input, checks.splits_dtype(row_splits_dtype))
 
-    # -- parts --------------------------------------------------------------------------------------------------------
-
-    @property
-    def values(self) -> Any:
-        """All rows one after the other."""
-        return self._values
-
-    @property
-    def flat_values(self) -> Any:
-        """The innermost values, a tensor."""
-        inner = self._values
-        while isinstance(inner, RaggedTensor):
-            inner = inner._values
-        return inner
-
-    @property
-    def dtype(self) -> Any:
-        """The type of the values."""
-        return self.flat_values.dtype
-
-    @property
-    def ragged_rank(self) -> int:
-        """How many axes are cut at splits."""
-        return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
-
-    @property
-    def shape(self) -> TensorShape:
-        """The sizes; None for ragged axes."""
-        inner = self._values.shape.as_list()[1:]
-        return TensorShape.of((len(self._splits) - 1, self._uniform, *inner))
-
-    def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
-        return self.shape
-
-    @property
-    def row_splits(self) -> Any:
-        """Where rows begin and end: one number more than there are rows."""
-        return wrap(self._splits)
-
-    @property
-    def uniform_row_length(self) -> Any:
-        """The length of all rows where they were made equal, else None."""
-        return None if self._uniform is None else wrap(np.array(self._uniform, self._splits.dtype))
-
-    @property
-    def nested_row_splits(self) -> tuple[Any, ...]:
-        """The row splits of all ragged axes, the outermost first."""
-        return tuple(wrap(s) for s in all_splits(self))
-
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
-        """The number of rows."""
-        return self._number(len(self._splits) - 1, out_type)
-
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """The lengths of the rows (of an inner axis: again ragged)."""
-        if axis == 0:
-            return self.nrows()
-        if axis < 0 or axis > 1:
-            axis = checks.axis(axis, self.shape.rank)
-        if axis == 1:
-            return wrap(np.diff(self._splits))
-        if isinstance(self._values, RaggedTensor):
-            return make(self._values.row_lengths(axis - 1), self._splits, self._uniform)
-        size = self._values.shape.as_list()[axis - 1]
-        sizes = np.full(tuple(self._values.shape)[: axis - 1], size, self._splits.dtype)
-        return make(wrap(sizes), self._splits, self._uniform)
-
-    def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
-        """The row lengths of all ragged axes, the outermost first."""
-        return tuple(wrap(np.diff(s)) for s in all_splits(self))
-
-    def row_starts(self, name: str | None = None) -> Any:
-        """Where the rows begin."""
-        return wrap(self._splits[:-1])
-
-    def row_limits(self, name: str | None = None) -> Any:
-        """Where the rows end."""
-        return wrap(self._splits[1:])
-
-    def value_rowids(self, name: str | None = None) -> Any:
-        """To which row each value belongs."""
-        return wrap(rowids_of(self._splits))
-
-    def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
-        """The row numbers of all ragged axes, the outermost first."""
-        return tuple(wrap(rowids_of(s)) for s in all_splits(self))
-
-    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Any:
-        """The sizes of the smallest dense tensor that holds all rows."""
-        sizes = np.array(
-            bounds(self), self._splits.dtype if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype
-        )
-        return wrap(sizes if axis is None else sizes[np.asarray(axis)])
-
-    def _number(self, value: int, out_type: Any) -> Any:
-        kind = self._splits.dtype.type if out_type is None else dtypes.as_dtype(out_type).as_numpy_dtype
-        return wrap(kind(value))
-
     # -- other forms --------------------------------------------------------------------------------------------------
 
     def with_values(self, new_values: Any) -> RaggedTensor:
@@ -296,7 +207,7 @@ class RaggedTensor:
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """The same rows of other innermost values."""
-        if isinstance(self._values, RaggedTensor):
+        if is_ragged(self._values):
             return make(self._values.with_flat_values(new_values), self._splits, self._uniform)
         return self.with_values(new_values)
 
@@ -306,7 +217,7 @@ class RaggedTensor:
         if wanted not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}.")
         inner = self._values
-        if isinstance(inner, RaggedTensor):
+        if is_ragged(inner):
             inner = inner.with_row_splits_dtype(wanted)
         return make(inner, self._splits.astype(wanted.as_numpy_dtype), self._uniform)
 
@@ -331,7 +242,7 @@ class RaggedTensor:
     def to_list(self) -> list[Any]:
         """Nested Python lists."""
         values = self._values
-        flat = values.to_list() if isinstance(values, RaggedTensor) else values.numpy().tolist()
+        flat = values.to_list() if is_ragged(values) else values.numpy().tolist()
         return [flat[a:b] for a, b in itertools.pairwise(self._splits)]
 
     def numpy(self) -> Any:
@@ -428,15 +339,10 @@ def make(values: Any, splits: Any, uniform: int | None = None) -> RaggedTensor:
     made = RaggedTensor.__new__(RaggedTensor)
     made._values, made._splits, made._uniform = values, splits, uniform
     inner = values
-    if isinstance(inner, RaggedTensor) and inner._splits.dtype != splits.dtype:  # all splits are of one type
+    if is_ragged(inner) and inner._splits.dtype != splits.dtype:  # all splits are of one type
         made._splits = splits.astype(np.int64)
         made._values = inner.with_row_splits_dtype(dtypes.int64)
     return made
-
-
-def is_ragged(value: Any) -> bool:
-    """True for a ragged tensor."""
-    return isinstance(value, RaggedTensor)
 
 
 def as_values(values: Any) -> Any:
@@ -456,50 +362,9 @@ def as_ragged_or_tensor(value: Any, hint: Any = None) -> Any:
     return convert_to_tensor(value, dtype_hint=hint)
 
 
-def nvals(values: Any) -> int:
-    """The number of rows of a tensor or ragged tensor."""
-    return len(values._splits) - 1 if is_ragged(values) else int(values.shape[0])
-
-
-def splits_of(lengths: Any) -> Any:
-    """Row splits from row lengths.
-
-    >>> splits_of(np.array([2, 0, 1]))
-    array([0, 2, 2, 3])
-    """
-    return np.concatenate([np.zeros(1, lengths.dtype), np.cumsum(lengths, dtype=lengths.dtype)])
-
-
-def rowids_of(splits: Any) -> Any:
-    """Row numbers from row splits.
-
-    >>> rowids_of(np.array([0, 2, 2, 3]))
-    array([0, 0, 2])
-    """
-    return np.repeat(np.arange(len(splits) - 1, dtype=splits.dtype), np.diff(splits))
-
-
-def all_splits(rt: Any) -> list[Any]:
-    """The row splits of all ragged axes, the outermost first."""
-    found = []
-    while is_ragged(rt):
-        found.append(rt._splits)
-        rt = rt._values
-    return found
-
-
-def bounds(rt: Any) -> list[int]:
-    """The largest size of each axis."""
-    found = [len(rt._splits) - 1]
-    for splits in all_splits(rt):
-        lengths = np.diff(splits)
-        found.append(int(lengths.max()) if lengths.size else 0)
-    return found + [int(n) for n in rt.flat_values.shape[1:]]
-
-
 def _nested(factory: Any, flat_values: Any, parts: Any, name: str, validate: bool) -> RaggedTensor:
     if isinstance(parts, Tensor) or not isinstance(parts, (list, tuple)):
-        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {parts}")
+        raise TypeError(f"Argument `{name}` must be a list of Tensors. Received {parts}.")
     result = flat_values
     for part in reversed(parts):
         result = factory(result, part, validate=validate)

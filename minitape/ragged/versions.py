@@ -15,7 +15,6 @@ from .functions import (
     expand_dims,
     gather,
     gather_nd,
-    map_fn,
     reshape,
     reverse,
     split,
@@ -24,8 +23,11 @@ from .functions import (
     tile,
     where,
 )
+from .mapping import map_fn
+from .parts import all_splits, is_ragged
 from .reductions import (
     SEGMENT,
+    cumsum,
     logsumexp,
     reduce,
     reduce_bool,
@@ -35,7 +37,7 @@ from .reductions import (
     reduction,
     segments,
 )
-from .tensor import RaggedTensor, all_splits, as_ragged_or_tensor, is_ragged, make
+from .tensor import RaggedTensor, as_ragged_or_tensor, make
 
 UNARY = (
     "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
@@ -109,14 +111,11 @@ def _rank(plain: Any, input: Any, name: Any = None) -> Any:
     return wrap(np.int32(len(input.shape)))
 
 
-def _segment_version(name: str) -> Any:
-    reduction = name
-
+def _segment_version(reduction: str) -> Any:
     def version(plain: Any, data: Any, segment_ids: Any, num_segments: Any, name: Any = None) -> Any:
-        ids = np.asarray(as_ragged_or_tensor(segment_ids).array) if not is_ragged(segment_ids) else None
-        if ids is None:
+        if is_ragged(segment_ids):
             return plain(data.flat_values, segment_ids.flat_values, num_segments)
-        return segments(reduction, data, ids, int(num_segments))
+        return segments(reduction, data, np.asarray(as_ragged_or_tensor(segment_ids).array), int(num_segments))
 
     return version
 
@@ -170,22 +169,14 @@ def _reduce_join(
 
 
 def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
-    return (
-        input.with_flat_values(input.flat_values)
-        if False
-        else make_deeper(input, plain(input.flat_values, sep, maxsplit))
-    )
+    return _deeper(input, plain(input.flat_values, sep, maxsplit))
 
 
-def make_deeper(outer: Any, inner: Any) -> Any:
+def _deeper(outer: Any, inner: Any) -> Any:
     """The rows of ``outer`` with a ragged tensor as their flat values."""
     if is_ragged(outer._values):
-        return make(make_deeper(outer._values, inner), outer._splits, outer._uniform)
+        return make(_deeper(outer._values, inner), outer._splits, outer._uniform)
     return make(inner, outer._splits, outer._uniform)
-
-
-def _one_hot(plain: Any, indices: Any, *args: Any, **kwargs: Any) -> Any:
-    return indices.with_flat_values(plain(indices.flat_values, *args, **kwargs))
 
 
 def _format(plain: Any, template: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -214,19 +205,22 @@ def install() -> None:
     """Gives the functions of ``tf`` their versions for ragged tensors."""
     versions: dict[str, Any] = {}
     for name in UNARY:
-        versions[name] = versions[f"math.{name}"] = _on_named_values
+        versions[name] = _on_named_values
     for name in BINARY:
-        versions[name] = versions[f"math.{name}"] = _binary_version(name)
+        versions[name] = _binary_version(name)
     for name in ON_VALUES:
         versions[name] = _on_named_values
     for name in SEGMENT:
         versions[name] = reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
-        versions[f"math.{SEGMENT[name]}"] = _segment_version(SEGMENT[name])
+        versions[SEGMENT[name]] = _segment_version(SEGMENT[name])
     versions |= {
         "reduce_mean": reduction(reduce_mean),
-        "math.reduce_variance": reduction(reduce_variance),
-        "math.reduce_std": reduction(reduce_std),
-        "reducelogsumexp": reduction(logsumexp),
+        "reduce_variance": reduction(reduce_variance),
+        "reduce_std": reduction(reduce_std),
+        "reduce_logsumexp": reduction(logsumexp),
+        "cumsum": lambda plain, x, axis=0, exclusive=False, reverse=False, name=None: cumsum(
+            x, axis, exclusive, reverse
+        ),
         "reduce_all": reduce_bool("reduce_prod"),
         "reduce_any": reduce_bool("reduce_sum"),
         "concat": lambda plain, values, axis, name=None: concat(values, axis),
@@ -248,10 +242,9 @@ def install() -> None:
         "shape": _shape,
         "size": _size,
         "rank": _rank,
-        "one_hot": _one_hot,
+        "one_hot": _on_named_values,
         "is_tensor": _is_tensor,
         "add_n": _add_n,
-        "math.add_n": _add_n,
         "nn.embedding_lookup": _embedding_lookup,
         "nn.softmax": _softmax,
         "strings.substr": _substr,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..operands import integers, tensor_of
 from ..record import state
 from ..shape import TensorShape
@@ -21,7 +22,7 @@ def sizes_of(shape: Any, op: str) -> Any:
         return tensor_of(shape)
     sizes = integers(shape, op, "T")
     if sizes.ndim != 1:
-        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {list(sizes.shape)}", op)
+        raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shown(sizes.shape)}", op)
     for n in sizes.tolist():
         if n < 0:
             raise invalid(f"Dimension {n} must be >= 0", op)
@@ -53,12 +54,22 @@ def count_of(x: Any, count: Any, op: str) -> int:
     """How many class numbers each row of the logits ``x`` is to get, after the kernel's checks."""
     if x.shape.rank not in (2, None):
         raise invalid(f"logits should be a matrix, got shape {x.shape.as_list()}", op)
-    samples = tensor_of(count)
+    samples = tensor_of(count, dtypes.int32)
     if samples.ndim:
         raise invalid(f"num_samples should be a scalar, got shape {samples.shape.as_list()}", op)
     if samples.array < 0:
         raise invalid(f"num_samples should be non-negative, got {samples.array}", op)
+    if x.shape.rank and x.shape[-1] == 0:
+        raise invalid("num_classes should be positive, got 0", op)
     return int(samples.array)
+
+
+def check_dtype(dtype: Any, names: str) -> None:
+    """ValueError for a dtype that is not among those of these names."""
+    accepted = names.split()
+    if dtype.name not in accepted:
+        listed = ", ".join(f"tf.{name}" for name in accepted)
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({listed}).")
 
 
 def scaled(numbers: Any, mean: Any, stddev: Any) -> Any:

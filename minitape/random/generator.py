@@ -5,17 +5,25 @@ from __future__ import annotations
 import enum
 import math
 import os
+import threading
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, errors
-from ..convert import convert_to_tensor
+from ..invalid import invalid
+from ..opdefs import accept_attr
 from ..operands import static, tensor_of
+from ..ops.casts import cast
+from ..ops.joining import stack
+from ..primitives import TABLE
+from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from ..variable import Variable
 from . import philox
 from .arguments import check_numbers, draw, known_sizes, limits_of, scaled, sizes_of, spread
+
+_one_at_a_time = threading.Lock()  # while a generator's state goes on, so that no two threads get the same numbers
 
 
 class Algorithm(enum.Enum):
@@ -34,8 +42,7 @@ class Algorithm(enum.Enum):
 def _algorithm(alg: Any) -> int:
     name = alg.name.lower() if isinstance(alg, Algorithm) else alg
     if isinstance(name, str) and name not in ("philox", "threefry", "auto_select"):
-        raise ValueError(f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox "
-                         f"algorithm, "
+        raise ValueError(f"Argument `alg` got unsupported value {alg}. Supported values are philox for the Philox algorithm, "
                          "threefry for the ThreeFry algorithm, and auto_select for auto-selection.")  # fmt: skip
     if name in ("philox", "auto_select", 1, 3) or (hasattr(name, "numpy") and int(name.numpy()) == 1):
         return 1
@@ -44,11 +51,18 @@ def _algorithm(alg: Any) -> int:
 
 def _words(seed: Any) -> np.ndarray:
     """A seed as the three 64-bit words of a state: an int from its low end on, a list behind zeros."""
-    if isinstance(seed, (int, float, np.integer)):
-        number = int(seed)
-        return np.array([(number >> 64 * i) & philox.MASK for i in range(3)], np.uint64).view(np.int64)
-    numbers = np.asarray(tensor_of(seed).array).astype(np.int64).reshape(-1)[:3]
+    if isinstance(seed, (int, np.integer)):
+        return np.array([(int(seed) >> 64 * i) & philox.MASK for i in range(3)], np.uint64).view(np.int64)
+    numbers = np.asarray(cast(tensor_of(seed), dtypes.int64).array).reshape(-1)[:3]
     return np.concatenate([np.zeros(3 - len(numbers), np.int64), numbers])
+
+
+def _vector(values: Any, size: int) -> np.ndarray:
+    """So many 64-bit words; ValueError for another number of them."""
+    words = np.asarray(cast(tensor_of(values), dtypes.int64).array)
+    if words.shape != (size,):
+        raise ValueError(f"Shapes {TensorShape(words.shape)} and [{size}] are incompatible")
+    return words
 
 
 def create_rng_state(seed: Any, alg: Any) -> Any:
@@ -87,10 +101,7 @@ class Generator:
                              f"copy_from={copy_from}, state={state}, alg={alg}")  # fmt: skip
         self._alg = _algorithm(alg)
         if not isinstance(state, Variable):  # a variable is shared, as in TensorFlow
-            state = convert_to_tensor(state, dtypes.int64)
-            if state.shape != (3,):
-                raise ValueError(f"Shapes {state.shape} and [3] are incompatible")
-            state = Variable(state, trainable=False, name="StateVar", dtype=dtypes.int64)
+            state = Variable(_vector(state, 3), trainable=False, name="StateVar", dtype=dtypes.int64)
         self._state = state
 
     @classmethod
@@ -134,8 +145,7 @@ class Generator:
         >>> print(tf.random.Generator.from_key_counter(5, [0, 1], "philox").state.numpy())
         [0 1 5]
         """
-        words = [*np.asarray(static(counter)).reshape(-1), static(key)]
-        return cls(state=np.array(words, np.int64), alg=alg)
+        return cls(state=np.append(_vector(counter, 2), np.int64(static(key))), alg=alg)
 
     state = property(lambda self: self._state, doc="The state, an int64 variable: two words of counter, one of key.")
     algorithm = property(lambda self: self._alg, doc="The number of the algorithm: 1 for Philox.")
@@ -150,7 +160,7 @@ class Generator:
         >>> print(g.state.numpy())
         [5 0 0]
         """
-        self._state.assign(state._read() if hasattr(state, "_read") else state)
+        self._state.assign(_vector(state, 3))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Begins again at a seed.
@@ -183,21 +193,27 @@ class Generator:
         >>> print(g.skip(2).numpy(), g.state.numpy())
         [1 0 0] [513   0   0]
         """
-        before = self._state.numpy()
-        self._advance(int(static(delta)) * philox.SKIP)
-        return wrap(before)
+        count = int(static(delta))
+
+        def run() -> list[Any]:
+            key, counter = self._advance(count * philox.SKIP)
+            return [wrap(np.array([counter & philox.MASK, counter >> 64, key], np.uint64).view(np.int64))]
+
+        return draw(run, [3], dtypes.int64)
 
     def _advance(self, blocks: int) -> tuple[int, int]:
         """Key and counter now; the counter goes on by ``blocks``."""
-        words = [int(w) & philox.MASK for w in self._state.numpy()]
-        counter = words[0] | words[1] << 64
-        after = counter + blocks
-        new = np.array([after & philox.MASK, after >> 64 & philox.MASK, words[2]], np.uint64).view(np.int64)
-        self._state.assign(new)
+        with _one_at_a_time:
+            words = [int(w) & philox.MASK for w in self._state.numpy()]
+            counter = words[0] | words[1] << 64
+            after = counter + blocks
+            new = np.array([after & philox.MASK, after >> 64 & philox.MASK, words[2]], np.uint64).view(np.int64)
+            self._state.assign(new)
         return words[2], counter
 
-    def _draw(self, sampler: Any, shape: Any, dtype: Any, *limits: Any) -> Any:
-        sizes = sizes_of(shape, "StatelessRandomNormalV2")
+    def _draw(self, sampler: Any, shape: Any, dtype: Any, *limits: Any, op: str = "StatelessRandomNormalV2") -> Any:
+        """``sampler(key, counter, count, dtype, *limits)`` in a shape, which in a graph only a run may know."""
+        sizes = sizes_of(shape, op)
 
         def run(sizes: Any = sizes) -> list[Any]:
             sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
@@ -250,8 +266,9 @@ class Generator:
         if (minval is None) != (maxval is None):
             raise ValueError(f"For integer dtype {dtype}, minval and maxval must be both `None` or both non-`None`; "
                              f"got minval={minval} and maxval={maxval}")  # fmt: skip
+        accept_attr("StatelessRandomUniformIntV2", "dtype", dtype)
         if minval is None:
-            return self._draw(philox.bits, shape, dtype)
+            return self.uniform_full_int(shape, dtype)
         try:
             limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2")
         except errors.OpError:  # the kernel refuses them after the state has moved on
@@ -260,30 +277,40 @@ class Generator:
         return self._draw(philox.integers, shape, dtype, *limits)
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: Any = None) -> Any:
-        """Integers over the whole range of their dtype.
+        """Integers of 32 or 64 bits over the whole range of their dtype; InvalidArgumentError for another one.
 
         >>> import minitape as tf
         >>> tf.random.Generator.from_seed(1).uniform_full_int([3]).dtype
         tf.uint64
         """
-        return self._draw(philox.bits, shape, dtypes.as_dtype(dtype))
+        op, dtype = "StatelessRandomUniformFullIntV2", dtypes.as_dtype(dtype)
+        accept_attr(op, "dtype", dtype)
+        return self._draw(philox.bits, shape, dtype, op=op)
 
     def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: Any = None) -> Any:
         """How many of ``counts`` trials succeed with probability ``probs``. (These numbers are not TensorFlow's.)
+
+        ``shape`` ends with the shape to which the two broadcast, else InvalidArgumentError. ValueError for a probability
+        that is none (NaN); those below 0 count as 0, those above 1 as 1.
 
         >>> import minitape as tf
         >>> tf.random.Generator.from_seed(1).binomial([3], counts=10.0, probs=0.5).shape
         TensorShape([3])
         """
-        dtype, sizes = dtypes.as_dtype(dtype), sizes_of(shape, "StatefulRandomBinomial")
-        n, p = tensor_of(counts).array, tensor_of(probs).array
+        op, n, p = "StatefulRandomBinomial", tensor_of(counts), tensor_of(probs)
+        dtype, sizes = dtypes.as_dtype(dtype), tensor_of(sizes_of(shape, op), dtypes.int32)
 
-        def run() -> list[Any]:
-            key, counter = self._advance(100 * math.prod(sizes) * philox.SKIP)
+        def run(sizes: Any, n: Any, p: Any) -> list[Any]:
+            to, trials, chance = tuple(sizes.array.tolist()), np.maximum(n.array, 0), np.clip(p.array, 0, 1)
+            ending = np.broadcast_shapes(trials.shape, chance.shape)
+            if to[len(to) - len(ending) :] != ending:
+                raise invalid("Shape passed in must end with broadcasted shape.", op)
+            key, counter = self._advance(100 * math.prod(to) * philox.SKIP)
             rng = np.random.Generator(np.random.Philox(key=key, counter=counter & (1 << 128) - 1))
-            return [wrap(np.asarray(rng.binomial(np.asarray(n, np.int64), p, sizes).astype(dtype.as_numpy_dtype)))]
+            return [wrap(np.asarray(rng.binomial(trials.astype(np.int64), chance, to).astype(dtype.as_numpy_dtype)))]
 
-        return draw(run, sizes, dtype)
+        known = TensorShape(sizes.array.tolist()) if hasattr(sizes, "array") else known_sizes(sizes)
+        return draw(run, known, dtype, sizes, n, p)
 
     def make_seeds(self, count: int = 1) -> Any:
         """Seeds for the stateless functions: a tensor of shape [2, count].
@@ -293,8 +320,8 @@ class Generator:
         >>> seeds.shape, tf.random.stateless_normal([2], seeds[:, 0]).shape
         (TensorShape([2, 3]), TensorShape([2]))
         """
-        first = self.uniform_full_int([count], dtypes.int64).numpy()
-        return wrap(np.stack([first, np.zeros_like(first)]))
+        first = self.uniform_full_int([count], dtypes.int64)
+        return stack([first, TABLE["zeros_like"](first)])
 
     def split(self, count: int = 1) -> list[Generator]:
         """New generators, as good as independent of this one and each other.
@@ -307,7 +334,7 @@ class Generator:
         return [Generator(state=np.array([0, 0, key], np.int64), alg=self._alg) for key in keys]
 
 
-_global: list[Generator] = []
+_global: list[Generator] = []  # none or one
 
 
 def get_global_generator() -> Generator:

@@ -242,7 +242,7 @@ def gamma(key: int, counter: int, alpha: float) -> float:
     if alpha == 1:
         return -math.log1p(-source.unit())
     if not alpha > 0:
-        return math.nan
+        return 0.0 if alpha == 0 else math.nan
     d = alpha + (2 / 3 if alpha < 1 else -1 / 3)
     c = 1 / 3 / math.sqrt(d)
     while True:
@@ -258,8 +258,8 @@ def gamma(key: int, counter: int, alpha: float) -> float:
 def poisson(key: int, counter: int, rate: float) -> float:
     """One number of the Poisson distribution: D. Knuth's product below 10, else W. Hörmann's PTRS (1993)."""
     source = Dispenser(key, counter)
-    if not rate >= 0 or math.isinf(rate):
-        return math.nan
+    if math.isnan(rate) or rate == math.inf:
+        return rate
     if rate < 10:
         product, count = source.unit(), 0
         while product > math.exp(-rate):

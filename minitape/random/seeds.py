@@ -10,6 +10,7 @@ import contextlib
 import copy
 import os
 import random as _python
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,6 +29,7 @@ class _Seeds:
     """The global seed, the seeds that it gives to operations, and how far operations with a seed have read."""
 
     def __init__(self) -> None:
+        self.lock = threading.Lock()
         self.plant(None)
 
     def plant(self, seed: Any) -> None:
@@ -49,19 +51,21 @@ class _Seeds:
         if second is None:
             second = self.rng.randint(0, _MOST)  # type: ignore[union-attr]
         pair = _pair(self.seed, second)
-        counter = pair[1] << 64
-        if op_seed is not None:  # an operation with its own seed goes on where it stopped
-            place = (op, *pair, dtype)
-            counter += self.read.get(place, 0)
-            self.read[place] = self.read.get(place, 0) + blocks
-        return pair[0], counter
+        if op_seed is None:
+            return pair[0], pair[1] << 64
+        place = (op, *pair, dtype)
+        with self.lock:  # an operation with its own seed goes on where it stopped
+            before = self.read.get(place, 0)
+            self.read[place] = before + blocks
+        return pair[0], (pair[1] << 64) + before
 
     def follow(self, draw: Draw, blocks: int) -> tuple[int, int]:
         """The same for an operation of a graph, which has a stretch of its own until the global seed is set."""
         if draw.pair is None:
             return _unpredictable()
-        before = self.places.get(draw, 0)
-        self.places[draw] = before + blocks
+        with self.lock:
+            before = self.places.get(draw, 0)
+            self.places[draw] = before + blocks
         return draw.pair[0], (draw.pair[1] << 64) + before
 
 

@@ -16,7 +16,7 @@ from ..primitives import TABLE, declare
 from ..shape import TensorShape
 from ..tensor import Tensor, apply
 from . import philox
-from .arguments import check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
+from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from .seeds import Draw, taking
 
 
@@ -97,9 +97,7 @@ def uniform(
     tf.int32
     """
     dtype = dtypes.as_dtype(dtype)
-    if dtype.name not in ("float16", "bfloat16", "float32", "float64", "int32", "int64"):
-        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are (tf.float16, tf.bfloat16, "
-                         "tf.float32, tf.float64, tf.int32, tf.int64).")  # fmt: skip
+    check_dtype(dtype, "float16 bfloat16 float32 float64 int32 int64")
     if dtype.is_integer:
         if maxval is None:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
@@ -140,15 +138,16 @@ def shuffle(value: Any, seed: Any = None, name: str | None = None) -> Any:
 
 @strict
 def categorical(logits: Any, num_samples: Any, dtype: Any = None, seed: Any = None, name: str | None = None) -> Any:
-    """For each row of log probabilities ``num_samples`` class numbers (int64); not differentiable.
+    """For each row of log probabilities ``num_samples`` class numbers (int64, or int32); not differentiable.
 
-    Raises InvalidArgumentError unless ``logits`` is a matrix.
+    Raises InvalidArgumentError unless ``logits`` is a matrix with one class or more, ValueError for another ``dtype``.
 
     >>> import minitape as tf
     >>> tf.random.categorical([[0.0, 1.0]], 5).shape
     TensorShape([1, 5])
     """
     x, dtype = tensor_of(logits), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    check_dtype(dtype, "int32 int64")
     accept("Multinomial", x.dtype)
     count = count_of(x, num_samples, "Multinomial")
     rows = None if x.shape.rank is None else x.shape[0]
@@ -216,9 +215,13 @@ def gamma(
 def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Any:
     """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``. No gradient.
 
+    InvalidArgumentError for rates or a ``dtype`` that are no numbers.
+
     >>> import minitape as tf
     >>> tf.random.poisson([4], lam=[1.0, 2.0]).shape
     TensorShape([4, 2])
     """
-    rates = tensor_of(lam)
-    return _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtypes.as_dtype(dtype))
+    rates, dtype = tensor_of(lam), dtypes.as_dtype(dtype)
+    accept_attr("RandomPoissonV2", "R", rates.dtype)
+    accept_attr("RandomPoissonV2", "dtype", dtype)
+    return _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtype)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .. import dtypes
 from ..evidence import decided
 from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import static, strict, tensor_of
+from ..ops.joining import stack
 from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from . import philox
-from .arguments import count_of, known_sizes, limits_of, scaled, sizes_of, spread
+from .arguments import check_dtype, check_numbers, count_of, known_sizes, limits_of, scaled, sizes_of, spread
 
 
 def _start(seed: Any) -> tuple[int, int]:
@@ -62,7 +61,7 @@ def stateless_normal(
 ) -> Any:  # fmt: skip
     """Normal numbers that depend on ``seed`` (two integers) alone. Differentiable in ``mean`` and ``stddev``.
 
-    Raises InvalidArgumentError unless ``seed`` has shape [2].
+    Raises InvalidArgumentError unless ``seed`` has shape [2], TypeError unless ``dtype`` is a float.
 
     >>> import minitape as tf
     >>> print(tf.random.stateless_normal([2], seed=[1, 2]).numpy())
@@ -70,6 +69,7 @@ def stateless_normal(
     """
     _check_alg(alg)
     dtype = dtypes.as_dtype(dtype)
+    check_numbers((mean, stddev), dtype)
     return scaled(_stateless(philox.normal, shape, seed, dtype, "StatelessRandomNormalV2"), mean, stddev)
 
 
@@ -88,8 +88,7 @@ def stateless_truncated_normal(
     """
     _check_alg(alg)
     dtype = dtypes.as_dtype(dtype)
-    if dtype.is_integer:
-        raise TypeError(f"Cannot convert {mean} to EagerTensor of dtype {dtype.name}")
+    check_numbers((mean, stddev), dtype)
     return scaled(_stateless(philox.truncated_normal, shape, seed, dtype, "StatelessTruncatedNormalV2"), mean, stddev)
 
 
@@ -100,7 +99,8 @@ def stateless_uniform(
 ) -> Any:  # fmt: skip
     """Numbers spread evenly over [minval, maxval) that depend on ``seed`` alone.
 
-    Integers without limits (both None) cover their whole range; with one of them missing: ValueError.
+    Integers (of 32 or 64 bits) without limits (both None) cover their whole range. ValueError with one of them missing,
+    and for another ``dtype``.
 
     >>> import minitape as tf
     >>> print(tf.random.stateless_uniform([2], seed=[1, 2]).numpy())
@@ -108,6 +108,7 @@ def stateless_uniform(
     """
     _check_alg(alg)
     dtype = dtypes.as_dtype(dtype)
+    check_dtype(dtype, "float16 bfloat16 float32 float64 int32 int64 uint32 uint64")
     if not dtype.is_integer:
         numbers = _stateless(philox.uniform, shape, seed, dtype, "StatelessRandomUniformV2")
         return spread(numbers, minval, maxval)
@@ -126,16 +127,18 @@ def stateless_categorical(
 ) -> Any:
     """For each row of log probabilities ``num_samples`` class numbers that depend on ``seed`` alone.
 
-    ``logits`` is a matrix (else InvalidArgumentError); the result has a row for each of its rows and is int64 unless
-    ``dtype`` says otherwise. Not differentiable.
+    ``logits`` is a matrix (else InvalidArgumentError); the result has a row for each of its rows and is int64, or int32
+    where ``dtype`` says so (else ValueError). Not differentiable.
 
     >>> import minitape as tf
     >>> print(tf.random.stateless_categorical([[0.0, 1.0, 2.0]], 4, seed=[1, 2]).numpy())
     [[2 2 1 2]]
     """
-    x = tensor_of(logits)
+    x, dtype = tensor_of(logits), dtypes.as_dtype(dtype)
+    check_dtype(dtype, "int32 int64")
+    accept_attr("StatelessMultinomial", "T", x.dtype)
     count = count_of(x, num_samples, "StatelessMultinomial")
-    made = philox.categories(*_start(seed), x.array, count).astype(dtypes.as_dtype(dtype).as_numpy_dtype)
+    made = philox.categories(*_start(seed), x.array, count).astype(dtype.as_numpy_dtype)
     return decided(wrap(made), (x,), "StatelessMultinomial")
 
 
@@ -182,7 +185,7 @@ def fold_in(seed: Any, data: Any, alg: str = "auto_select") -> Any:
     """
     data = tensor_of(data)
     first = stateless_uniform([], seed, None, None, data.dtype, alg=alg)
-    return wrap(np.array([first.array, data.array], data.dtype.as_numpy_dtype))
+    return stack([first, data])
 
 
 stateless_split, stateless_fold_in = split, fold_in

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
+from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import call, static, strict, tensor_of
 from ..ops.arrays import roll
@@ -14,14 +15,13 @@ from ..primitives import fourier as _primitives  # noqa: F401 - it fills the tab
 _NAMES = {1: "", 2: "2D", 3: "3D"}
 
 
-def _check_rank(x: Any, rank: int, op: str) -> None:
+def check_rank(x: Any, rank: int) -> None:
+    """ValueError for a tensor of fewer axes."""
     if x.shape.rank is not None and x.shape.rank < rank:
-        raise ValueError(f"Shape must be at least rank {rank} but is rank {x.shape.rank} for {op}: shape {x.shape}.")
+        raise ValueError(f"Shape {x.shape} must have rank at least {rank}")
 
 
 def _complex(kind: str, input: Any, rank: int) -> Any:
-    from ..invalid import invalid
-
     op = kind.upper() + _NAMES[rank]
     x = tensor_of(input) if hasattr(input, "dtype") else tensor_of(input, dtypes.complex64)
     accept(op, x.dtype)
@@ -101,10 +101,16 @@ def ifft3d(input: Any, name: str | None = None) -> Any:
     return _complex("ifft", input, 3)
 
 
-def _sizes(x: Any, given: Any, rank: int, half: bool) -> tuple[int, ...]:
+def _sizes(x: Any, given: Any, op: str, rank: int, half: bool) -> tuple[int, ...]:
     """The sizes of the axes before a transform to half of the frequencies, or after one from them."""
     if given is not None:
-        return tuple(int(n) for n in static(given))
+        sizes = tuple(static(tensor_of(given, dtypes.int32)))
+        if len(sizes) != rank:
+            raise invalid(f"fft_length must have shape [{rank}]", op)
+        for at, n in enumerate(sizes):
+            if n < 0:
+                raise invalid(f"fft_length[{at}] must >= 0, but got: {n}", op)
+        return sizes
     sizes = [int(n) for n in tuple(x.shape)[-rank:]]
     return (*sizes[:-1], max(0, 2 * (sizes[-1] - 1)) if half else sizes[-1])
 
@@ -122,18 +128,18 @@ def _fitted(x: Any, sizes: tuple[int, ...]) -> Any:
 def _forward(input: Any, fft_length: Any, rank: int) -> Any:
     x = tensor_of(input) if hasattr(input, "dtype") else tensor_of(input, dtypes.float32)
     if x.dtype not in (dtypes.float32, dtypes.float64):
-        raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x}")
-    _check_rank(x, rank, f"RFFT{_NAMES[rank]}")
-    x = _fitted(x, _sizes(x, fft_length, rank, False))
+        raise ValueError(f"RFFT requires tf.float32 or tf.float64 inputs, got: {x!s}")
+    check_rank(x, rank)
+    x = _fitted(x, _sizes(x, fft_length, f"RFFT{_NAMES[rank]}", rank, False))
     return call("rfft3d" if rank == 3 else "rfft", x, rank=rank)
 
 
 def _back(input: Any, fft_length: Any, rank: int) -> Any:
     x = tensor_of(input) if hasattr(input, "dtype") else tensor_of(input, dtypes.complex64)
     if x.dtype not in (dtypes.complex64, dtypes.complex128):
-        raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x}")
-    _check_rank(x, rank, f"IRFFT{_NAMES[rank]}")
-    sizes = _sizes(x, fft_length, rank, True)
+        raise ValueError(f"IRFFT requires tf.complex64 or tf.complex128 inputs, got: {x!s}")
+    check_rank(x, rank)
+    sizes = _sizes(x, fft_length, f"IRFFT{_NAMES[rank]}", rank, True)
     x = _fitted(x, (*sizes[:-1], sizes[-1] // 2 + 1))
     return call("irfft3d" if rank == 3 else "irfft", x, sizes=sizes)
 
@@ -215,7 +221,10 @@ def _shifted(x: Any, axes: Any, sign: int) -> Any:
     x = tensor_of(x)
     count = x.shape.rank
     given = range(count) if axes is None else [axes] if isinstance(axes, int) else static(axes)
-    axes = [int(axis) % count for axis in given]
+    axes = [int(axis) + (count if axis < 0 else 0) for axis in given]
+    for axis in axes:
+        if not 0 <= axis < count:
+            raise invalid(f"slice index {axis} of dimension 0 out of bounds.", "StridedSlice", "strided_slice/")
     return roll(x, [sign * (int(x.shape[axis]) // 2) for axis in axes], axes)
 
 

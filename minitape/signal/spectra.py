@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..operands import static, strict, tensor_of
+from ..invalid import invalid
+from ..operands import mismatch, static, strict, tensor_of
 from ..ops.arrays import reshape
 from ..ops.casts import cast
 from ..ops.complexes import complex as complex_
@@ -22,11 +23,36 @@ from ..ops.picking import gather
 from ..ops.reductions import cumsum, reduce_sum
 from ..primitives import TABLE
 from ..tensor import wrap
-from .fourier import irfft, rfft
+from .fourier import check_rank, irfft, rfft
 
 
-def _int(value: Any) -> int:
-    return int(static(value))
+def _whole(value: Any) -> int:
+    """A whole number; ValueError for a vector, InvalidArgumentError for floats, as where lengths are divided."""
+    given = tensor_of(value)
+    if given.shape.rank:
+        raise ValueError(f"Shape {given.shape} must have rank 0")
+    if not given.dtype.is_integer:
+        raise mismatch("FloorDiv", 1, given.dtype, dtypes.int32)
+    return int(static(given))
+
+
+def _length(value: Any) -> int:
+    """The length of a window: a whole number (else TypeError), not below 0 (else InvalidArgumentError)."""
+    count = _whole(tensor_of(value, dtypes.int32))
+    _check_count(count)
+    return count
+
+
+def _check_count(count: int) -> None:
+    if count < 0:
+        raise invalid(f"Requires start <= limit when delta > 0: 0/{count}", "Range")
+
+
+def _step(value: Any) -> int:
+    step = _whole(value)
+    if step == 0:
+        raise invalid("Integer division by zero", "FloorDiv")
+    return step
 
 
 # -- frames -----------------------------------------------------------------------------------------------------------
@@ -45,15 +71,17 @@ def frame(
     """Pieces of ``frame_length`` elements along ``axis``, each ``frame_step`` behind the one before.
 
     The axis becomes two: frames and what is in one. With ``pad_end`` the last frames are filled with ``pad_value``, else
-    what is too short for a frame is left out. Differentiable.
+    what is too short for a frame is left out. Differentiable. Raises InvalidArgumentError for a length below 0, a step
+    of 0, and floats.
 
     >>> import minitape as tf
     >>> tf.signal.frame([1, 2, 3, 4, 5], frame_length=3, frame_step=2).numpy()
     array([[1, 2, 3],
            [3, 4, 5]], dtype=int32)
     """
-    x, length, step = tensor_of(signal), _int(frame_length), _int(frame_step)
-    at = range(x.shape.rank)[_int(axis)]
+    x, length, step = tensor_of(signal), _whole(frame_length), _step(frame_step)
+    check_rank(x, 1)
+    at = range(x.shape.rank)[_whole(axis)]
     samples = int(x.shape[at])
     if pad_end:
         count = -(-samples // step)
@@ -61,6 +89,8 @@ def frame(
         x = pad(x, [[0, missing if i == at else 0] for i in range(x.shape.rank)], constant_values=pad_value)
     else:
         count = max(0, 1 + (samples - length) // step)
+    _check_count(count)
+    _check_count(length)
     places = np.arange(count)[:, None] * step + np.arange(length)[None]
     return gather(x, wrap(places.astype(np.int32)), axis=at)
 
@@ -69,7 +99,8 @@ def frame(
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Any:
     """The sum of frames (..., frames, length) where each lies ``frame_step`` behind the one before. Differentiable.
 
-    Raises ValueError for a step that is no whole number.
+    Raises ValueError for a step that is no whole number and for fewer than two axes, InvalidArgumentError for a step
+    below 1.
 
     >>> import minitape as tf
     >>> tf.signal.overlap_and_add([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]], frame_step=2).numpy()
@@ -78,8 +109,11 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> An
     x, given = tensor_of(signal), tensor_of(frame_step)
     if not given.dtype.is_integer:
         raise ValueError(f"frame_step must be an integer. Got <dtype: '{given.dtype.name}'>")
-    step = _int(given)
+    step = _whole(given)
+    check_rank(x, 2)
     *outer, count, length = [int(n) for n in x.shape]
+    if step <= 0:
+        raise invalid(f"Paddings must be non-negative: 0 {-length}", "Pad")
     parts = -(-length // step)  # of a frame, each one step long
     x = pad(x, [*[[0, 0]] * len(outer), [0, parts], [0, parts * step - length]])
     x = reshape(x, [*outer, count + parts, parts, step])
@@ -100,7 +134,7 @@ def _float(dtype: Any) -> Any:
 
 
 def _cosine_window(window_length: Any, periodic: Any, dtype: Any, a: float, b: float) -> Any:
-    dtype, count = _float(dtype), _int(window_length)
+    dtype, count, periodic = _float(dtype), _length(window_length), tensor_of(periodic, dtypes.bool)
     kind = dtype.as_numpy_dtype
     if count == 1:
         return wrap(np.ones(1, kind))
@@ -147,7 +181,10 @@ def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.floa
     """
     from ..ops.elementwise import bessel_i0e
 
-    dtype, count = _float(dtype), _int(window_length)
+    dtype, count = _float(dtype), _whole(tensor_of(window_length, dtypes.int32))
+    if count < 1:
+        start = 0.5 - count / 2
+        raise invalid(f"Requires start <= limit when delta > 0: {start:g}/{count - 0.9 + start:g}", "Range")
     kind = dtype.as_numpy_dtype
     if count == 1:
         return wrap(np.ones(1, kind))
@@ -168,7 +205,7 @@ def kaiser_bessel_derived_window(
     >>> tf.signal.kaiser_bessel_derived_window(4).numpy().round(4)
     array([0.0073, 1.    , 1.    , 0.0073], dtype=float32)
     """
-    sums = cumsum(kaiser_window(_int(window_length) // 2 + 1, beta, _float(dtype)))
+    sums = cumsum(kaiser_window(_length(window_length) // 2 + 1, beta, _float(dtype)))
     half = root(sums[:-1] / sums[-1])
     return concat([half, half[::-1]], 0)
 
@@ -181,7 +218,9 @@ def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: str | N
     >>> tf.signal.vorbis_window(4).numpy().round(4)
     array([0.228 , 0.9737, 0.9737, 0.228 ], dtype=float32)
     """
-    kind, count = _float(dtype).as_numpy_dtype, _int(window_length)
+    kind, count = _float(dtype).as_numpy_dtype, _length(window_length)
+    if count == 0:
+        return wrap(np.zeros(0, kind))
     inner = np.sin(kind(np.pi / count) * (np.arange(count, dtype=kind) + kind(0.5)))
     return wrap(np.sin(kind(np.pi / 2.0) * inner * inner).astype(kind))
 
@@ -212,8 +251,8 @@ def stft(
     >>> tf.signal.stft(tf.ones([8]), frame_length=4, frame_step=2).shape
     TensorShape([3, 3])
     """
-    length = _int(frame_length)
-    size = _power_of_two(length) if fft_length is None else _int(fft_length)
+    length = _whole(frame_length)
+    size = _power_of_two(length) if fft_length is None else _whole(fft_length)
     frames = frame(signals, length, frame_step, pad_end)
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=frames.dtype)
@@ -239,8 +278,8 @@ def inverse_stft(
     >>> tf.signal.inverse_stft(there, 4, 2, window_fn=window).numpy().round(3)[2:6]
     array([2., 3., 4., 5.], dtype=float32)
     """
-    x, length = tensor_of(stfts), _int(frame_length)
-    size = _power_of_two(length) if fft_length is None else _int(fft_length)
+    x, length = tensor_of(stfts), _whole(frame_length)
+    size = _power_of_two(length) if fft_length is None else _whole(fft_length)
     frames = irfft(x, [size])
     if size > length:
         frames = frames[..., :length]
@@ -248,7 +287,7 @@ def inverse_stft(
         frames = pad(frames, [[0, 0]] * (frames.shape.rank - 1) + [[0, length - size]])
     if window_fn is not None:
         frames = frames * window_fn(length, dtype=frames.dtype)
-    return overlap_and_add(frames, _int(frame_step))
+    return overlap_and_add(frames, frame_step)
 
 
 @strict
@@ -261,12 +300,12 @@ def inverse_stft_window_fn(
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().round(4)
     array([0., 1., 1., 1.], dtype=float32)
     """
-    step = _int(frame_step)
+    step = _step(frame_step)
 
     def window(frame_length: Any, dtype: Any) -> Any:
         from ..ops.picking import where
 
-        length = _int(frame_length)
+        length = _whole(frame_length)
         forward = forward_window_fn(length, dtype=dtype)
         count = -(-length // step)
         squares = reshape(pad(forward * forward, [[0, count * step - length]]), [count, step])
@@ -293,7 +332,7 @@ def mdct(
     >>> tf.signal.mdct(tf.ones([8]), 4).shape
     TensorShape([3, 2])
     """
-    length = _int(frame_length)
+    length = _whole(frame_length)
     if length % 4:
         raise ValueError("The frame length must be a multiple of 4.")
     frames = frame(signals, length, length // 2, pad_end)
@@ -326,6 +365,7 @@ def _check_dct(x: Any, kind: int, n: Any, axis: int, norm: Any) -> None:
 
 
 def _with_length(x: Any, n: int | None) -> Any:
+    check_rank(x, 1)
     have = int(x.shape[-1])
     if n is None or n == have:
         return x

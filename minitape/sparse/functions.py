@@ -9,7 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
-from ..invalid import invalid
+from ..invalid import invalid, shown
+from ..operands import mismatch, static
 from ..primitives import TABLE
 from ..slices import IndexedSlices
 from ..tensor import Tensor, apply, wrap
@@ -70,13 +71,16 @@ def eye(
 ) -> SparseTensor:
     """A matrix with ones of ``dtype`` on the diagonal; square unless ``num_columns`` says otherwise.
 
-    InvalidArgumentError for a negative number of rows or columns.
+    InvalidArgumentError for a negative number of rows or columns, TypeError for one that is no whole number.
 
     >>> import minitape as tf
     >>> print(tf.sparse.to_dense(tf.sparse.eye(2)).numpy().tolist())
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    rows, columns = int(num_rows), int(num_rows if num_columns is None else num_columns)
+    rows, columns = (static(n) for n in (num_rows, num_rows if num_columns is None else num_columns))
+    for word, n in (("rows", rows), ("columns", columns)):
+        if not isinstance(n, int):
+            raise TypeError(f"num_{word} must be an integer value")
     count = min(rows, columns)
     if count < 0:
         raise invalid(f"Requires start <= limit when delta > 0: 0/{count}", "Range")
@@ -98,6 +102,8 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
     st = sparse_input(sp_input)
     index = st.indices.array.copy()
     index[:, -1] = st.values.array.astype(np.int64)
+    if int(vocab_size) < 0:
+        raise invalid(f"Dimension {int(vocab_size)} must be >= 0", "SparseToDense")
     out = np.zeros((*st.sizes()[:-1], int(vocab_size)), bool)
     if ((index[:, -1] < 0) | (index[:, -1] >= int(vocab_size))).any():
         shown = ",".join(map(str, out.shape))
@@ -300,6 +306,8 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     array([[1, 0, 1, 0]], dtype=int32)
     """
     inputs = [sparse_input(s) for s in sp_inputs]
+    if not inputs:
+        raise invalid("Input list 'indices' of Op 'SparseConcat' must not be empty.", "SparseConcat")
     if len(inputs) == 1:
         return inputs[0]
     rank = len(inputs[0].sizes())
@@ -308,11 +316,7 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     at = axis % rank
     for i, s in enumerate(inputs):
         if s.dtype != inputs[0].dtype:
-            raise invalid(
-                f"cannot compute SparseConcat as input #{len(inputs) + i}(zero-based) was expected to be a "
-                f"{inputs[0].dtype.kernel_name} tensor but is a {s.dtype.kernel_name} tensor",
-                "SparseConcat",
-            )
+            raise mismatch("SparseConcat", len(inputs) + i, inputs[0].dtype, s.dtype)
     sizes = np.array([s.sizes() for s in inputs])
     if not expand_nonconcat_dims:
         for i, row in enumerate(sizes):
@@ -358,7 +362,8 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
     """With ``default_value`` at the first column of each empty row of a matrix; and which rows were empty.
 
-    The second result is a vector of bools. Differentiable by the values.
+    The second result is a vector of bools. Differentiable by the values. InvalidArgumentError unless the default is a
+    scalar.
 
     >>> import minitape as tf
     >>> s = tf.SparseTensor([[0, 0]], [5.0], [2, 2])
@@ -373,9 +378,10 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     extra = np.zeros((int(empty.sum()), index.shape[1]), np.int64)
     extra[:, 0] = np.flatnonzero(empty)
     joined = np.concatenate([index, extra])
-    fill = wrap(
-        np.full(len(extra), np.asarray(convert_to_tensor(default_value, st.dtype).array)[()], st.dtype.as_numpy_dtype)
-    )
+    default = convert_to_tensor(default_value, st.dtype)
+    if default.ndim:
+        raise invalid(f"default_value must be a scalar, saw: {shown(default.shape)}", "SparseFillEmptyRows")
+    fill = wrap(np.full(len(extra), default.numpy(), st.dtype.as_numpy_dtype))
     order = np.argsort(joined[:, 0], kind="stable")
     values = pick(TABLE["concat"](st.values, fill, axis=0), order)
     return sparse(joined[order], values, st.sizes()), wrap(empty)

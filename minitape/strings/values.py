@@ -57,7 +57,8 @@ def rows(array: Any, function: Callable[[bytes], list[Any]], dtype: Any = object
     values = texts(flat) if dtype is object else wrap(np.array(flat, dtype))
     if not array.ndim:
         return values
-    from ..ragged.tensor import make, splits_of
+    from ..ragged.parts import splits_of
+    from ..ragged.tensor import make
 
     result = make(values, splits_of(np.array([len(row) for row in found], np.int64)))
     for size in reversed(array.shape[1:]):

@@ -158,7 +158,7 @@ def test_joining(rows, data):
 @given(ROWS)
 def test_map_fn_and_where(rows):
     value = ragged(rows)
-    sums = tf.map_fn(tf.reduce_sum, value)
+    sums = tf.map_fn(tf.reduce_sum, value, fn_output_signature=tf.int32)
     assert sums.numpy().tolist() == [sum(row) for row in rows]
     doubled = tf.map_fn(lambda row: row * 2, value, fn_output_signature=tf.RaggedTensorSpec([None], tf.int32, 0))
     assert doubled.to_list() == [[2 * x for x in row] for row in rows]

@@ -30,6 +30,13 @@ class _Merge(Layer):
                 "A merge layer should be called on a list of at least 1 input. Received "
                 f"{len(input_shape)} inputs. Full input_shape received: {input_shape}"
             )
+        self._check_shapes(input_shape)
+
+    def _check_shapes(self, shapes: Any) -> None:
+        """ValueError unless the inputs are of one batch size and, without that axis, broadcast."""
+        if len({shape[0] for shape in shapes if shape and shape[0] is not None}) > 1:
+            raise ValueError(f"Cannot merge tensors with different batch sizes. Received tensors with shapes {shapes}")
+        functools.reduce(_broadcast, (shape[1:] for shape in shapes))
 
     def call(self, inputs: Any) -> Any:
         """The merged inputs."""
@@ -47,11 +54,22 @@ class _Merge(Layer):
         return functools.reduce(tf.logical_or, previous_mask)
 
 
+def _broadcast(first: Any, second: Any) -> tuple[int | None, ...]:
+    """The shape to which two shapes broadcast, None where it is not known; ValueError where there is none."""
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    sizes = list(longer[: len(longer) - len(shorter)])
+    for m, n in zip(longer[len(sizes) :], shorter, strict=True):
+        if None not in (m, n) and m != n and 1 not in (m, n):
+            raise ValueError(f"Inputs have incompatible shapes. Received shapes {longer} and {shorter}")
+        sizes.append(None if None in (m, n) else max(m, n) if 0 not in (m, n) else 0)
+    return tuple(sizes)
+
+
 class Add(_Merge):
     """The sum of the inputs.
 
     They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
-    ValueError for what is not a list.
+    ValueError for what is not a list and for shapes that do not fit.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Add()([tf.constant([1.0]), tf.constant([2.0])]).numpy()
@@ -89,7 +107,7 @@ class Multiply(_Merge):
     """The product of the inputs.
 
     They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
-    ValueError for what is not a list.
+    ValueError for what is not a list and for shapes that do not fit.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Multiply()([tf.constant([2.0, 3.0]), tf.constant([4.0, 5.0])]).numpy()
@@ -104,7 +122,7 @@ class Average(_Merge):
     """The mean of the inputs, element by element.
 
     They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in each. Raises
-    ValueError for what is not a list.
+    ValueError for what is not a list and for shapes that do not fit.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Average()([tf.constant([1.0, 2.0]), tf.constant([3.0, 6.0])]).numpy()
@@ -120,7 +138,7 @@ class Maximum(_Merge):
     """The largest of the inputs, element by element.
 
     They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in the one that is
-    taken. Raises ValueError for what is not a list.
+    taken. Raises ValueError for what is not a list and for shapes that do not fit.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Maximum()([tf.constant([1.0, 5.0]), tf.constant([4.0, 2.0])]).numpy()
@@ -137,7 +155,7 @@ class Minimum(_Merge):
     """The smallest of the inputs, element by element.
 
     They are a list of tensors of shapes that broadcast; the result has that shape. Differentiable in the one that is
-    taken. Raises ValueError for what is not a list.
+    taken. Raises ValueError for what is not a list and for shapes that do not fit.
 
     >>> import minitape as tf
     >>> tf.keras.layers.Minimum()([tf.constant([1.0, 5.0]), tf.constant([4.0, 2.0])]).numpy()
@@ -166,6 +184,15 @@ class Concatenate(_Merge):
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
+
+    def _check_shapes(self, shapes: Any) -> None:
+        axis = [self.axis + len(shape) if self.axis < 0 else self.axis for shape in shapes]
+        others = [[n for at, n in enumerate(shape) if at != a] for shape, a in zip(shapes, axis, strict=True)]
+        if len({len(other) for other in others}) > 1 or any(
+            len({n for n in sizes if n is not None}) > 1 for sizes in zip(*others, strict=True)
+        ):
+            raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. "
+                             f"Received: input_shape={shapes}")  # fmt: skip
 
     def call(self, inputs: Any) -> Any:
         """The joined inputs."""

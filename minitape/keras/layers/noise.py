@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from .. import random
@@ -23,7 +24,7 @@ class Dropout(SameShape):
     """In training sets a fraction ``rate`` of the elements to zero and scales the others by 1 / (1 - rate).
 
     ``noise_shape`` (None for a size of the input) is the shape of the choice, which is broadcast. Raises ValueError for
-    a rate outside [0, 1].
+    a rate outside [0, 1] and a shape that is none.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.Dropout(0.5, seed=1)
@@ -39,7 +40,10 @@ class Dropout(SameShape):
         super().__init__(**kwargs)
         _check_rate(rate)
         self.rate, self.seed = rate, seed
-        self.noise_shape = None if noise_shape is None else tuple(noise_shape)
+        if not (noise_shape is None or isinstance(noise_shape, Iterable)):
+            raise ValueError("Invalid value received for argument `noise_shape`. Expected an iterable of integers (e.g., a "
+                             f"tuple or list). Received: noise_shape={noise_shape}")  # fmt: skip
+        self.noise_shape = noise_shape
         if rate > 0:
             self.seed_generator = random.SeedGenerator(seed)
         self.supports_masking = self.built = True

@@ -124,7 +124,9 @@ class Permute(_Shaping):
 
 
 class RepeatVector(_Shaping):
-    """Each vector ``n`` times: (batch, k) becomes (batch, n, k). Raises TypeError when ``n`` is no int.
+    """Each vector ``n`` times: (batch, k) becomes (batch, n, k).
+
+    Raises TypeError when ``n`` is no int, ValueError when it is below 1.
 
     >>> import minitape as tf
     >>> tf.keras.layers.RepeatVector(2)(tf.constant([[1.0, 2.0]])).numpy()
@@ -138,6 +140,8 @@ class RepeatVector(_Shaping):
         super().__init__(**kwargs)
         if not isinstance(n, int):
             raise TypeError(f"Expected an integer value for `n`, got {type(n)}.")
+        if n < 1:
+            raise ValueError(f"Argument `n` should be a positive integer. Received: n={n}")
         self.n = n
         self.input_spec = InputSpec(ndim=2)
 

@@ -1,0 +1,79 @@
+"""The operators of variables: each is that of the variable's current state; those in place are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe
+from typing import Any
+
+from .convert import convert_to_tensor
+from .operators import ARITHMETIC, row_of, write
+from .primitives import TABLE, Primitive
+
+
+class VariableOperators:
+    """A mixin of variables, which answer ``_read()`` with their current state."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: Any) -> Any:  # unlike a tensor, a variable refuses None
+        return self._read().__eq__(convert_to_tensor(None) if other is None else other)
+
+    def __ne__(self, other: Any) -> Any:
+        return self._read().__ne__(convert_to_tensor(None) if other is None else other)
+
+
+def _add(method: str, operator: Callable[..., Any]) -> None:
+    operator.__name__ = method
+    operator.__qualname__ = f"VariableOperators.{method}"
+    setattr(VariableOperators, method, operator)
+
+
+def _arithmetic(method: str, primitive: Primitive) -> Callable[..., Any]:
+    """The operator writes a row by itself where those of the current state do."""
+    code = primitive.code
+
+    def operator(self: Any, other: Any, *more: Any) -> Any:
+        tensor = self._read()
+        lane = tensor._lane
+        if lane is not None and not more:
+            row = row_of(lane, other)
+            made = None if row is None else write(lane, code, tensor._row, row, _getframe(1))
+            if made is not None:
+                return made
+        return getattr(tensor, method)(other, *more)
+
+    return operator
+
+
+def _forwarded(method: str) -> Callable[..., Any]:
+    def operator(self: Any, *others: Any) -> Any:
+        return getattr(self._read(), method)(*others)
+
+    return operator
+
+
+def _refused(text: str) -> Callable[..., Any]:
+    def operator(self: Any, other: Any) -> Any:
+        raise RuntimeError(text)
+
+    return operator
+
+
+_IN_PLACE = (
+    "`{name} {symbol}= value` with `tf.Variable`s is not supported. Use `{name}.assign{call}` to modify the variable, "
+    "or `out = {name} {result} value` if you need to get a new output Tensor."
+)
+
+for _name, _primitive in ARITHMETIC.items():
+    _add(f"__{_name}__", _arithmetic(f"__{_name}__", TABLE[_primitive]))
+for _name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "matmul", "and", "or", "xor"):
+    _add(f"__{_name}__", _forwarded(f"__{_name}__"))
+for _name in (*ARITHMETIC, "matmul", "and", "or", "xor"):
+    _add(f"__r{_name}__", _forwarded(f"__r{_name}__"))
+for _name, _symbol in (("mul", "*"), ("truediv", "/"), ("pow", "**")):
+    _text = _IN_PLACE.format(name="var", symbol=_symbol, call=f"(var {_symbol} value)", result=_symbol)
+    _add(f"__i{_name}__", _refused(_text))
+for _name, _symbol, _result in (("add", "+", "+"), ("sub", "-", "*")):  # TensorFlow's text says * for -=
+    _text = _IN_PLACE.format(name="variable", symbol=_symbol, call=f"_{_name}(value)", result=_result)
+    _add(f"__i{_name}__", _refused(_text))
