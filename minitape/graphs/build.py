@@ -52,6 +52,7 @@ class Graph(Record):
         self.outer = outer  # the graph in which this one is a function's body
         self.tensors: dict[int, SymbolicTensor] = {}
         self.op_of: dict[int, Operation] = {}  # first row -> operation
+        self.replays: dict[Any, Any] = {}  # (fetched rows, known rows) -> what is needed, see minitape.graphs.program
         self.by_name: dict[str, Operation] = {}
         self.names: dict[str, int] = {}  # how often each name was asked for
         self.scope = ""

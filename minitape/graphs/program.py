@@ -3,14 +3,18 @@ operations."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from sys import _getframe
 from typing import Any
 
 from .. import errors
 from ..columns import CALL
+from ..frames import user_frame
 from ..pyfunction import PYTHON
 from ..quiet import hush, restore
+from ..record import state
 from ..tensor import apply, finish, wrap
 from . import failures
 from .compile import Writer
@@ -123,16 +127,36 @@ def replay(
 
     ``notes`` are the arrays that rows with effects gave when the graph ran: they are not run again.
     """
-    calls, leaves = needed(graph, fetches, list(known), ())
+    calls, leaves = _needed_again(graph, tuple(fetches), tuple(known))
     values = dict(known)
     for row in leaves:
         check_fed(graph, row)
         values[row] = graph.leaves[row].tensor
-    for call in calls:
-        if all(row in values for row in range(call.row, call.row + call.outputs)):
-            continue
-        replay_call(graph, call, values, notes)
+    with _one_statement():
+        for call in calls:
+            if call.row not in values or not all(row in values for row in range(call.row, call.row + call.outputs)):
+                replay_call(graph, call, values, notes)
     return [values[row] for row in fetches]
+
+
+def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) -> tuple[list[Any], list[int]]:
+    """What is needed, as it was found before: the body of a loop is replayed once for each turn."""
+    found = graph.replays.get((fetches, known))
+    if found is None or found[0] != len(graph.calls):
+        found = graph.replays[fetches, known] = len(graph.calls), needed(graph, fetches, known, ())
+    return found[1]  # type: ignore[no-any-return]
+
+
+@contextlib.contextmanager
+def _one_statement() -> Iterator[None]:
+    """All rows belong to the user's statement that called: nobody looks for it at each of them."""
+    site = state.site
+    if site is None and (frame := user_frame(_getframe(3))) is not None:
+        state.site = frame.f_code, frame.f_lasti
+    try:
+        yield
+    finally:
+        state.site = site
 
 
 def replay_call(graph: Any, call: Any, values: dict[int, Any], notes: dict[int, Any] | None = None) -> None:
