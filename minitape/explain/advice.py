@@ -83,7 +83,7 @@ class Advice:
 
     def _no_gradient_registered(self) -> str:
         self._name_operation()
-        return ""
+        return "sample" if _KIND_OF_OP.get(self.what) == "sample" else ""
 
     def _integer_dtype(self) -> str:
         if self.subject is self.source:

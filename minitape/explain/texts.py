@@ -13,6 +13,10 @@ _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not
 _REBOUND = (
     "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
 )
+_DRAW = (
+    "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
+    "mu + sigma * noise, Gumbel-softmax."
+)
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
@@ -263,8 +267,7 @@ TEXT = {
     ),
     "nondifferentiable_op sample": (
         "{what}{line} draws at random, and no gradient passes to what was drawn from.",
-        "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
-        "mu + sigma * noise, Gumbel-softmax.",
+        _DRAW,
     ),
     "nondifferentiable_op shape": (
         "{what}{line} depends on the shape of its input alone, not on the values.",
@@ -282,6 +285,7 @@ TEXT = {
         "No gradient is registered for {what}{line}.",
         "Use an operation that has a gradient, or wrap this one in tf.custom_gradient.",
     ),
+    "no_gradient_registered sample": ("{what}{line} draws at random, and no gradient is registered for it.", _DRAW),
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
         "Call the layer in the computation, or leave its variables out of the sources.",

@@ -14,7 +14,7 @@ from ..opdefs import accept, accept_attr
 from ..operands import integers, strict, tensor_of
 from ..primitives import TABLE, declare
 from ..shape import TensorShape
-from ..tensor import Tensor, apply
+from ..tensor import EagerTensor, Tensor, apply
 from . import philox
 from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from .seeds import Draw, taking
@@ -213,8 +213,9 @@ def gamma(
 
 @strict
 def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None, name: str | None = None) -> Any:
-    """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``. No gradient.
+    """``shape`` numbers of the Poisson distribution for each rate ``lam``: shape ``shape + lam.shape``.
 
+    A gradient with respect to ``lam`` raises LookupError: TensorFlow has none registered.
     InvalidArgumentError for rates or a ``dtype`` that are no numbers.
 
     >>> import minitape as tf
@@ -224,4 +225,12 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     rates, dtype = tensor_of(lam), dtypes.as_dtype(dtype)
     accept_attr("RandomPoissonV2", "R", rates.dtype)
     accept_attr("RandomPoissonV2", "dtype", dtype)
-    return _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtype)
+    numbers = _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtype)
+    if type(numbers) is not EagerTensor:
+        return numbers
+    return apply(TABLE["of_poisson"], (tensor_of(shape), rates), {"numbers": numbers.array})
+
+
+declare(
+    "of_poisson", lambda sizes, lam, *, numbers: numbers, None, op="RandomPoissonV2", missing="unregistered", keep=""
+)

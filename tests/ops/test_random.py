@@ -148,3 +148,14 @@ def test_numbers_of_the_gamma_distribution_move_with_its_parameters(alpha, by_al
     got = tape.gradient(y, [a, b])
     np.testing.assert_allclose(got[0], by_alpha, rtol=1e-5)
     np.testing.assert_allclose(got[1], by_beta, rtol=1e-5)
+
+
+def test_no_gradient_is_registered_for_numbers_of_the_poisson_distribution() -> None:
+    rate = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.random.poisson([3], rate))
+    with pytest.raises(LookupError, match="gradient registry has no entry for: RandomPoissonV2"):
+        tape.gradient(y, rate)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.cast(tf.random.poisson([3], rate, tf.int32), tf.float32))
+    assert tape.gradient(y, rate) is None
