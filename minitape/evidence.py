@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from itertools import count, takewhile
+from operator import itemgetter
 from sys import _getframe
 from types import CodeType
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from .record import HOOKS, state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
+SITES = 512  # places at which values left: of each the last one is remembered as well
 STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
@@ -80,6 +82,7 @@ class Exits:
 
     def __init__(self) -> None:
         self.notes: deque[Any] = deque(maxlen=EXITS)  # the fields of an Exit each
+        self.sites: dict[Any, Any] = {}  # the user's statement -> the last note from there
         self.count = 0  # of all that left
         self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
         self._indexed = 0
@@ -87,7 +90,9 @@ class Exits:
     @property
     def list(self) -> list[Exit]:
         """The exits that are remembered, oldest first."""
-        return [_read(note) for note in self.notes]
+        since = self.notes[0][0] if self.notes else 0
+        early = sorted((note for note in self.sites.values() if note[0] < since), key=itemgetter(0))
+        return [_read(note) for note in (*early, *self.notes)]
 
     @property
     def dropped(self) -> int:
@@ -229,11 +234,18 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
         value: Any = (weakref.ref(tensor), tensor._made, None, -1)  # as ``ref`` says of a tensor without a recording
     else:
         value = ref(tensor)
+    frames = stack(3)
     if record is None:
-        known.notes.append((clock(), how, value, stack(3), None, 0, out))
+        note: Any = (clock(), how, value, frames, None, 0, out)
     else:
-        known.notes.append((clock(), how, value, stack(3), weakref.ref(record), len(record), out))
+        note = (clock(), how, value, frames, weakref.ref(record), len(record), out)
         record.note(how, record.find(tensor))
+    known.notes.append(note)
+    if frames:
+        code, at = frames[0]
+        known.sites[id(code), at] = note  # to hash a code object takes longer than all of this
+    if len(known.sites) > SITES:
+        known.sites = dict(list(known.sites.items())[SITES // 2 :])
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor

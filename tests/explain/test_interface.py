@@ -180,7 +180,9 @@ def test_exits_are_bounded() -> None:
     x = tf.constant(1.0)
     for _ in range(1000):
         x.numpy()
-    assert len(exits().list) <= 256 and len(exits().arrays) <= 3 * 256
+    for i in range(2000):
+        exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
+    assert len(exits().list) <= 256 + 512 and len(exits().arrays) <= 3 * 256
 
 
 def test_lines_in_a_notebook_name_the_cell() -> None:
