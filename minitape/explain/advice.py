@@ -208,7 +208,10 @@ class Advice:
         self.fields["instead"] = self._assignment()
         if self.fields["instead"]:
             return "assign"
-        return "tensor" if isinstance(self.source, Tensor) and not self._of_variables() else ""
+        if isinstance(self.source, Tensor):
+            return "" if self._of_variables() else "tensor"
+        made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
+        return "new" if made and not self.statement.reads_itself() else ""  # type: ignore[union-attr]
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)

@@ -184,6 +184,10 @@ TEXT = {
         _REBOUND,
         "Give the new value another name, or watch {x} behind this line: what was watched is the value of before.",
     ),
+    "rebound new": (
+        "{what} was made anew{line}: the target was computed with the {what} of before.",
+        "Run the with block again behind that line, or make {what} only once.",
+    ),
     "rebound target": (
         "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
         "Leave the line out, or give the constant another name.",

@@ -134,3 +134,10 @@ def test_a_cell_replaces_a_variable_by_a_tensor(shell: Any) -> None:
     used = "with tf.GradientTape() as tape:\n    y = w ** 2"
     why = ask(shell, "w = tf.Variable(2.0)", "w = w - 0.1 * w", used)
     assert (why.cause, why.code) == ("rebound", "w = w - 0.1 * w") and "w.assign_sub(0.1 * w)" in why.fix
+
+
+def test_a_cell_that_makes_the_model_ran_again(shell: Any) -> None:
+    made = "net = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])"
+    used = "with tf.GradientTape() as tape:\n    y = net(tf.ones([1, 2]))"
+    why = ask(shell, made, used, made, "w = net.trainable_variables[0]")
+    assert (why.cause, why.code) == ("rebound", made) and why.message.startswith("net was made anew (cell [4]")
