@@ -36,6 +36,7 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
+_COPIES = ("constant", "get_value", "eval", "convert_to_numpy")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 _LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
@@ -324,9 +325,10 @@ class Advice:
     def _only_leaves(self, name: str) -> bool:
         """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
         call = self.call
-        if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in _LEAVES:
+        if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in (*_LEAVES, *_COPIES):
             return False
-        inner = call.func.value if isinstance(call.func, ast.Attribute) else call.args[0] if call.args else None
+        method = isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func)
+        inner = call.func.value if method else call.args[0] if call.args else None  # type: ignore[attr-defined]
         of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)  # type: ignore[union-attr]
         if inner is None or any(of_array):
             return False
