@@ -93,7 +93,7 @@ def start_lab() -> Iterator[Callable[..., str]]:
     def start(folder: Path, *options: str) -> str:
         with socket.create_server(("127.0.0.1", 0)) as free:  # two workers must not both find 8888 free
             port = free.getsockname()[1]
-        command = [sys.executable, "-m", "minitape.cli", "lab", str(folder), "--no-browser", f"--port={port}", *options]
+        command = [sys.executable, "-m", "minitape", "lab", str(folder), "--no-browser", f"--port={port}", *options]
         own = tempfile.mkdtemp()  # the notebooks that other tests, or a developer, had open stay away
         environment = {**os.environ, "COLUMNS": "500", "NO_COLOR": "1", "JUPYTERLAB_WORKSPACES_DIR": own}
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)

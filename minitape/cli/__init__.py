@@ -6,7 +6,9 @@ it needs when it is called, so that `minitape --help` answers at once.
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -112,8 +114,13 @@ def new_lesson_command(name: str, title: str | None) -> None:
     from .skeleton import write_skeleton
 
     path = write_skeleton(name, title)
-    typed = shlex.quote(str(path))
+    typed = _as_typed(path)
     click.echo(f"wrote {path}\nNext: edit it in JupyterLab, then minitape save {typed}, then minitape check {typed}")
+
+
+def _as_typed(path: Path) -> str:
+    """A path as it is typed in this system's shell, in quotes where it holds a blank."""
+    return subprocess.list2cmdline([str(path)]) if os.name == "nt" else shlex.quote(str(path))
 
 
 @main.command("warmup")

@@ -62,7 +62,9 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         color = "#2e7d32" if self.connected else "#c62828"
-        rows = [f'<b style="color:{color}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
+        # white on a colour of its own, so that it can be read on light and dark themes alike
+        word = f"background:{color};color:#fff;border-radius:3px;padding:0 5px"
+        rows = [f'<b style="{word}">{html.escape(self.cause)}</b> {html.escape(self.message)}']
         if self.line is not None:
             rows.append(f'<span style="opacity:.7">{html.escape(where(self.filename, self.line))}</span> '
                         f"<code>{html.escape(self.code)}</code>")  # fmt: skip

@@ -28,7 +28,7 @@ Edit = Callable[[nbformat.NotebookNode], object]
 
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run `minitape` with these arguments in a process of its own."""
-    command = [sys.executable, "-m", "minitape.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "minitape", *map(str, arguments)]
     environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120"}
     return subprocess.run(command, cwd=cwd, env=environment, text=True, capture_output=True, timeout=300, check=False)
 

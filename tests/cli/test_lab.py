@@ -7,7 +7,9 @@ import urllib.error
 import urllib.request
 from urllib.parse import parse_qs, urlsplit
 
+import nbformat
 import pytest
+from ipykernel.ipkernel import IPythonKernel
 
 from minitape.cli import lab as lab_command
 from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
@@ -47,7 +49,17 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     first = notebooks_in(tmp_path)[0]
     first.unlink()
     assert copy_missing(tmp_path)[0] == [first.name]
-    assert first.read_bytes() == (lessons_folder() / first.name).read_bytes()
+    copy, lesson = (nbformat.read(folder / first.name, as_version=4) for folder in (tmp_path, lessons_folder()))
+    assert copy.cells == lesson.cells
+
+
+def test_a_copy_says_of_its_language_what_the_kernel_will_say(tmp_path):
+    """Else JupyterLab writes it when it opens the lesson, and marks the lesson as changed."""
+    copy_missing(tmp_path)
+    for path in notebooks_in(tmp_path):
+        lesson = nbformat.read(lessons_folder() / path.name, as_version=4)
+        lesson.metadata["language_info"] = nbformat.from_dict(IPythonKernel.language_info)
+        assert path.read_text(encoding="utf-8") == nbformat.writes(lesson) + "\n"
 
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):

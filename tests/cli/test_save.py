@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import nbformat
 import pytest
 from click import ClickException
@@ -85,6 +87,9 @@ def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.setattr("minitape.cli.skeleton.write_skeleton", lambda name, title: tmp_path / "my topic.ipynb")
     said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
     assert f"minitape save '{tmp_path}/my topic.ipynb', then minitape check '{tmp_path}/my topic.ipynb'" in said
+    monkeypatch.setattr("minitape.cli.os", SimpleNamespace(name="nt"))
+    said = CliRunner().invoke(main, ["new-lesson", "my topic"]).output
+    assert f'minitape save "{tmp_path}/my topic.ipynb", then minitape check "{tmp_path}/my topic.ipynb"' in said
 
 
 @pytest.mark.parametrize(

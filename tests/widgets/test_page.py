@@ -293,6 +293,54 @@ def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(sho
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
 
 
+SCALE = "Number(document.querySelector('.mt-scene > g').getAttribute('transform').match(/scale\\((.*?)\\)/)[1])"
+
+
+def test_zooming_while_nodes_are_placed_is_kept(show):
+    page = show(bush(1500))
+    page.evaluate(HOLD)
+    page.get_by_label("Folding").select_option("none")
+    stop = page.get_by_role("button", name="placing… stop")
+    stop.wait_for()
+    page.locator(".mt-view").focus()
+    press(page, "0", "+", "+", "+")
+    page.evaluate("window.held.forEach(send => send())")
+    stop.wait_for(state="hidden")
+    page.wait_for_function("document.querySelectorAll('.mt-node').length > 100")
+    zoomed = page.evaluate(SCALE)
+    press(page, "0")
+    page.wait_for_function(f"{SCALE} < {zoomed}")
+    assert zoomed / page.evaluate(SCALE) == pytest.approx(1.25**3, rel=1e-3)
+
+
+def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
+    x = tf.constant(3.0)
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        y = (x + x) * w
+    page = show(tf.snapshot(tape, y, w))
+    stripes = page.locator(".mt-lines .mt-line").evaluate_all(
+        "lines => lines.map(line => [line.querySelector('.mt-c-operation').textContent, !!line.querySelector('.mt-in')])"
+    )
+    assert stripes == [["x", True], ["+", False], ["w", True], ["×", True]]
+
+
+def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
+    tape, d, a = accumulation()
+    page = show(tf.snapshot(tape, d, a))
+    press(page, "ArrowUp", "p")
+    inspector = page.get_by_label("Step and selection in words")
+    inspector.evaluate("el => { el.style.height = '40px'; el.scrollTop = 0 }")
+    before = position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()
+    inspector.focus()
+    press(page, "ArrowDown")
+    page.wait_for_function("document.querySelector('.mt-inspector').scrollTop > 0")
+    press(page, "PageDown")
+    assert (position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()) == before
+    press(page, "ArrowLeft")
+    assert position(page) != before[0]
+
+
 def test_placing_can_be_stopped(show):
     page = show(bush(1500))
     before = page.locator(".mt-node").count()

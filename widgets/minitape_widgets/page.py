@@ -16,7 +16,7 @@ PAGE = """<!doctype html>
 body {{ margin: 16px; color-scheme: light dark }}
 @media (prefers-color-scheme: dark) {{ body {{ background: #111417 }} }}
 </style>
-<div id="view"></div>
+<main id="view"></main>
 <script type="application/json" id="data">{data}</script>
 <script type="text/plain" id="bundle">{bundle}</script>
 <script type="module">

@@ -27,9 +27,9 @@ export function heatmap(value: Value | null): HTMLElement | null {
   const numbers = lines.flat().filter(Number.isFinite);
   const [low, high] = numbers.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);
   const range = high - low || 1;
-  const caption = h("figcaption", {}, numbers.length ? `${short(low)} to ${short(high)}` : "no finite numbers");
+  const caption = h("div", { class: "mt-figcaption" }, numbers.length ? `${short(low)} to ${short(high)}` : "no finite numbers");
   const picture = lines.length === 1 && lines[0].length > 2 ? line(lines[0], low, range) : cells(lines, low, range);
-  return h("figure", { class: "mt-figure", role: "img", "aria-label": `picture of the values, ${caption.textContent}` }, picture, caption);
+  return h("div", { class: "mt-figure", role: "img", "aria-label": `picture of the values, ${caption.textContent}` }, picture, caption);
 }
 
 function short(x: number): string {

@@ -14,7 +14,7 @@ const OWN: Record<string, string> = { custom_gradient: "by its own gradient func
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
-  readonly el = h("div", { class: "mt-inspector" });
+  readonly el = h("div", { class: "mt-inspector", tabindex: 0, role: "region", "aria-label": "Step and selection in words" });
   private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
   private chosen = h("div", { class: "mt-chosen" });
 
@@ -171,7 +171,7 @@ function equation(text: string, value: string): HTMLElement {
 }
 
 function leafSentence(row: Row): string {
-  if (row.kind === "constant") return "A constant: no gradient is asked of it.";
+  if (row.kind === "constant") return "A constant: no tape watches it.";
   if (row.kind === "variable") {
     const state = row.version ? `State ${row.version} of this variable, read` : "A variable, read";
     return `${state}${row.watched === "explicit" ? "; watched by watch()." : row.watched ? "; watched automatically." : "; not watched."}`;

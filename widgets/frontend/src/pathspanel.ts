@@ -11,7 +11,7 @@ export class PathsPanel {
   readonly el: HTMLElement;
   private source = h("select", { class: "mt-select", "aria-label": "Source" });
   private target = h("select", { class: "mt-select", "aria-label": "Target" });
-  private text = h("div", { class: "mt-pathtext", role: "status" });
+  private text = h("div", { class: "mt-pathtext", tabindex: 0, role: "status", "aria-label": "Paths found" });
   shown = false;
   private chosen = "";
 

@@ -11,7 +11,7 @@ const CELLS = ["row", "operation", "inputs", "value", "adjoint", "line"] as cons
 
 export class Table {
   readonly el: HTMLElement;
-  private body = h("div", { class: "mt-lines", role: "rowgroup" });
+  private body = h("div", { class: "mt-lines", role: "presentation" });
   private scroller: HTMLElement;
   private lines = new Map<number, HTMLElement>();
   private room: Record<string, number> = { operation: 22, value: 18, adjoint: 18 }; // characters that fit
@@ -22,7 +22,7 @@ export class Table {
     private events: { pick(row: number): void; hover(row: number): void },
   ) {
     const head = h("div", { class: "mt-line mt-head", role: "row" }, h("span", { class: "mt-lanes" }), ...CELLS.map((name) => h("span", { role: "columnheader", class: `mt-c-${name}` }, name)));
-    this.scroller = h("div", { class: "mt-scroll", tabindex: -1 }, this.body);
+    this.scroller = h("div", { class: "mt-scroll", role: "rowgroup", tabindex: -1 }, this.body);
     this.el = h("div", { class: "mt-table", role: "table", "aria-label": "Rows of the tape" }, h("div", { role: "rowgroup" }, head), this.scroller);
     this.scroller.addEventListener("scroll", () => this.draw());
     this.body.addEventListener("click", (event) => this.at(event, (row) => this.events.pick(row)));
@@ -84,7 +84,7 @@ export class Table {
   /** A stripe for each tape (four at most) that was recording at this row. */
   private lanes(row: Row): HTMLElement {
     const stripes = this.store.tapes.slice(0, 4).map((tape) => {
-      const inside = tape.spans.some(([start, end]) => row.row >= start && row.row < end);
+      const inside = row.status !== "ghost" && tape.spans.some(([start, end]) => row.row >= start && row.row < end);
       const wrote = row.by === tape.id;
       return h("i", { class: `mt-lane-${tape.id % 4}${inside ? " mt-in" : ""}${wrote ? " mt-wrote" : ""}`, title: inside ? `recorded by ${tape.name}` : wrote ? `written by ${tape.name}.gradient()` : null });
     });

@@ -21,6 +21,7 @@ import { Toolbar, type FoldMode } from "./toolbar";
 const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
 const FOLD_FROM = 150; // rows from which "auto" folds
 
+const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
 const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 
 export interface ViewOptions {
@@ -57,6 +58,7 @@ export class View {
   private pending = new Set<string>();
   private frame = 0;
   private toFit: "first" | "all" | null = "first"; // how the camera takes the next graph
+  private fitted = 1; // the camera's scale when all was shown last
   private following = true; // the position follows the recording as it grows
   private goal: (() => number | null) | null = null; // where to go when the steps that it needs are there
   private asked: "no" | "yes" | "in vain" = "no"; // for the steps of a long sweep
@@ -406,11 +408,14 @@ export class View {
     if (!this.graph?.nodes.length || !this.camera.width) return;
     this.toFit = this.planner.busy ? "all" : null;
     this.camera.fit(this.box());
+    this.fitted = this.camera.scale;
   }
 
   private takeGraph(): void {
-    if (this.toFit === "all") this.fit();
-    else if (this.toFit) this.firstFit();
+    if (this.toFit !== "all") return void (this.toFit && this.firstFit());
+    const zoomed = this.camera.scale / this.fitted; // by the reader, who saw an older graph
+    this.fit();
+    if (zoomed !== 1) this.camera.zoom(zoomed);
   }
 
   // --- keys ----------------------------------------------------------------------------------------------------------
@@ -430,6 +435,7 @@ export class View {
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (SCROLLING.has(event.key) && target !== this.el && target.tabIndex === 0 && target.scrollHeight > target.clientHeight) return event.stopPropagation();
     if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
     const selected = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
     const actions: Record<string, () => void> = {

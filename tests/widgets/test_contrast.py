@@ -1,0 +1,90 @@
+"""Every text of the view can be read: WCAG's contrast for small text, on the themes of JupyterLab and on a page's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape_widgets.page import page as page_text
+
+from .conftest import custom_pair, nested, states
+
+pytestmark = pytest.mark.browser
+
+LEAST = 4.5
+# what JupyterLab's two themes say of the colours that the view takes from them; a page of its own says nothing
+THEMES = {
+    "page light": ("light", {}),
+    "page dark": ("dark", {}),
+    "JupyterLab Light": ("light", {
+        "layout-color0": "white", "layout-color1": "white", "layout-color2": "#eee",
+        "content-font-color1": "rgba(0, 0, 0, 0.87)", "border-color2": "#e0e0e0",
+    }),
+    "JupyterLab Dark": ("dark", {
+        "layout-color0": "#111", "layout-color1": "#212121", "layout-color2": "#424242",
+        "content-font-color1": "#fff", "border-color2": "#424242",
+    }),
+}  # fmt: skip
+
+# Every text with the ratio of its luminance to that of what is behind it. Colours are blended from the back to the
+# front; in the drawing, the shape behind a text is the rectangle before it in its group.
+RATIOS = """() => {
+    const parse = text => { const n = (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number); return [n[0], n[1], n[2], n[3] ?? 1]; };
+    const over = (front, back) => [0, 1, 2].map(i => front[i] * front[3] + back[i] * (1 - front[3])).concat(1);
+    const light = color => color.slice(0, 3).map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const style = el => getComputedStyle(el);
+    const up = el => { const all = []; for (; el; el = el.parentElement) all.push(el); return all; };
+    const behind = el => up(el).reverse().reduce((back, one) => over(parse(style(one).backgroundColor), back), [255, 255, 255, 1]);
+    const rectangle = el => [...el.parentElement.children].filter(one => one.tagName === "rect" && one.compareDocumentPosition(el) & 4).pop();
+    const shape = (el, back) => {
+        const rect = rectangle(el);
+        if (!rect || style(rect).fill === "none") return back;
+        const [r, g, b, a] = parse(style(rect).fill);
+        return over([r, g, b, a * style(rect).fillOpacity * style(rect).opacity], back);
+    };
+    const found = [];
+    for (const el of document.querySelectorAll(".mt-view *")) {
+        const own = [...el.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+        if (!own || !el.getClientRects().length || el.tagName === "OPTION" || el.tagName === "title") continue;
+        const drawn = el.tagName === "text";
+        const back = drawn ? shape(el, behind(el.closest(".mt-pane"))) : behind(el);
+        const [r, g, b, a] = parse(drawn ? style(el).fill : style(el).color);
+        const seen = up(el).reduce((all, one) => all * style(one).opacity, a);
+        const [one, other] = [light(over([r, g, b, seen], back)), light(back)].sort((x, y) => y - x);
+        found.push([(one + 0.05) / (other + 0.05), `${el.textContent.slice(0, 40)} <${el.getAttribute("class")}> in <${el.parentElement.getAttribute("class")}>`]);
+    }
+    return found;
+}"""
+
+
+def forgotten() -> tuple[Any, Any, Any]:
+    """Operations that ran on no tape, a constant, and frames in all colours."""
+    x, w = tf.constant(2.0), tf.Variable(3.0, name="w")
+    with tf.GradientTape() as tape, tf.GradientTape(), tf.GradientTape(), tf.GradientTape():
+        y = x * x * w + 1.0
+    return tape, y, w
+
+
+@pytest.mark.parametrize("program", [states, nested, custom_pair, forgotten], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("theme", list(THEMES))
+def test_texts_stand_out_from_what_is_behind_them(theme, program, browser):
+    scheme, variables = THEMES[theme]
+    tape, target, sources = program()
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+    try:
+        page.set_content(page_text(tf.snapshot(tape, target, sources)))
+        page.wait_for_selector(".mt-node")
+        for name, value in variables.items():
+            page.evaluate("([n, v]) => document.documentElement.style.setProperty(n, v)", [f"--jp-{name}", value])
+        page.locator(".mt-view").focus()
+        for keys in ("Home", "ArrowRight", "End", "ArrowLeft", "ArrowUp", "?"):
+            page.keyboard.press(keys)
+            ratios = page.evaluate(RATIOS)
+            assert len(ratios) > 20
+            faint = [f"{ratio:.2f}  {text}" for ratio, text in ratios if ratio < LEAST]
+            assert not faint, f"after {keys}:\n" + "\n".join(faint)
+    finally:
+        page.close()
