@@ -20,7 +20,7 @@ import nbformat
 from .kernel import kernel_environment
 from .lessons import IN_REPOSITORY, IN_WHEEL, copy_missing, lessons_folder, notebooks_in
 from .recorder import MARK, VARIANT_VARIABLE
-from .rules import Finding, is_exercise, run_findings, saved_findings
+from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run_findings, saved_findings
 
 VARIANTS = ("blank", "solved")
 PYTEST_RAN = (0, 1)  # all passed, some failed
@@ -48,7 +48,7 @@ class Result:
     name: str
     findings: list[Finding] = field(default_factory=list)
     runs: list[CellRun] = field(default_factory=list)
-    sources: dict[int, str] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
     seconds: float = 0.0
     broken: str | None = None
 
@@ -149,7 +149,7 @@ def check_notebook(
     except Exception as error:
         result.broken = f"not a readable notebook: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         return result
-    result.sources = {place: cell.source for place, cell in enumerate(notebook.cells)}
+    result.sources = [cell.source for cell in notebook.cells]
     result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
         for record in _records(run_at or path, variant, timeout, result):
@@ -165,7 +165,26 @@ def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
     known = [replace(finding, variant=variant) for finding in result.findings]
-    result.findings.extend(f for f in run_findings(notebook, record, variant) if f not in known)
+    for finding in run_findings(notebook, record, variant):
+        if finding.rule == "outputs-differ":
+            finding = _with_other_run(finding, result)
+        if finding not in known:
+            result.findings.append(finding)
+
+
+def _with_other_run(finding: Finding, result: Result) -> Finding:
+    """An output that differs, seen beside the same cell's in the run before, which tells why it differs."""
+    if all(run.variant == finding.variant for run in result.runs if run.cell == finding.cell):
+        return finding
+    same_cell = [other for other in result.findings if (other.rule, other.cell) == (finding.rule, finding.cell)]
+    if not same_cell:
+        message = "this cell's output is another one once the solutions are put in"
+        return replace(finding, rule=DEPENDS_ON_ANSWERS, message=message, variant=None)
+    if same_cell[0].new == finding.new:
+        return finding
+    result.findings.remove(same_cell[0])
+    message = "this cell's output is another one in each run"
+    return replace(finding, rule=NOT_REPEATABLE, message=message, saved=same_cell[0].new, variant=None)
 
 
 def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterator[dict[str, Any]]:

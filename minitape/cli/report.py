@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from .check import Result, check_notebooks, count_runs
-from .rules import Finding
+from .rules import NOT_REPEATABLE, REMEDIES, Finding, place_in
 
 LONGEST_LINE = 200
 PICTURE = re.compile(r'<img src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)"[^>]*>')
@@ -60,6 +60,8 @@ def print_results(results: Sequence[Result], html: Path | None) -> None:
     for result in results:
         for line in _lines(result):
             console.print(line)
+    for line in _remedies(results):
+        console.print(line)
     wrong = sum(result.exit_code > 0 for result in results)
     findings = sum(len(result.findings) for result in results)
     outcome = f"{findings} found in {wrong}" if findings else f"{wrong} could not be checked" if wrong else "all well"
@@ -67,6 +69,15 @@ def print_results(results: Sequence[Result], html: Path | None) -> None:
     console.print(Text(summary, style="bold red" if wrong else "bold green"))
     if html:
         console.print(f"report: {html}", markup=False)
+
+
+def _remedies(results: Sequence[Result]) -> Iterator[Text]:
+    """What to do about each rule that was broken, once."""
+    rules = dict.fromkeys(finding.rule for result in results for finding in result.findings)
+    if rules:
+        yield Text("how to mend it")
+    for rule in rules:
+        yield Text(f"    [{rule}] {REMEDIES[rule]}")
 
 
 def as_text(result: Result) -> str:
@@ -87,19 +98,20 @@ def _lines(result: Result) -> Iterator[Text]:
 
 
 def where(finding: Finding, result: Result) -> str:
-    """A finding's place in words: the cell's number as counted from 1 over all cells, its first line, the variant."""
-    if finding.cell is None:
-        return "the notebook"
-    first_line = next(iter(result.sources.get(finding.cell, "").strip().splitlines()), "")
-    variant = " with its solutions" if finding.variant == "solved" else ""
-    return f"cell {finding.cell + 1}{variant} ({shorten(first_line, 50)})"
+    """A finding's place in words: the cell, and that its solutions were put in where only that run showed it."""
+    return place_in(result.sources, finding.cell) + (" with the solutions" if finding.variant == "solved" else "")
 
 
 def _difference(finding: Finding) -> Iterator[str]:
     if finding.saved is None and finding.new is None:
         return
     saved, new = (shorten_lines(_opened(text or "")) for text in (finding.saved, finding.new))
-    yield from difflib.unified_diff(saved, new, "saved", "new", lineterm="", n=2)
+    yield from difflib.unified_diff(saved, new, *sides(finding), lineterm="", n=2)
+
+
+def sides(finding: Finding) -> tuple[str, str]:
+    """What the two texts of a finding are."""
+    return ("one run", "another") if finding.rule == NOT_REPEATABLE else ("saved", "new")
 
 
 def _opened(text: str) -> str:
@@ -142,13 +154,14 @@ def _section(result: Result) -> str:
         parts.append(f"<pre>{escape(result.broken)}</pre>")
     for finding in result.findings:
         parts.append(f"<h3>{escape(where(finding, result))}</h3><p>{escape(finding.message)} <i>{finding.rule}</i></p>")
+        parts.append(f"<p>How to mend it: {escape(REMEDIES[finding.rule])}</p>")
         if finding.saved is not None or finding.new is not None:
-            parts.append(_side_by_side(finding.saved or "", finding.new or ""))
+            parts.append(_side_by_side(finding.saved or "", finding.new or "", sides(finding)))
     parts.append(_runs_table(result))
     return "".join(parts) + "</section>"
 
 
-def _side_by_side(saved: str, new: str) -> str:
+def _side_by_side(saved: str, new: str, names: tuple[str, str]) -> str:
     """Two texts in two columns; lines that differ are marked."""
     left, right = saved.splitlines(), new.splitlines()
     rows = []
@@ -160,7 +173,7 @@ def _side_by_side(saved: str, new: str) -> str:
             f"<tr{kind}><td>{_shown(one)}</td><td>{_shown(two)}</td></tr>"
             for one, two in zip(lefts, rights, strict=True)
         ]
-    return f"<table class='sides'><tr><th>saved</th><th>new</th></tr>{''.join(rows)}</table>"
+    return f"<table class='sides'><tr><th>{names[0]}</th><th>{names[1]}</th></tr>{''.join(rows)}</table>"
 
 
 def _shown(line: str) -> str:

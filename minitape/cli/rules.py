@@ -15,7 +15,29 @@ FOLLOWS_ANSWERS = "follows-answers"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OUTPUTS_DIFFER = "Cell outputs differ"
 AFTER_DEATH = "Kernel dead on test start"
+NOT_REPEATABLE = "not-repeatable"
+DEPENDS_ON_ANSWERS = "depends-on-answers"
 UNCOMPARED = (WIDGET_VIEW, "image/png", "image/jpeg")
+
+REMEDIES = {
+    "widget-state": "minitape save NOTEBOOK leaves it out",
+    "widget-view": "minitape save NOTEBOOK keeps the picture that everybody sees",
+    "not-run": "minitape save NOTEBOOK runs all cells and saves them",
+    "run-order": "minitape save NOTEBOOK runs all cells in order",
+    "exercise": "the cell tagged exercise holds ... and calls check; the next cell, tagged solution, holds its whole code "
+    "with the answer that the Exercise expects",
+    "unknown-magic": "correct its name, or load the extension that has it with %load_ext before",
+    "failing-command": "correct the command; if it may fail, let it end well: command || true",
+    "stderr": "mend what the text complains of; print what the learner shall see to stdout",
+    "error": "mend the program; if the error is meant, tag the cell raises-exception",
+    "outputs-differ": "if the new output is right, minitape save NOTEBOOK saves it",
+    NOT_REPEATABLE: "fix the seed, sort sets, print no times and no addresses; if it must differ, tag the cell "
+    "nbval-ignore-output",
+    DEPENDS_ON_ANSWERS: "let the cell do without the answers, or tag it follows-answers",
+    "timeout": "let the cell do less, or give it more time: --timeout SECONDS",
+    "not-runnable": "run the notebook in JupyterLab up to this cell, and see what ends the kernel",
+}
+"""Rule -> what to do about it."""
 
 _CODE_BLOCK = re.compile(r"^```python\n(.*?)\n?^```", re.DOTALL | re.MULTILINE)
 _UNKNOWN_MAGIC = re.compile(r"UsageError: (?:Line|Cell) magic (?:function )?`(%+\w+)` not found")
@@ -115,6 +137,8 @@ def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     if problem == OUTPUTS_DIFFER:
         return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)
+    if failed and failed[-1]["ename"] == "KeyboardInterrupt":
+        return Finding("timeout", place, "this cell takes too long and was stopped", saved, new, variant)
     if failed and failed[-1]["ename"] == "CalledProcessError":
         message = f"a command of this cell fails: {plain(failed[-1]['evalue'])}"
         return Finding("failing-command", place, message, saved, new, variant)
@@ -134,6 +158,14 @@ def _exercise_findings(place: int, outputs: list[Any], variant: str) -> Iterator
     if not said or any(word != wanted for word in said):
         which = "the solution" if variant == "solved" else "this exercise, left blank,"
         yield Finding("exercise", place, f"{which} should be told {wanted!r}", new=text, variant=variant)
+
+
+def place_in(sources: Sequence[str], cell: int | None) -> str:
+    """A cell's place in words: its number as counted from 1 over all cells, and its first line."""
+    if cell is None:
+        return "the notebook"
+    line = next(iter(sources[cell].strip().splitlines()), "")
+    return f"cell {cell + 1} ({line if len(line) <= 50 else f'{line[:49]}…'})"
 
 
 def outputs_text(outputs: Iterable[Any]) -> str:

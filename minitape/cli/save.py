@@ -17,7 +17,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from .kernel import kernel_environment
-from .rules import WIDGET_VIEW, outputs_text, plain, saved_findings
+from .rules import WIDGET_VIEW, outputs_text, place_in, plain, saved_findings
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python"}
@@ -35,7 +35,8 @@ def save(path: Path, timeout: float = 120) -> None:
         raise click.ClickException(f"{path} is not a readable notebook: {error}") from error
     execute(notebook, path.absolute().parent, timeout, str(path))
     clean(notebook)
-    problems = [*_stderr_problems(notebook), *(f"cell {f.cell}: {f.message}" for f in saved_findings(notebook))]
+    sources = [cell.source for cell in notebook.cells]
+    problems = [*_stderr_problems(notebook), *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook))]
     if problems:
         raise click.ClickException(f"{path} was not saved:\n  " + "\n  ".join(problems))
     write(notebook, path)
@@ -46,6 +47,8 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
 
     Raises click.ClickException where a cell fails, takes longer than `timeout` seconds, or ends the kernel.
     """
+    sources = [cell.source for cell in notebook.cells]
+    begun: list[int] = []
     with tempfile.TemporaryDirectory(prefix="minitape-save-") as scratch:
         manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
         client = NotebookClient(
@@ -55,13 +58,22 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
+            on_cell_execute=lambda cell, cell_index: begun.append(cell_index),
         )
         try:
             client.execute(env=kernel_environment(Path(scratch)), stderr=subprocess.DEVNULL, cleanup_kc=True)
         except CellExecutionError as error:
-            raise click.ClickException(f"{name} was not saved: a cell fails\n{plain(str(error))}") from error
-        except (CellTimeoutError, DeadKernelError) as error:
-            raise click.ClickException(f"{name} was not saved: {error}") from error
+            told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
+            raise _not_saved(name, sources, begun, f"fails\n{plain(told)}") from error
+        except CellTimeoutError as error:
+            message = f"takes longer than {timeout:g} seconds: give it more time with --timeout SECONDS"
+            raise _not_saved(name, sources, begun, message) from error
+        except DeadKernelError as error:
+            raise _not_saved(name, sources, begun, str(error)) from error
+
+
+def _not_saved(name: str, sources: list[str], begun: list[int], message: str) -> click.ClickException:
+    return click.ClickException(f"{name} was not saved: {place_in(sources, begun[-1] if begun else None)} {message}")
 
 
 def clean(notebook: Any) -> None:
@@ -110,10 +122,11 @@ def _joined_streams(outputs: Iterable[Any]) -> list[Any]:
 
 def _stderr_problems(notebook: Any) -> list[str]:
     found = []
+    sources = [cell.source for cell in notebook.cells]
     for place, cell in enumerate(notebook.cells):
         wrote = [o for o in cell.get("outputs", ()) if o.output_type == "stream" and o.name == "stderr"]
         if wrote:
-            found.append(f"cell {place} writes to stderr: {outputs_text(wrote)}")
+            found.append(f"{place_in(sources, place)} writes to stderr: {outputs_text(wrote)}")
     return found
 
 

@@ -116,6 +116,8 @@ class Advice:
         if self.what == "tf.numpy_function":
             self.fields["code"] = self.what
             return "function"
+        if name == "constant" and self.what == "numpy":
+            return "copy"
         if self.what in ("bool", "index"):
             return "choice" if self.what == "bool" else "index"
         self.fields["instead"] = self._in_tensorflow()

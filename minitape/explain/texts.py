@@ -152,6 +152,10 @@ TEXT = {
         "The value became text{line}; what is read from a text is a constant that knows nothing of {x}.",
         "Keep the number beside the text, and compute with the number.",
     ),
+    "left_through_numpy copy": (
+        "{code}{line} copies what a variable holds; the copy is a constant that knows nothing of {x}.",
+        "Use the variable itself, or tf.identity of it to keep its present value.",
+    ),
     "left_through_numpy predict": (
         "{code}{line} returns NumPy arrays, or plain numbers: constants that know nothing of {x}.",
         "Call the model itself inside the block, model(x), and compute the loss from its result.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from html.parser import HTMLParser
+from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from minitape.cli import report
+from minitape.cli import report, rules
 from minitape.cli.check import Result, check_notebook, check_notebooks, find_notebooks
 from minitape.cli.rules import Finding, solution_of
 
@@ -145,11 +147,31 @@ def test_a_problem_that_both_runs_show_is_told_once(spoiled):
     assert found(spoiled(code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
 
 
+def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends_on_answers(spoiled):
+    path = spoiled(
+        code(DIGITS, "print([0.5, 1.6])"), code(COMMAND, "import os\nprint(os.urandom(8).hex())"),
+        code(LAST, "print(answer is ...)"), stream(LAST, "True\n"),
+    )  # fmt: skip
+    result = check_notebook(path)
+    assert {(finding.rule, finding.cell) for finding in result.findings} == {
+        ("outputs-differ", DIGITS), ("not-repeatable", COMMAND), ("depends-on-answers", LAST)
+    }  # fmt: skip
+    told = report.as_text(result)
+    assert "--- one run" in told and "+++ another" in told
+
+
+def test_every_rule_has_a_remedy_which_is_told_once(spoiled):
+    source = Path(rules.__file__).read_text()
+    assert set(re.findall(r'Finding\(\s*"([\w-]+)"', source)) | {"timeout", "not-runnable"} <= set(rules.REMEDIES)
+    done = run("check", spoiled(code(LAST, "1 / 0"), code(DIGITS, "nothing")), "--variant", "blank")
+    assert done.stdout.count(rules.REMEDIES["error"]) == 1
+    assert "how to mend it\n    [error] mend the program" in done.stdout
+
+
 def test_a_cell_that_takes_too_long_is_stopped(spoiled):
     path = spoiled(code(LAST, "import threading\nthreading.Event().wait(60)"))
     [finding] = check_notebook(path, ["blank"], timeout=1).findings
-    assert finding.cell == LAST
-    assert "KeyboardInterrupt" in finding.message
+    assert (finding.rule, finding.cell) == ("timeout", LAST)
 
 
 def test_the_solution_belongs_to_the_exercise_right_before_it():
@@ -214,7 +236,7 @@ class _Cells(HTMLParser):
 
 def test_the_page_shows_both_sides_escaped():
     finding = Finding("outputs-differ", 0, "differs <b>", saved="<script>alert(1)</script>\nsame", new="&amp;\nsame")
-    page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources={0: "print('<i>')"}, seconds=1.5)])
+    page = report.as_html([Result("a<b>.ipynb", findings=[finding], sources=["print('<i>')"], seconds=1.5)])
     parsed = _Cells()
     parsed.feed(page)
     assert "script" not in parsed.elements
@@ -250,7 +272,7 @@ def pictures(*colours):
 def test_pictures_that_differ_are_told_by_their_elements_and_shown_on_the_page():
     green, grey = pictures("green", "grey")
     finding = Finding("outputs-differ", 0, "differs", saved=f"6.0\n{green}", new=f"6.0\n{grey}")
-    result = Result("a.ipynb", findings=[finding], sources={0: "TapeView(tape)"})
+    result = Result("a.ipynb", findings=[finding], sources=["TapeView(tape)"])
     told = report.as_text(result)
     assert '-<rect fill="green"/>' in told and '+<rect fill="grey"/>' in told
     assert "base64" not in told

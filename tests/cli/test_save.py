@@ -44,10 +44,10 @@ def test_widgets_are_not_saved(tmp_path):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("1 / 0", "ZeroDivisionError"),
-        ("import sys\nprint('w', file=sys.stderr)", "cell 0 writes to stderr"),
+        ("1 / 0", r"cell 1 \(1 / 0\) fails\n(.|\n)*ZeroDivisionError"),
+        ("import sys\nprint('w', file=sys.stderr)", r"cell 1 \(import sys\) writes to stderr"),
         ("%nosuch", "%nosuch` not found"),
-        ("!exit 3", "returned non-zero exit status 3"),
+        ("!exit 3", "fails\nCalledProcessError: Command 'exit 3' returned non-zero exit status 3.$"),
         ("import os\nos._exit(1)", "Kernel died"),
     ],
 )
@@ -57,6 +57,12 @@ def test_what_fails_is_not_saved(tmp_path, source, message):
     with pytest.raises(ClickException, match=message):
         save(path)
     assert path.read_bytes() == before
+
+
+def test_a_cell_that_takes_too_long_is_named(tmp_path):
+    path = write(tmp_path / "slow.ipynb", "import threading", "threading.Event().wait(60)")
+    with pytest.raises(ClickException, match=r"cell 2 \(threading.* takes longer than 1 seconds: .*--timeout SECONDS"):
+        save(path, timeout=1)
 
 
 def test_cells_keep_their_ids_and_get_lasting_ones():

@@ -39,6 +39,7 @@ def explained(body: str, before: str = "", after: str = ""):
         ("y = tf.strings.to_number(tf.strings.as_string(x))", "text", "number"),
         ("y = tf.constant(np.mean(x)) * 2.0", "by np.mean", "tf.reduce_mean instead of np.mean"),
         ("y = tf.constant(math.exp(x[0])) * 2.0", "by math.exp", "tf.exp instead of math.exp"),
+        ("y = tf.constant(x) * 2.0", "copies what a variable holds", "tf.identity"),
         ("y = tf.constant(x.numpy()) * 2.0", ".numpy()", "tf operations"),
         ("y = tf.constant(1.0 if x[0] > 0 else 2.0) * 2.0", "x[0] > 0", "tf.sigmoid"),
         ("y = tf.numpy_function(np.square, [x], tf.float32) * 2.0", "tf.numpy_function", "tf.py_function"),
