@@ -36,7 +36,10 @@ def save(path: Path, timeout: float = 120) -> None:
     execute(notebook, path.absolute().parent, timeout, str(path))
     clean(notebook)
     sources = [cell.source for cell in notebook.cells]
-    problems = [*_stderr_problems(notebook), *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook))]
+    problems = [
+        *_stderr_problems(notebook),
+        *(f"{place_in(sources, f.cell)}: {f.message}" for f in saved_findings(notebook)),
+    ]
     if problems:
         raise click.ClickException(f"{path} was not saved:\n  " + "\n  ".join(problems))
     write(notebook, path)

@@ -21,7 +21,8 @@ It takes about 20 minutes. Run the cells from top to bottom, with Shift+Enter.""
 
 START = """\
 import minitape as tf
-from minitape.course import Exercise, Mistake, add_exercise, check, predict, progress, reveal"""
+from minitape.course import Exercise, Mistake, add_exercise, check, predict, progress, reveal
+from minitape_widgets import TapeView"""
 
 KEY = """\
 # The answers of this lesson. This cell is folded when the lesson is opened.
@@ -30,7 +31,7 @@ add_exercise(
         "{name}.1",
         expect=4.0,
         mistakes=[
-            Mistake(8.0, "That is what x doubles to in the end. How fast does y grow while x grows by a little?"),
+            Mistake(8.0, "That is 2 * x * x. Taking the derivative of x * x leaves one x, not two."),
             Mistake(2.0, "That is x itself. The derivative of x * x is 2 * x."),
             Mistake(None, "The tape watches x, so there is a gradient."),
         ],
@@ -50,6 +51,8 @@ with tf.GradientTape() as tape:
 dy_dx = tape.gradient(y, x)
 print(dy_dx)
 reveal("{name}.p1", dy_dx)"""
+
+PICTURE = "TapeView(tape)"
 
 ANSWER = """\
 # Exercise 1: what is the derivative of x * x at x = 2?
@@ -91,7 +94,9 @@ def build(name: str, title: str) -> Any:
         new_markdown_cell("## The first idea\n\nExplain it in a few short sentences. Then let the learner predict."),
         new_code_cell(QUESTION.format(name=name)),
         new_code_cell(PROGRAM.format(name=name)),
-        new_markdown_cell("Explain what the learner just saw.\n\n### Exercise 1"),
+        new_markdown_cell("Explain what the learner just saw. The picture steps with the arrow keys:"),
+        new_code_cell(PICTURE),
+        new_markdown_cell("### Exercise 1"),
         new_code_cell(ANSWER.format(name=name), metadata={"tags": [EXERCISE]}),
         new_markdown_cell(FOLDED.format(name=name), metadata={"tags": [SOLUTION]}),
         new_markdown_cell(SUMMARY),
@@ -116,7 +121,7 @@ def write_skeleton(name: str, title: str | None) -> Path:
     words = re.sub(r"[\W_]+", " ", path.stem).strip()
     if not words:
         raise click.ClickException(f"{name!r} makes no lesson name; use letters and digits, such as 14_my_topic")
-    notebook = build(words.replace(" ", "-"), title or words.capitalize())
+    notebook = build(words.replace(" ", "-"), title or _title(words))
     execute(notebook, path.absolute().parent, 120, str(path))
     clean(notebook)
     try:
@@ -124,3 +129,9 @@ def write_skeleton(name: str, title: str | None) -> Path:
     except OSError as error:
         raise click.ClickException(f"can not write {path}: {error.strerror or error}") from error
     return path
+
+
+def _title(words: str) -> str:
+    """A title from the words of a file's name: `01 my topic` becomes `1. My topic`."""
+    number, topic = re.fullmatch(r"(\d*) ?(.*)", words).groups()  # type: ignore[union-attr]
+    return ". ".join(part for part in (number.lstrip("0"), topic[:1].upper() + topic[1:]) if part) or words

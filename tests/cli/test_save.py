@@ -10,7 +10,7 @@ from click import ClickException
 from click.testing import CliRunner
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from minitape.cli import main
+from minitape.cli import main, skeleton
 from minitape.cli.save import clean, save
 
 from .conftest import run, small_notebook
@@ -87,6 +87,16 @@ def test_a_new_lesson_passes_the_check(tmp_path):
     checked = run("check", "14_my_topic.ipynb", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert [child.name for child in tmp_path.iterdir()] == ["14_my_topic.ipynb"]
+    lesson = nbformat.read(tmp_path / "14_my_topic.ipynb", as_version=4)
+    assert lesson.cells[0].source.startswith("# 14. My topic\n")
+    assert any("image/svg+xml" in str(output) for cell in lesson.cells for output in cell.get("outputs", ()))
+
+
+@pytest.mark.parametrize(
+    ("words", "title"), [("01 my topic", "1. My topic"), ("the KL term", "The KL term"), ("7", "7"), ("0", "0")]
+)
+def test_a_title_is_made_from_a_name(words, title):
+    assert skeleton._title(words) == title
 
 
 def test_the_next_commands_can_be_typed_as_they_stand(tmp_path, monkeypatch):
