@@ -61,10 +61,24 @@ def test_links_lead_somewhere(lesson):
         assert not anchor or anchor in anchors(lesson.parent / file), anchor
 
 
+def test_each_lesson_that_is_named_is_linked_and_the_next_one_comes_first_to_read_on(lesson):
+    number = int(lesson.stem[:2])
+    files = {int(path.stem[:2]): path.name for path in LESSONS}
+    assert [int(n) for n in re.findall(r"(?<!\[)[Ll]essons? (\d+)", prose(lesson)) if int(n) != number] == []
+    for named, file in re.findall(r"\[(?:[Ll]esson )?(\d+)\]\((.*?)\)", prose(lesson)):
+        assert files[int(named)] == file
+    read_on = prose(lesson).split("### Where to read on\n\n")[1]
+    if number + 1 in files:
+        assert read_on.startswith(f"- [Lesson {number + 1}]({files[number + 1]})")
+
+
 def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
     words = [cell.source.splitlines()[0].removeprefix("## ") for cell in cells(GLOSSARY, "markdown")[1:]]
     assert words == sorted(words, key=str.lower)
     assert len(set(words)) == len(words)
+    # JupyterLab opens it at its top, whatever place a link names; from there each word is one click away
+    index = re.findall(r"\[(.*?)\]\(#(.*?)\)", cells(GLOSSARY, "markdown")[0].source)
+    assert index == [(word, word.replace(" ", "-")) for word in words]
 
 
 def test_a_lesson_has_all_its_parts(lesson):
