@@ -20,11 +20,18 @@ TWO_NODES_IN_VIEW = """scene => {
 
 
 @pytest.fixture
-def lesson(page, start_lab, tmp_path):
-    """The page of lesson 1, all cells run in a fresh kernel."""
+def opened(page, start_lab, tmp_path):
+    """The page of lesson 1 with its kernel, nothing run yet."""
     page.goto(start_lab(tmp_path))
     page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=LONG)
     expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=LONG)
+    return page
+
+
+@pytest.fixture
+def lesson(opened):
+    """The page of lesson 1, all cells run in a fresh kernel."""
+    page = opened
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
     expect(page.locator(".jp-Notebook")).to_contain_text(re.compile(r"Lesson 01: .* of 4 solved"), timeout=LONG)
@@ -41,6 +48,12 @@ def cell(page, text):
 
 def top(page):
     page.locator(".jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollTo(0, 0)")
+
+
+def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
+    # The debugger's button comes when the kernel has said what its language is.
+    opened.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
+    expect(opened.locator(".jp-mod-dirty")).to_have_count(0)
 
 
 def test_lesson_1_runs_and_its_exercises_answer(lesson):
