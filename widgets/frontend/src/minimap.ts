@@ -8,6 +8,7 @@ const [WIDTH, HEIGHT] = [150, 56];
 export class Minimap {
   readonly el = h("canvas", { class: "mt-minimap", width: WIDTH * 2, height: HEIGHT * 2, "aria-hidden": "true" });
   private base: HTMLCanvasElement | null = null;
+  private colour = ""; // of the nodes in `base`; none while the view is not in the page
   private graph: Graph | null = null;
   private scale = 1;
   private left = 0;
@@ -43,11 +44,12 @@ export class Minimap {
     this.scale = Math.min(WIDTH / whole.w, HEIGHT / whole.h);
     this.left = -(WIDTH / this.scale - whole.w) / 2;
     this.top = graph.top - (HEIGHT / this.scale - whole.h) / 2;
-    this.base ??= this.drawBase(graph);
+    const style = getComputedStyle(this.el);
+    const colour = style.getPropertyValue("--mt-muted");
+    if (!this.base || this.colour !== colour) this.base = this.drawBase(graph, (this.colour = colour));
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, 2 * WIDTH, 2 * HEIGHT);
     context.drawImage(this.base, 0, 0);
-    const style = getComputedStyle(this.el);
     const node = graph.nodeOf(current);
     context.setTransform(2, 0, 0, 2, 0, 0);
     if (node) {
@@ -63,11 +65,11 @@ export class Minimap {
     context.strokeRect(x, y, Math.max(2, right - x), Math.max(2, bottom - y));
   }
 
-  private drawBase(graph: Graph): HTMLCanvasElement {
+  private drawBase(graph: Graph, colour: string): HTMLCanvasElement {
     const base = h("canvas", { width: 2 * WIDTH, height: 2 * HEIGHT });
     const context = base.getContext("2d") as CanvasRenderingContext2D;
     context.setTransform(2, 0, 0, 2, 0, 0);
-    context.fillStyle = getComputedStyle(this.el).getPropertyValue("--mt-muted");
+    context.fillStyle = colour;
     for (const node of graph.nodes) {
       const [x, y] = [(node.x - this.left) * this.scale, (node.y - this.top) * this.scale];
       context.fillRect(x, y, Math.max(0.8, NODE_W * this.scale), Math.max(0.8, NODE_H * this.scale));

@@ -135,6 +135,12 @@ export class View {
     this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 260, 310)}px`;
   }
 
+  /** Light or dark, as the page is. */
+  theme(dark: boolean): void {
+    this.el.classList.toggle("mt-dark", dark);
+    this.schedule("scene");
+  }
+
   destroy(): void {
     window.removeEventListener("keydown", this.shortcuts, true);
     window.clearTimeout(this.patience);

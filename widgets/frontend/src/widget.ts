@@ -36,7 +36,7 @@ export function mount(el: HTMLElement, snapshot: Snapshot, bundle: () => Promise
 function attach(el: HTMLElement, store: Store, options: ViewOptions): View {
   style(el);
   const view = new View(store, options);
-  view.el.classList.toggle("mt-dark", isDark());
+  view.theme(isDark());
   el.append(view.el);
   return view;
 }
@@ -47,7 +47,7 @@ export async function show(one: Shared, el: HTMLElement, bundle: () => Promise<s
   const sliders = new Sliders(one.knobs, one.run);
   one.sliders.add(sliders);
   const view = attach(el, one.store, { bundle, sliders: sliders.el, explain: one.explain, sweep: one.sweep });
-  const dark = new MutationObserver(() => view.el.classList.toggle("mt-dark", isDark()));
+  const dark = new MutationObserver(() => view.theme(isDark()));
   dark.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "data-theme"] });
   dark.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
   return () => {
