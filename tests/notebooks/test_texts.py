@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,26 @@ def test_the_glossary_is_in_alphabetical_order_and_says_each_word_once():
     # JupyterLab opens it at its top, whatever place a link names; from there each word is one click away
     index = re.findall(r"\[(.*?)\]\(#(.*?)\)", cells(GLOSSARY, "markdown")[0].source)
     assert index == [(word, word.replace(" ", "-")) for word in words]
+
+
+def code_that_differs(lesson: Path, translation: Path) -> list[str]:
+    """The code cells of a lesson that its translation does not have, or has otherwise, and those it adds."""
+    ours, theirs = ([cell.source for cell in cells(path, "code")] for path in (lesson, translation))
+    return [one or other for one, other in zip_longest(ours, theirs, fillvalue="") if one != other]
+
+
+def test_translations_keep_the_code(tmp_path):
+    for folder in lessons_folder().parent.iterdir():
+        for path in notebooks_in(folder) if folder != lessons_folder() else []:
+            assert code_that_differs(lessons_folder() / path.name, path) == [], path
+    translated = nbformat.read(LESSONS[0], as_version=4)
+    translated.cells[0].source = "# 1. Das erste Band"
+    nbformat.write(translated, tmp_path / "one.ipynb")
+    assert code_that_differs(LESSONS[0], tmp_path / "one.ipynb") == []
+    translated.cells[1].source += "\nimport math"
+    translated.cells.append(nbformat.v4.new_code_cell("print()"))
+    nbformat.write(translated, tmp_path / "two.ipynb")
+    assert code_that_differs(LESSONS[0], tmp_path / "two.ipynb") == [cells(LESSONS[0], "code")[0].source, "print()"]
 
 
 def test_a_lesson_has_all_its_parts(lesson):
