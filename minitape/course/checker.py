@@ -171,8 +171,8 @@ def _hint(exercise: Exercise, compared: Callable[[Any], Comparison]) -> str:
 def _blank(exercise: Exercise) -> str:
     text = f"Exercise {exercise.name}: {NOT_ANSWERED}."
     if exercise.blank is not ...:
-        return f"{text} Change the program, and run the cell again.\n{SAME}"
-    text += " Replace the ... with your answer, and run the cell again."
+        return f"{text}\nChange the program, and run the cell again.\n{SAME}"
+    text += "\nReplace the ... with your answer, and run the cell again."
     return f"{text}\n{SAME}" if exercise.cases else text
 
 

@@ -31,7 +31,7 @@ COLOURS = {
     "source": ("#0072b2", "#e3f0f8"), "variable": ("#00805c", "#e2f4ee"), "constant": ("#7d858e", "#f2f3f5"),
     "operation": ("#59636e", "#ffffff"), "gap": ("#b3bac2", "#ffffff"),
 }  # fmt: skip
-INK, MUTED, EDGE, BACK, CUT, BROKEN = "#1f2328", "#6e7781", "#97a0aa", "#c24e00", "#a8447f", "#c62828"
+INK, MUTED, EDGE, BACK, CUT, BROKEN = "#1f2328", "#57606a", "#97a0aa", "#b34700", "#a8447f", "#c62828"
 SANS = "Helvetica, Arial, sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', 'Courier New', monospace"
 
@@ -110,10 +110,11 @@ class Picture:
 
     @property
     def alt(self) -> str:
-        """The picture in words."""
+        """The picture in words: of each of the first rows its value, its adjoint, and what its shape and colour say."""
         rows = self.snapshot["rows"]
         total = _total(self.snapshot)
-        words = [_words(row) for row in rows[:12]]
+        adjoints, broken = _final_adjoints(self.snapshot["sweep"]), self.snapshot.get("broken", ())
+        words = [_words(row, adjoints.get(row["row"]), row["row"] in broken) for row in rows[:12]]
         if total > 12:
             words.append(f"and {total - 12} more rows")
         return f"Tape of {_count(total, 'row')}: " + "; ".join(words) if rows else "Empty tape"
@@ -133,10 +134,19 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _words(row: dict[str, Any]) -> str:
+def _words(row: dict[str, Any], adjoint: dict[str, Any] | None, broken: bool) -> str:
     inputs = f" of {', '.join(map(str, row['inputs']))}" if row["inputs"] else ""
-    value = f" = {' '.join(row['value']['text'].split())[:40]}" if row["value"] else ""
-    return f"{row['row']} {_title(row)}{inputs}{value}"
+    value, arrived = (f"{' '.join(v['text'].split())[:40]}" if v else "" for v in (row["value"], adjoint))
+    notes = {
+        "on no tape": row["status"] == "ghost",
+        "watched": row["kind"] in ("source", "variable") and row["watched"],
+        "not watched": row["kind"] == "variable" and not row["watched"],
+        "no gradient passes": row["cut"],
+        "here the way breaks": broken,
+    }
+    said = ", ".join(note for note, holds in notes.items() if holds)
+    parts = [f" = {value}" if value else "", f", ∂ {arrived}" if arrived else "", f" ({said})" if said else ""]
+    return f"{row['row']} {_title(row)}{inputs}{''.join(parts)}"
 
 
 def _title(row: dict[str, Any]) -> str:

@@ -187,7 +187,7 @@ def test_a_function_that_forgets_to_return_is_no_blank():
 def test_a_program_to_change_says_so_while_it_gives_what_it_gave():
     add_exercise(Exercise("test.8", expect=lambda x: 2 * x, cases=[(2.0,)], blank=None))
     said = feedback("test.8", lambda x: None)
-    assert said.startswith("Exercise test.8: not answered yet. Change the program, and run the cell again.")
+    assert said.startswith("Exercise test.8: not answered yet.\nChange the program, and run the cell again.")
 
 
 def test_of_several_answers_it_is_said_how_many_are_right():

@@ -61,6 +61,19 @@ def test_a_notebook_gets_an_image_with_words_beside_it():
     assert "of 0, 0 = 9.0" in unescape(image[2])
 
 
+def test_the_words_say_what_shape_and_colour_say():
+    x, k = tf.Variable(3.0, name="x"), tf.Variable(2.0, name="k", trainable=False)
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(x) * x
+        z = k * 5.0
+    assert tf.draw(tape, y, x).alt == (
+        "Tape of 6 rows: 0 x = 3.0, ∂ 3.0 (watched); 1 stop of 0 = 3.0, ∂ 3.0 (no gradient passes); 2 × of 1, 0 = 9.0, ∂ 1.0; "
+        "3 k = 2.0 (not watched); 4 const = 5.0; 5 × of 3, 4 = 10.0 (on no tape)"
+    )
+    assert "(here the way breaks)" in unescape(tape.explain(tf.stop_gradient(x), x)._repr_html_())
+    assert z.numpy() == 10.0
+
+
 def test_a_tape_as_the_last_expression_of_a_cell_shows_its_picture():
     tape, y, x = square()
     tape.gradient(y, x)

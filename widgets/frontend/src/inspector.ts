@@ -14,7 +14,7 @@ const OWN: Record<string, string> = { custom_gradient: "by its own gradient func
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
-  readonly el = h("div", { class: "mt-inspector", tabindex: 0, role: "region", "aria-label": "Step and selection in words" });
+  readonly el = h("div", { class: "mt-inspector", tabindex: 0, role: "group", "aria-label": "Step and selection in words" });
   private step = h("div", { class: "mt-step", role: "status", "aria-live": "polite" });
   private chosen = h("div", { class: "mt-chosen" });
 

@@ -7,7 +7,7 @@ const LINE = 18; // pixels
 export class SourcePane {
   readonly el: HTMLElement;
   private caption = h("div", { class: "mt-caption" });
-  private code = h("div", { class: "mt-code", tabindex: 0, role: "region", "aria-label": "Source" });
+  private code = h("div", { class: "mt-code", tabindex: 0, role: "group", "aria-label": "Source" });
   private file = "";
   private text = "";
   private lit: HTMLElement | null = null;
