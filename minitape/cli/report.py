@@ -26,7 +26,7 @@ STYLES = {"-": "red", "+": "green", "@": "cyan"}
 
 def _bar(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def with_progress(paths: Sequence[Path], variants: Sequence[str], jobs: int, timeout: float) -> list[Result]:

@@ -168,6 +168,27 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, Any, Any]]] = {
 }  # fmt: skip
 
 
+def chain(n: int) -> dict[str, Any]:
+    """A snapshot of a loop of n turns, with its sweep."""
+    x, w = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w")
+    with tf.GradientTape() as tape:
+        y = x * w
+        for _ in range(n):
+            y = y * w + x
+    return tf.snapshot(tape, y, w)
+
+
+def position(page: Any) -> str:
+    """Where a page stands, as its bar says it."""
+    return page.locator(".mt-count").inner_text()
+
+
+def press(page: Any, *keys: str) -> None:
+    """Presses keys, one after the other."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
 @pytest.fixture(params=list(PROGRAMS))
 def program(request: pytest.FixtureRequest) -> tuple[Any, Any, Any]:
     """(tape, target, sources) of one program of the corpus."""

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from typing import Any
 
 import pytest
 
 import minitape as tf
 
-from .conftest import PROGRAMS, accumulation, nested
+from .conftest import PROGRAMS, accumulation, chain, nested, position, press
 
 pytestmark = pytest.mark.browser
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"\'&lt;'
-
-
-def position(page: Any) -> str:
-    return page.locator(".mt-count").inner_text()
-
-
-def press(page: Any, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def table(page: Any) -> dict[int, dict[str, str]]:
@@ -225,121 +215,6 @@ def test_names_from_the_program_stay_text(show):
     assert HOSTILE in page.locator(".mt-view").inner_text()
 
 
-def chain(n: int) -> dict[str, Any]:
-    x, w = tf.Variable(1.0, name="x"), tf.Variable(0.999, name="w")
-    with tf.GradientTape() as tape:
-        y = x * w
-        for _ in range(n):
-            y = y * w + x
-    return tf.snapshot(tape, y, w)
-
-
-def test_a_loop_is_folded_and_opens_on_enter(show):
-    page = show(chain(300))
-    assert "loop × 300" in page.locator(".mt-scene").text_content()
-    assert page.locator(".mt-node").count() == 4
-    press(page, "ArrowUp", "Enter")
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 4")
-    page.get_by_label("Folding").select_option("none")
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 5")
-    press(page, "Home", "ArrowRight")
-    assert position(page) == "forward 1 / 603"
-
-
-def bush(n: int) -> dict[str, Any]:
-    """No two lines alike, so that nothing folds: each row reads a row before and an older one."""
-    x = tf.Variable(0.5, name="x")
-    with tf.GradientTape() as tape:
-        values = [x * 1.0, x + 1.0]
-        for k in range(n):
-            values.append((tf.sin, tf.cos, tf.tanh)[k * k % 3](values[-1]) * values[k * 7 % (k + 1)])
-    return tf.snapshot(tape, values[-1], x)
-
-
-FORBID = "<meta http-equiv='Content-Security-Policy' content=\"worker-src 'none'\">"
-
-
-@pytest.mark.parametrize("forbidden", [False, True], ids=["worker", "no worker"])
-def test_a_long_recording_is_placed_in_a_worker_or_here_where_workers_are_forbidden(forbidden, page):
-    from minitape_widgets.page import page as page_text
-
-    text = page_text(bush(1500))
-    page.set_content(text.replace("<title>", f"{FORBID}<title>") if forbidden else text)
-    page.wait_for_selector(".mt-node")
-    assert len(page.workers) == (0 if forbidden else 1)
-    page.get_by_label("Folding").select_option("none")
-    page.locator(".mt-view").focus()
-    press(page, "0")  # before or after the nodes were placed: the order does not matter
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
-
-
-HOLD = """() => {
-    const post = Worker.prototype.postMessage;
-    window.held = [];
-    Worker.prototype.postMessage = function (...message) { window.held.push(() => post.apply(this, message)); };
-}"""
-
-
-def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(show):
-    page = show(bush(1500))
-    page.evaluate(HOLD)
-    page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
-    stop.wait_for()
-    page.locator(".mt-view").focus()
-    press(page, "0")
-    page.evaluate("window.held.forEach(send => send())")
-    stop.wait_for(state="hidden")
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
-
-
-SCALE = "Number(document.querySelector('.mt-scene > g').getAttribute('transform').match(/scale\\((.*?)\\)/)[1])"
-
-
-def test_zooming_while_nodes_are_placed_is_kept(show):
-    page = show(bush(1500))
-    page.evaluate(HOLD)
-    page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
-    stop.wait_for()
-    page.locator(".mt-view").focus()
-    press(page, "0", "+", "+", "+")
-    page.evaluate("window.held.forEach(send => send())")
-    stop.wait_for(state="hidden")
-    page.wait_for_function("document.querySelectorAll('.mt-node').length > 100")
-    zoomed = page.evaluate(SCALE)
-    press(page, "0")
-    page.wait_for_function(f"{SCALE} < {zoomed}")
-    assert zoomed / page.evaluate(SCALE) == pytest.approx(1.25**3, rel=1e-3)
-
-
-MINIMAP = """async () => {
-    const text = JSON.parse(document.getElementById("bundle").textContent);
-    const { mount } = await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
-    const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
-    document.getElementById("view").replaceChildren();
-    const aside = document.createElement("div");
-    const view = mount(aside, JSON.parse(document.getElementById("data").textContent));
-    view.fold("none");
-    for (let k = 0; k < 3; k++) await frame();
-    document.getElementById("view").append(aside);
-    for (let k = 0; k < 3; k++) await frame();
-    const map = view.el.querySelector(".mt-minimap"), seen = {};
-    const { data } = map.getContext("2d").getImageData(0, 0, map.width, map.height);
-    for (let i = 0; i < data.length; i += 4)
-        if (data[i + 3] === 255) { const c = `rgb(${data.slice(i, i + 3).join(", ")})`; seen[c] = (seen[c] ?? 0) + 1; }
-    const most = Object.keys(seen).sort((a, b) => seen[b] - seen[a])[0];
-    map.style.color = "var(--mt-muted)";
-    return [most, getComputedStyle(map).color];
-}"""
-
-
-def test_the_small_map_has_its_colour_where_the_view_came_into_the_page_late(show):
-    page = show(chain(300))
-    most, wanted = ([int(n) for n in re.findall(r"\d+", colour)] for colour in page.evaluate(MINIMAP))
-    assert most == pytest.approx(wanted, abs=2)  # the map is drawn smaller
-
-
 def test_a_row_that_no_tape_recorded_has_no_tapes_stripe(show):
     x = tf.constant(3.0)
     w = tf.Variable(2.0, name="w")
@@ -366,42 +241,6 @@ def test_parts_longer_than_their_room_scroll_with_the_keys(show, page):
     assert (position(page), page.locator(".mt-node.mt-selected .mt-number").text_content()) == before
     press(page, "ArrowLeft")
     assert position(page) != before[0]
-
-
-def test_placing_can_be_stopped(show):
-    page = show(bush(1500))
-    before = page.locator(".mt-node").count()
-    page.evaluate("Worker.prototype.postMessage = () => undefined")  # a worker that never answers
-    page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
-    stop.click()
-    stop.wait_for(state="hidden")
-    assert page.get_by_label("Folding").input_value() == "auto"
-    page.get_by_label("Folding").select_option("all")
-    stop.wait_for()
-    page.locator(".mt-view").focus()
-    press(page, "Escape")
-    stop.wait_for(state="hidden")
-    assert page.locator(".mt-node").count() == before
-
-
-def test_a_page_without_a_kernel_says_that_it_has_no_steps_of_a_long_sweep(show, monkeypatch):
-    monkeypatch.setattr(import_module("minitape.picture.stepping"), "MOST", 10)
-    page = show(chain(10))
-    press(page, "End", "ArrowRight")
-    assert position(page) == "forward 23 / 23"
-    assert (
-        "visits 22 more rows. Without a kernel its steps can not be computed" in page.locator(".mt-step").inner_text()
-    )
-
-
-def test_nodes_fitted_from_afar_keep_a_width_on_the_screen(show):
-    page = show(chain(300))
-    page.get_by_label("Folding").select_option("none")
-    page.locator(".mt-view").focus()
-    press(page, "0")
-    page.wait_for_function("document.querySelectorAll('.mt-node').length === 603")
-    assert page.locator(".mt-node .mt-box").nth(300).bounding_box()["height"] >= 2
 
 
 def test_the_sum_over_paths_stands_before_them(show):
