@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InvalidArgumentError, UnimplementedError
 from ..invalid import invalid, shown
 from ..opdefs import accept_text
-from ..operands import call, static, strict, tensor_of, together
+from ..operands import call, mismatch, static, strict, tensor_of, together
 from ..primitives import convolution as _primitives  # noqa: F401 - it fills the table
 
 
@@ -34,9 +34,14 @@ def spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
 def pads_of(
     padding: Any, size: Any, window: Any, strides: Any, dilations: Any
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Zeros before and after height and width."""
+    """Zeros before and after height and width; ValueError for a list that is not one of four pairs."""
     if not isinstance(padding, str):
-        return tuple(tuple(int(v) for v in pair) for pair in list(padding)[1:3])  # type: ignore[return-value]
+        pairs = list(padding)
+        if len(pairs) != 4:
+            raise ValueError(
+                f"When padding is a list, it must be of size 4. Received: padding={padding} of size {len(pairs)}"
+            )
+        return tuple(tuple(int(v) for v in pair) for pair in pairs[1:3])  # type: ignore[return-value]
     if padding == "VALID":
         return (0, 0), (0, 0)
     pads = []
@@ -44,6 +49,22 @@ def pads_of(
         total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
         pads.append((total // 2, total - total // 2))
     return tuple(pads)  # type: ignore[return-value]
+
+
+def _check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
+    """InvalidArgumentError where a window is so much larger than the image that there is no place for it.
+
+    Where it is a little larger, a convolution has no elements, and pooling fails.
+    """
+    for n, k, s, d, pad in zip(size, window, strides, dilations, pads, strict=True):
+        reach = (k - 1) * d + 1
+        if n is None:
+            continue
+        left = n + sum(pad) - reach + s
+        count = left // s if left >= 0 else -(-left // s)  # as the kernel divides, towards zero
+        if count < 0 or (count == 0 and op.endswith("Pool")):
+            raise invalid(f"Computed output size would be {'negative' if count else 'zero'}: {count} [input_size: {n}, "
+                          f"effective_filter_size: {reach}, stride: {s}]", op)  # fmt: skip
 
 
 def check_texts(op: str, padding: Any, data_format: str) -> None:
@@ -73,14 +94,16 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
         raise _unimplemented(
             "Current implementation does not yet support dilations in the batch and depth dimensions.", op
         )
+    if min(dilations) <= 0:
+        raise invalid("Dilated rates should be larger than 0.", op)
     pads = pads_of(padding, x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3])
+    _check_windows(x.shape[1:3], k.shape[:2], strides[1:3], dilations[1:3], pads, op)
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
 def _same_dtype(x: Any, k: Any, op: str) -> None:
     if x.dtype is not k.dtype:
-        raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
-                      f"but is a {k.dtype.kernel_name} tensor", op)  # fmt: skip
+        raise mismatch(op, 1, x.dtype, k.dtype)
 
 
 def _batched(x: Any, rank: int) -> tuple[Any, tuple[int, ...]]:
@@ -223,11 +246,13 @@ def depthwise_conv2d(
     >>> tf.nn.depthwise_conv2d(tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 3]), [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 2, 2, 6])
     """
-    if not isinstance(static(strides), (list, tuple)):
+    op, given = "DepthwiseConv2dNative", static(strides)
+    if not isinstance(given, (list, tuple)):
         raise TypeError(f"Expected list for 'strides' argument to 'depthwise_conv2d_native' Op, not {strides!r}.")
+    if len(given) != 4:
+        raise invalid("Sliding window strides field must specify 4 or 5 dimensions", op)
     x, k = together(input, filter)
-    steps, holes = spatial(strides, 2, "strides", 3), spatial(dilations, 2, "dilations", 3)
-    op = "DepthwiseConv2dNative"
+    steps, holes = spatial(given, 2, "strides", 3), spatial(dilations, 2, "dilations", 3)
     check_texts(op, padding, data_format or "NHWC")
     _same_dtype(x, k, op)
     if x.ndim != 4 or k.ndim != 4:
@@ -280,7 +305,10 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
         )
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
         raise _unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
+    if min(steps) <= 0:
+        raise invalid(f"Stride must be > 0, but got {min(steps)}", op)
     pads = pads_of(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
+    _check_windows(x.shape[1:3], window[1:3], steps[1:3], (1, 1), pads, op)
     return call(kind, x, size=tuple(window[1:3]), strides=tuple(steps[1:3]), pads=pads)
 
 

@@ -86,7 +86,9 @@ def conv1d_transpose(
     g, k = together(input, filters)
     steps, holes = spatial(strides, 1, "strides", 2), spatial(dilations, 1, "dilations", 2)
     batch, width, channels = (int(n) for n in static(output_shape))
-    wide = [call("reshape", t, shape=(*s[:at], 1, *s[at:])) for t, s, at in ((g, tuple(g.shape), 1), (k, tuple(k.shape), 0))]
+    wide = [
+        call("reshape", t, shape=(*s[:at], 1, *s[at:])) for t, s, at in ((g, tuple(g.shape), 1), (k, tuple(k.shape), 0))
+    ]
     found = conv2d_transpose(
         *wide, [batch, 1, width, channels], [1, 1, steps[1], 1], padding, "NHWC", [1, 1, holes[1], 1]
     )
@@ -108,6 +110,8 @@ def conv_transpose(
     """
     rank = together(input, filters)[1].shape.rank
     if rank not in (3, 4):
-        raise NotImplementedError(f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {rank}.")
+        raise NotImplementedError(
+            f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {rank}."
+        )
     function, usual = (conv1d_transpose, "NWC") if rank == 3 else (conv2d_transpose, "NHWC")
     return function(input, filters, output_shape, strides, padding, data_format or usual, dilations)

@@ -254,4 +254,4 @@ def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
             texts = [p if isinstance(p, bytes) else str(p).encode() for p in part]
             found = [f + (b"_X_" if k else b"") + t for f in found for t in texts]
         out.append(found)
-    return constant(out, dtypes.string)
+    return constant(out, dtypes.string, ragged_rank=1)

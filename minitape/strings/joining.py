@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import deferred
 from ..tensor import Tensor
@@ -21,18 +21,21 @@ from .values import converted, strings_of, texts
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """Tensors of strings joined element by element; scalars go with each element.
 
-    InvalidArgumentError when shapes differ.
+    InvalidArgumentError when shapes differ, TypeError unless ``inputs`` is a list and ``separator`` a string.
 
     >>> import minitape as tf
     >>> tf.strings.join([["a", "b"], "!"], separator=" ").numpy().tolist()
     [b'a !', b'b !']
     """
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
+    if not isinstance(separator, (str, bytes)):
+        raise TypeError(f"Expected string for argument 'separator' not {separator!r}.")
     arrays = [strings_of(i, "StringJoin") for i in inputs]
     shape: tuple[int, ...] = next((a.shape for a in arrays if a.ndim), ())
     for a in arrays:
         if a.ndim and a.shape != shape:
-            show = [",".join(map(str, s)) for s in (shape, a.shape)]
-            raise invalid(f"Input shapes do not match: [{show[0]}] vs. [{show[1]}]", "StringJoin")
+            raise invalid(f"Input shapes do not match: {shown(shape)} vs. {shown(a.shape)}", "StringJoin")
     glue = separator.encode() if isinstance(separator, str) else separator
     full = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
     count = int(np.prod(shape)) if shape else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from .. import activations, regularizers
@@ -90,7 +91,7 @@ class LeakyReLU(_Elementwise):
     """``x``, times ``negative_slope`` where it is negative.
 
     The inputs are a tensor of any shape, in the dtype of the layer; the outputs have its shape. Differentiable. Raises
-    ValueError for a negative slope.
+    ValueError for a negative slope. ``alpha`` is its old name.
 
     >>> import minitape as tf
     >>> tf.keras.layers.LeakyReLU(negative_slope=0.5)(tf.constant([-1.0, 2.0])).numpy()
@@ -100,7 +101,9 @@ class LeakyReLU(_Elementwise):
     _config = "negative_slope"
 
     def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
-        negative_slope = kwargs.pop("alpha", negative_slope)
+        if "alpha" in kwargs:
+            negative_slope = kwargs.pop("alpha")
+            warnings.warn("Argument `alpha` is deprecated. Use `negative_slope` instead.", stacklevel=4)
         super().__init__(**kwargs)
         if negative_slope is None or negative_slope < 0:
             raise ValueError(

@@ -43,7 +43,7 @@ class Dropout(SameShape):
         if not (noise_shape is None or isinstance(noise_shape, Iterable)):
             raise ValueError("Invalid value received for argument `noise_shape`. Expected an iterable of integers (e.g., a "
                              f"tuple or list). Received: noise_shape={noise_shape}")  # fmt: skip
-        self.noise_shape = noise_shape
+        self.noise_shape = None if noise_shape is None else tuple(noise_shape)
         if rate > 0:
             self.seed_generator = random.SeedGenerator(seed)
         self.supports_masking = self.built = True
