@@ -46,4 +46,5 @@ _known: dict[Any, Retracing] = {}
 
 def retracing_of(function: Any) -> Retracing:
     """The counter of a Python function, which all its ``tf.function`` share."""
-    return _known.setdefault(getattr(function, "__code__", function), Retracing())
+    code = getattr(function, "__code__", None)  # of two files that read the same, the codes are equal
+    return _known.setdefault(function if code is None else (code, code.co_filename), Retracing())

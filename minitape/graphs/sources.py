@@ -17,19 +17,20 @@ from .rewrite import AG, CanNotConvert, Rewriter, rewritten_expression
 FUNCTION = "_minitape_function"
 
 
-_codes: dict[types.CodeType, types.CodeType | None] = {}
+_codes: dict[tuple[types.CodeType, str], types.CodeType | None] = {}  # (code, file) -> what it was rewritten to
 
 
 def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
     """The rewritten function, with the globals, defaults and closure of the original; CanNotConvert when there is
     none."""
     code = function.__code__
-    if code not in _codes:
+    key = code, code.co_filename  # of two files that read the same, the codes are equal
+    if key not in _codes:
         try:
-            _codes[code] = _rewritten_code(function)
-        except (OSError, TypeError, SyntaxError, CanNotConvert, IndentationError):
-            _codes[code] = None
-    made = _codes[code]
+            _codes[key] = _rewritten_code(function)
+        except (OSError, TypeError, SyntaxError, CanNotConvert):
+            _codes[key] = None
+    made = _codes[key]
     if made is None:
         raise CanNotConvert(function.__name__)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))

@@ -1,5 +1,6 @@
 """AutoGraph and control flow: each function gives in a graph what plain Python gives eagerly."""
 
+import linecache
 import sys
 import warnings
 
@@ -287,3 +288,15 @@ def test_lambdas_on_one_line_are_told_apart():
         return [f(x + 1.0) for f in functions]
 
     assert [float(y) for y in both(tf.constant(4.0))] == [20.0, 9.0, 3.0, 2.0, 1.25]
+
+
+def test_a_function_without_source_does_not_stand_for_one_that_reads_the_same(monkeypatch):
+    source = "def f(x):\n    if x > 0:\n        return x\n    return -x\n"
+    hidden, cell = {}, {}
+    exec(compile(source, "<no source>", "exec"), hidden)
+    with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+        tf.function(hidden["f"])(tf.constant(-1.0))
+    monkeypatch.setitem(linecache.cache, "<a cell>", (len(source), None, source.splitlines(True), "<a cell>"))
+    exec(compile(source, "<a cell>", "exec"), cell)
+    assert hidden["f"].__code__ == cell["f"].__code__  # Python does not look at the file
+    assert tf.function(cell["f"])(tf.constant(-1.0)).numpy() == 1.0
