@@ -45,6 +45,8 @@ _known: dict[Any, Retracing] = {}
 
 
 def retracing_of(function: Any) -> Retracing:
-    """The counter of a Python function, which all its ``tf.function`` share."""
-    code = getattr(function, "__code__", None)  # of two files that read the same, the codes are equal
-    return _known.setdefault(function if code is None else (code, code.co_filename), Retracing())
+    """The counter of a Python function, which all its ``tf.function`` share.
+
+    As in TensorFlow, so do functions of several files whose code reads the same.
+    """
+    return _known.setdefault(getattr(function, "__code__", function), Retracing())
