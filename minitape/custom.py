@@ -164,7 +164,8 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorator: ``f(*args)`` returns a result and a function that computes the gradients of its arguments.
 
     ``grad_fn(*upstream)`` gets one upstream gradient for each tensor of the result (zeros for those that the target
-    does not depend on) and returns one gradient (or None) for each argument. If ``f`` reads variables, ``grad_fn`` must
+    does not depend on) and returns one gradient (or None) for each positional argument; keyword arguments are passed on,
+    in a graph they raise ValueError. If ``f`` reads variables, ``grad_fn`` must
     accept ``variables=`` and return ``(gradients of the arguments, gradients of the variables)``. Differentiable to any
     order, as far as ``grad_fn`` is made of tf operations. Raises TypeError when ``variables`` is missing, and
     ValueError for a wrong number of gradients. See https://www.tensorflow.org/api_docs/python/tf/custom_gradient.
@@ -201,8 +202,17 @@ class Bind:
         if state.graph is not None:
             from .graphs.custom import custom_call
 
-            return custom_call(self._f, args, kwargs)
+            refuse_keywords(kwargs)
+            return custom_call(self._f, args)
         return _custom_eager(self._f, args, kwargs)
+
+
+def refuse_keywords(kwargs: dict[str, Any]) -> None:
+    """Raises ValueError where a graph is built: as in TensorFlow, keyword arguments belong to eager calls."""
+    if kwargs and state.graph is not None:
+        raise ValueError(
+            "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
+        )
 
 
 def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -236,7 +246,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """``f``, but its intermediate values are computed again for the gradient instead of being kept.
 
     The gradients of the arguments and of the trainable variables that ``f`` reads are those of ``f``. Keyword arguments
-    are passed on and get no gradient. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
+    are passed on and get no gradient; in a graph they raise ValueError. See https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
 
     >>> import minitape as tf
     >>> x = tf.Variable(3.0)
@@ -248,6 +258,8 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def inner(*args: Any, **kwargs: Any) -> Any:
+        refuse_keywords(kwargs)
+
         @custom_gradient
         def recomputed(*arguments: Any) -> Any:
             with unrecorded():

@@ -74,12 +74,12 @@ CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_for
 CUSTOM_ROW.replayed = _replayed  # type: ignore[attr-defined]
 
 
-def custom_call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def custom_call(f: Any, args: tuple[Any, ...]) -> Any:
     """A call of a function with its own gradient while a graph is being built."""
     arguments = nest.map_structure(lambda a: a if hasattr(a, "_read") else convert_to_tensor(a), list(args))
     with variables_read() as read:
-        result, grad_fn = f(*arguments, **kwargs)
-    inputs = [*nest.flatten(arguments), *nest.flatten(kwargs)]
+        result, grad_fn = f(*arguments)
+    inputs = nest.flatten(arguments)
     variables = [v for v in read.values() if all(v is not i for i in inputs)]
     check_gradient_arguments(grad_fn, variables)
     flat = nest.flatten(arguments)

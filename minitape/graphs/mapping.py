@@ -153,7 +153,18 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     if count is None:
         first = nest.map_structure(convert_to_tensor, fn(elements(elems, wrap(np.int32(0)))))  # its row is not run
         return _map_dynamic(fn, elems, nest.map_structure(lambda t: t.dtype, first))
-    return _stacked([fn(elements(elems, i)) for i in range(count)])
+    found = _stacked([fn(elements(elems, i)) for i in range(count)])
+    return found if state.graph is not None else _as_one(found)
+
+
+def _as_one(found: Any) -> Any:
+    """Results of one operation, as TensorFlow has them: what one of them depends on has zeros as gradient of the others."""
+    leaves = nest.flatten(found)
+    places = [at for at, t in enumerate(leaves) if t.dtype.differentiable]
+    if len(places) > 1:
+        for at, tensor in zip(places, TABLE["identity_n"](*[leaves[at] for at in places]), strict=True):
+            leaves[at] = tensor
+    return nest.pack_sequence_as(found, leaves)
 
 
 def scan(

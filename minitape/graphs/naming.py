@@ -39,7 +39,7 @@ _NAMES_WITHIN = {
     ("trace", "Sum"): "Trace", ("diag", "MatrixDiagV3"): "diag", ("diag_part", "MatrixDiagPartV3"): "diag_part",
     ("set_diag", "MatrixSetDiagV3"): "set_diag", ("reduce_std", "Sqrt"): "reduce_std/Sqrt",
     ("erfinv", "Erfinv"): "erfinv/Erfinv", ("ndtri", "Ndtri"): "ndtri/Ndtri", ("xdivy", "Xdivy"): "xdivy/Xdivy",
-    ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py", ("identity_n", "Identity"): "IdentityN",
+    ("xlog1py", "Xlog1py"): "xlog1py/Xlog1py",
     ("reciprocal_no_nan", "DivNoNan"): "reciprocal_no_nan", ("abs", "ComplexAbs"): "Abs",
     ("normalize", "RealDiv"): "normalize/truediv", ("zero_fraction", "RealDiv"): "zero_fraction/fraction",
     ("triangular_solve", "MatrixTriangularSolve"): "triangular_solve/MatrixTriangularSolve",

@@ -41,13 +41,16 @@ def identity(input: Any, name: str | None = None) -> Any:
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Any]:
-    """Each tensor of a list, as a row of its own. Differentiable.
+    """Each tensor of a list again, as the results of one operation. Differentiable.
+
+    What one of the results depends on, all do: gradients with respect to the other tensors are zeros, not None.
 
     >>> import minitape as tf
     >>> [t.numpy() for t in tf.identity_n([1, 2.5])]
     [np.int32(1), np.float32(2.5)]
     """
-    return [identity(x) for x in input]
+    tensors = [tensor_of(x) for x in input]
+    return list(apply(TABLE["identity_n"], tuple(tensors), {})) if len(tensors) > 1 else [identity(x) for x in tensors]
 
 
 @quick("stop_gradient")

@@ -166,6 +166,8 @@ declare("slice", lambda x, *, spec: x[spec],
 declare("unslice", _unslice, [lambda g, z, x, *, shape, spec: TABLE["slice"](g, spec=spec)],
         op="StridedSliceGrad", label="[…]ᵀ", keep="", shape=given, direct=_direct_unslice,
         example=lambda rng: ((_like(rng, 2),), {"shape": (4,), "spec": (slice(1, 3),)}))  # fmt: skip
+declare("identity_n", lambda *xs: xs, lambda g, z, *xs: list(g), op="IdentityN", keep="",
+        example=lambda rng: ((_like(rng, 2), _like(rng, 3)), {}))  # fmt: skip
 declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         lambda g, z, *xs, axis: _axis_slices(g, xs, axis), op="ConcatV2", keep="",
         example=lambda rng: ((_like(rng, 2, 3), _like(rng, 2, 1)), {"axis": 1}))  # fmt: skip

@@ -192,6 +192,10 @@ def _shape_and_point(rng: Any) -> Any:
 
 declare("igamma", numerics.igamma, _igamma_rule(1), op="Igamma", label="P", keep="xy", example=_shape_and_point)
 declare("igammac", numerics.igammac, _igamma_rule(-1), op="Igammac", label="Q", keep="xy", example=_shape_and_point)
+# numbers of the Gamma distribution, drawn for the shapes a: what moves with a is the number at the same place (Figurnov 2018)
+declare("gamma_slope", numerics.gamma_slope, None, op="RandomGammaGrad", missing="unregistered", keep="")
+declare("gamma_numbers", lambda a, numbers: numbers,
+        [lambda g, z, a, numbers: g * TABLE["gamma_slope"](a, z), None], label="Γ~", keep="xz")  # fmt: skip
 declare("betainc", numerics.betainc, [None, None, _betainc_rule], op="Betainc", label="I", keep="all",
         example=lambda rng: ((rng.uniform(1, 3, 4), rng.uniform(1, 3, 4), rng.uniform(0.2, 0.8, 4)), {}))  # fmt: skip
 

@@ -13,7 +13,7 @@ experimental = _Namespace("tf.random.experimental", {
 __getattr__, __dir__ = _lazy("tf.random", {
     "random.seeds": "set_seed",
     "random.stateful": "categorical gamma normal poisson shuffle truncated_normal uniform",
-    "random.stateless": "fold_in split stateless_categorical stateless_normal stateless_truncated_normal "
-                        "stateless_uniform",
+    "random.stateless": "fold_in split stateless_categorical stateless_gamma stateless_normal stateless_poisson "
+                        "stateless_truncated_normal stateless_uniform",
     "random.generator": _GENERATOR,
 }, globals())  # fmt: skip

@@ -255,6 +255,15 @@ def gamma(key: int, counter: int, alpha: float) -> float:
             return d * v * (source.unit() ** (1 / alpha) if alpha < 1 else 1.0)
 
 
+def each(sampler: Any, key: int, counter: int, rates: Any, count: int) -> Any:
+    """``count`` float64 samples for each of the flat ``rates``, one column per rate, each from its own part of the stream."""
+    out = np.empty((count, rates.size))
+    for j, rate in enumerate(rates.reshape(-1).tolist()):
+        for i in range(count):
+            out[i, j] = sampler(key, counter + (j * count + i) * SKIP, rate)
+    return out
+
+
 def poisson(key: int, counter: int, rate: float) -> float:
     """One number of the Poisson distribution: D. Knuth's product below 10, else W. Hörmann's PTRS (1993)."""
     source = Dispenser(key, counter)

@@ -15,6 +15,7 @@ from ..shape import TensorShape
 from ..tensor import Tensor, wrap
 from . import philox
 from .arguments import check_dtype, check_numbers, count_of, known_sizes, limits_of, scaled, sizes_of, spread
+from .stateful import scaled_gamma, shapes_and_scales
 
 
 def _start(seed: Any) -> tuple[int, int]:
@@ -33,19 +34,40 @@ def _seed_of(seed: Any) -> Any:
 
 
 def _stateless(sampler: Any, shape: Any, seed: Any, dtype: Any, op: str, *limits: Any) -> Any:
+    def fill(key: int, counter: int, sizes: Any) -> Any:
+        return sampler(key, counter, math.prod(sizes), dtype.as_numpy_dtype, *limits).reshape(sizes)
+
+    return _filled(fill, shape, seed, dtype, op)
+
+
+def _each(sampler: Any, shape: Any, seed: Any, rates: Any, dtype: Any, op: str) -> Any:
+    """Samples of a distribution for each of the parameters, whose shape ends that of the result."""
+
+    def fill(key: int, counter: int, sizes: Any, rates: Any) -> Any:
+        if rates.ndim > len(sizes) or sizes[len(sizes) - rates.ndim :] != rates.shape:
+            raise invalid("Shape passed in must end with broadcasted shape.", op)
+        count = math.prod(sizes[: len(sizes) - rates.ndim])
+        return philox.each(sampler, key, counter, rates, count).reshape(sizes).astype(dtype.as_numpy_dtype)
+
+    return _filled(fill, shape, seed, dtype, op, rates)
+
+
+def _filled(fill: Any, shape: Any, seed: Any, dtype: Any, op: str, *tensors: Any) -> Any:
+    """What ``fill(key, counter, sizes, *arrays)`` makes; in a graph, when it runs."""
     start, sizes = _seed_of(seed), sizes_of(shape, op)
 
-    def fill(seed: Any, sizes: Any = sizes) -> list[Any]:
-        sizes = tuple(sizes.array.tolist()) if isinstance(sizes, Tensor) else sizes
-        return [wrap(sampler(*_start(seed), math.prod(sizes), dtype.as_numpy_dtype, *limits).reshape(sizes))]
+    def run(seed: Any, *given: Any) -> list[Any]:
+        arrays = [t.array for t in given]
+        taken = tuple(arrays.pop().tolist()) if unknown else sizes
+        return [wrap(fill(*_start(seed), taken, *arrays))]
 
     unknown = isinstance(sizes, Tensor)  # in a graph: only a run knows them
-    if not unknown and hasattr(start, "array"):
-        return fill(start)[0]
+    inputs = (start, *tensors, *([sizes] if unknown else []))
+    if not unknown and all(hasattr(t, "array") for t in inputs):
+        return run(*inputs)[0]
     from ..graphs.effects import later
 
-    known = known_sizes(sizes) if unknown else TensorShape(sizes)
-    return later(fill, (start, sizes) if unknown else (start,), [(known, dtype)])[0]
+    return later(run, inputs, [(known_sizes(sizes) if unknown else TensorShape(sizes), dtype)])[0]
 
 
 def _check_alg(alg: str) -> None:
@@ -119,6 +141,40 @@ def stateless_uniform(
         return _stateless(philox.bits, shape, seed, dtype, "StatelessRandomUniformFullIntV2")
     limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2")
     return _stateless(philox.integers, shape, seed, dtype, "StatelessRandomUniformIntV2", *limits)
+
+
+@strict
+def stateless_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> Any:
+    """Numbers of Gamma distributions that depend on ``seed`` alone; differentiable as ``tf.random.gamma`` is.
+
+    ``shape`` is that of the result and ends with that of ``alpha`` and ``beta`` together, else InvalidArgumentError.
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_gamma([2, 2], seed=[1, 2], alpha=[0.5, 3.0]).numpy())
+    [[0.06695361 4.674579  ]
+     [0.62823546 3.3503754 ]]
+    """
+    dtype = dtypes.as_dtype(dtype)
+    a, b = shapes_and_scales(alpha, beta, dtype)
+    return scaled_gamma(a, _each(philox.gamma, shape, seed, a, dtype, "StatelessRandomGammaV3"), b)
+
+
+@strict
+def stateless_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """Numbers of Poisson distributions with the rates ``lam`` that depend on ``seed`` alone. No gradient.
+
+    ``shape`` is that of the result and ends with that of ``lam``, else InvalidArgumentError.
+
+    >>> import minitape as tf
+    >>> print(tf.random.stateless_poisson([2, 2], seed=[1, 2], lam=[5, 15]).numpy())
+    [[ 7 21]
+     [ 5 25]]
+    """
+    rates = tensor_of(lam)
+    made = _each(philox.poisson, shape, seed, rates, dtypes.as_dtype(dtype), "StatelessRandomPoisson")
+    return decided(made, (rates,), "StatelessRandomPoisson")
 
 
 @strict

@@ -159,3 +159,17 @@ def test_no_gradient_is_registered_for_numbers_of_the_poisson_distribution() -> 
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.cast(tf.random.poisson([3], rate, tf.int32), tf.float32))
     assert tape.gradient(y, rate) is None
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.4, 1.0, 3.0, 60.0])
+def test_gamma_samples_move_with_their_place_in_the_distribution(alpha):
+    stats = pytest.importorskip("scipy.stats")
+    a = tf.fill([40], tf.constant(alpha, tf.float64))
+    with tf.GradientTape() as tape:
+        tape.watch(a)
+        y = tf.random.stateless_gamma([40], [5, 6], a, dtype=tf.float64)
+    h, numbers = 1e-4 * alpha, y.numpy()
+    upper = numbers > alpha  # the quantiles of the tail that is the smaller one
+    place = np.where(upper, stats.gamma.sf(numbers, alpha), stats.gamma.cdf(numbers, alpha))
+    moved = [np.where(upper, stats.gamma.isf(place, c), stats.gamma.ppf(place, c)) for c in (alpha - h, alpha + h)]
+    assert tape.gradient(y, a).numpy() == pytest.approx((moved[1] - moved[0]) / (2 * h), rel=1e-5, abs=1e-12)
