@@ -26,6 +26,7 @@ from ..tensor import Tensor, bare, finish, wrap
 from . import infer
 from .body import Body
 from .build import Graph
+from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .lifted import held_elsewhere, lift
 from .parts import has_parts, put_together
@@ -79,8 +80,8 @@ class ConcreteFunction:
     np.float32(6.0)
     """
 
-    def __init__(self, body: Body, name: str, signature: Any) -> None:
-        self.body, self.signature, self.label = body, signature, name
+    def __init__(self, body: Body, name: str, signature: Any, slots: Slots) -> None:
+        self.body, self.signature, self.label, self.slots = body, signature, name, slots
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
         body.graph.label = self.name.decode()  # type: ignore[attr-defined]
         self.graph: Any = body.graph
@@ -89,10 +90,11 @@ class ConcreteFunction:
         self._forward = Program(self.graph, body.fetches, body.feeds, body.effects)
         self._rows = len(self.graph)
         self._reads = {key: (v, list(rows)) for key, (v, rows) in self.graph.variables.items()}
-        self.variables = tuple(v for v, _ in self._reads.values())
+        self._used = tuple(v for v, _ in self._reads.values())
+        self.variables = tuple(v for v in self._used if not isinstance(v, GivenVariable))
         assigned = {id(c.attrs["variable"]): c.attrs["variable"] for c in body.effects if "variable" in c.attrs}
         self._assigned = tuple(assigned.values())
-        self._unassigned = tuple(v for v in self.variables if id(v) not in assigned)
+        self._unassigned = tuple(v for v in self._used if id(v) not in assigned)
         numbers = {id(t) for t in self.graph.numbers.values()}
         self._held = [
             r for r, leaf in self.graph.leaves.items() if id(leaf.tensor) not in numbers and held_elsewhere(leaf)
@@ -102,7 +104,7 @@ class ConcreteFunction:
         plain = type(body.result) in (tuple, list) and all(isinstance(r, Tensor) for r in body.result)
         self._row = type(body.result) if plain else None  # a list or tuple of tensors and nothing else
         self._taped: dict[tuple[int, ...], Taped] = {}
-        self.inlined = not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
+        self.inlined = not slots.variables and not any(hasattr(c.primitive, "replayed") for c in self.graph.calls)
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -141,10 +143,19 @@ class ConcreteFunction:
     # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.call_flat(self.signature.flat(self, args, kwargs))
+        tensors, variables = self.signature.flat(self, args, kwargs)
+        return self.call_flat(tensors, None, variables)
 
-    def call_flat(self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None) -> Any:
-        """Calls it with the tensors of the placeholders, in their order; ``arrays`` are theirs, where they are known."""
+    def call_flat(
+        self, tensors: Sequence[Any], arrays: Sequence[Any] | None = None, variables: Sequence[Any] = ()
+    ) -> Any:
+        """Calls it with the tensors of the placeholders, in their order, and the variables that it is given.
+
+        ``arrays`` are those of the tensors, where they are known.
+        """
+        if variables:
+            with self.slots.bound(variables):
+                return self.call_flat(tensors, arrays)
         if state.graph is not None:
             return self._pack(self._in_graph(tensors))
         recorded = state.record is not None
@@ -154,7 +165,7 @@ class ConcreteFunction:
                 return self._pack(found)
         found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
         outputs = [bare(found[0])] if self._single else [bare(a) for a in found]
-        noted = recorded or self.variables
+        noted = recorded or self._used
         for t in tensors:
             noted = noted or t._lane is not None or t._home is not None
         if noted:
@@ -164,13 +175,13 @@ class ConcreteFunction:
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
         if outputs:
-            inputs = [*tensors, *(v._state for v in self.variables)]
+            inputs = [*tensors, *(v._state for v in self._used)]
             finish(FUNCTION, tuple(inputs), {"concrete": self}, tuple(outputs))
         self._note_assigns(tensors)
 
     def _note_assigns(self, tensors: Sequence[Any]) -> None:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
-        changed = [v for v in self._assigned if hasattr(v, "_state")]
+        changed = [self.slots.now(v) for v in self._assigned if hasattr(v, "_state")]
         if changed:
             origin = born("assign", [*tensors, *self._unassigned])
             for variable in changed:
@@ -201,10 +212,10 @@ class ConcreteFunction:
     def _in_graph(self, tensors: Sequence[Any]) -> list[Any]:
         graph = state.graph
         if not self.inlined:
-            reads = [graph.read(v) for v in self.variables]
+            reads = [graph.read(self.slots.now(v)) for v in self._used]
             inputs = (*tensors, *self.body.captured, *reads)
             primitive = CALL_STATEFUL if self.body.effects else CALL_ROW
-            return list(graph.apply(primitive, inputs, {"concrete": self}))
+            return list(graph.apply(primitive, inputs, {"concrete": self, "given": self.slots.given()}))
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
             rows[place._row] = graph.enter(tensor)
@@ -218,7 +229,7 @@ class ConcreteFunction:
     def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
         record: Any = state.record
         held = [row for row in self._held if _is_hot(record, self.graph.leaves[row].tensor)]
-        inputs = [*tensors, *(v._read() for v in self.variables), *(self.graph.leaves[r].tensor for r in held)]
+        inputs = [*tensors, *(v._read() for v in self._used), *(self.graph.leaves[r].tensor for r in held)]
         if not any(_is_hot(record, t) for t in inputs):
             return None
         taped = self._taped.get(tuple(held))
@@ -443,9 +454,10 @@ FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, 
 # -- a call that is not copied into the graph around it ---------------------------------------------------------------
 
 
-def _call_forward(*arrays: Any, concrete: ConcreteFunction) -> tuple[Any, ...]:
+def _call_forward(*arrays: Any, concrete: ConcreteFunction, given: Sequence[Any]) -> tuple[Any, ...]:
     count = len(concrete.body.feeds)
-    return concrete._forward.run(arrays[:count])
+    with concrete.slots.bound(given):
+        return concrete._forward.run(arrays[:count])
 
 
 def _call_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:

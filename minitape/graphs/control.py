@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
+from ..custom import unrecorded
 from ..evidence import planned
 from ..invalid import invalid
 from ..record import state
@@ -329,12 +330,20 @@ def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
             values = body.replay([*values, *tensors[count:]], note)
         return [*values, wrap(write_notes(attrs["notes"]))]
     return _while(
-        lambda t: bool(test.run([i.array for i in t])[0]),
+        lambda t: _replayed_test(test, t),
         body.replay,
         list(tensors[:count]),
         list(tensors[count:]),
         attrs["limit"],
     )
+
+
+def _replayed_test(test: Body, tensors: Sequence[Any]) -> bool:
+    """The test of a loop that runs again for its gradient: variables hold what they held before it."""
+    if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
+        return bool(test.run([t.array for t in tensors])[0])
+    with unrecorded():
+        return bool(test.replay(tensors)[0])
 
 
 def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:

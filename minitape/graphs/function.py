@@ -19,6 +19,7 @@ from . import structured
 from .arguments import NoCast, cast, with_tensors
 from .body import Body
 from .concrete import ConcreteFunction, FuncGraph
+from .given import Slots, VariableSpec, with_specs
 from .parts import Parts, take_apart
 from .retracing import retracing_of
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
@@ -136,14 +137,14 @@ class Function:
             return structured.call(self, args, kwargs)
         before = self._tracing_count
         values = self._bind(args, kwargs)
-        concrete = self._concrete(values)
+        concrete, variables = self._concrete(values)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
         if self._input_signature is None and not concrete.body.captured:
             key = _plain_key(args, kwargs, tensors)
             if key is not None:
                 self._fast[key] = concrete
-        return concrete.call_flat(tensors)
+        return concrete.call_flat(tensors, None, variables)
 
     def _run_python(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._python_function(*self._with_owner(args), **kwargs)
@@ -216,9 +217,15 @@ class Function:
             args = self._input_signature
         if structured.any_composite(args, kwargs):
             return structured.concrete(self)  # type: ignore[return-value]
-        return self._concrete(self._bind(args, kwargs))
+        return self._concrete(self._bind(args, kwargs))[0]
 
-    def _concrete(self, values: dict[str, Any]) -> ConcreteFunction:
+    def _concrete(self, values: dict[str, Any]) -> tuple[ConcreteFunction, list[Any]]:
+        """The trace for these arguments, and the variables among them that it takes."""
+        given = _tensors(values)
+        values, variables = with_specs(values)
+        return self._concrete_for(values, given, variables), variables
+
+    def _concrete_for(self, values: dict[str, Any], given: list[Any], variables: list[Any]) -> ConcreteFunction:
         if self._input_signature is not None:
             named = self._named_signature()
             shaped = {n: named.get(n, v) for n, v in values.items()}
@@ -235,7 +242,7 @@ class Function:
             for known, found in self._traces.items():
                 if (known == key or _fits(found, values)) and _usable(found, outer):
                     return found
-        concrete = self._trace(shaped, _tensors(values))
+        concrete = self._trace(shaped, given, variables)
         self._traces[key] = concrete
         return concrete
 
@@ -247,27 +254,28 @@ class Function:
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
-    def _trace(self, values: dict[str, Any], given: list[Any]) -> ConcreteFunction:
+    def _trace(self, values: dict[str, Any], given: list[Any], variables: list[Any]) -> ConcreteFunction:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
         self._tracing_count += 1
         if not self._initialized:
-            concrete, created = self._traced(signature, True, given)
+            concrete, created = self._traced(signature, True, variables, given)
             self._initialized = True
             if created:  # traced again: the second trace must not make variables
                 self._tracing_count += 1
-                concrete, _ = self._traced(signature, False)
+                concrete, _ = self._traced(signature, False, variables)
             return concrete
-        return self._traced(signature, False)[0]
+        return self._traced(signature, False, variables)[0]
 
     def _traced(
-        self, signature: Signature, may_create: bool, given: Sequence[Any] = ()
+        self, signature: Signature, may_create: bool, variables: list[Any], given: Sequence[Any] = ()
     ) -> tuple[ConcreteFunction, list[Any]]:
         graph = FuncGraph(self._name, state.graph, may_create)
         with graph.as_default():
             inputs: list[Any] = []
-            leaves = iter([_placed(graph, name, leaf, inputs) for name, leaf in signature.leaves()])
+            slots = Slots(variables)
+            leaves = iter([_placed(graph, name, leaf, inputs, slots) for name, leaf in signature.leaves()])
             graph.given = {place._row: tensor for place, tensor in zip(inputs, given, strict=False)}
             structure = {n: nest.map_structure(lambda _: next(leaves), v) for n, v in signature.values.items()}
             before = nest.map_structure(lambda leaf: leaf, structure)
@@ -275,7 +283,7 @@ class Function:
             result = self._function()(*self._with_owner(args), **kwargs)
             self._check_unchanged(before, structure)
             result = _returned(result, self._python_function)
-        return ConcreteFunction(Body(graph, inputs, result), self._name, signature), graph.created
+        return ConcreteFunction(Body(graph, inputs, result), self._name, signature, slots.traced()), graph.created
 
     def _check_unchanged(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         """ValueError when the function changed a list or dictionary that it was given."""
@@ -332,7 +340,9 @@ def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any
     return (*key, *kwargs) if next(given, None) is None else None
 
 
-def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any]) -> Any:
+def _placed(graph: Any, name: str, leaf: Any, inputs: list[Any], slots: Slots) -> Any:
+    if isinstance(leaf, VariableSpec):
+        return slots.of(leaf)
     if hasattr(leaf, "__tf_tracing_type__"):
         return leaf.__tf_tracing_type__(None).placeholder_value(None)
     if not isinstance(leaf, TensorSpec):

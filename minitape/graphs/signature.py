@@ -9,6 +9,7 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..tensor import Tensor
+from .given import VariableSpec
 from .spec import TensorSpec, is_array, show
 
 _EMPTY = inspect.Parameter.empty
@@ -75,32 +76,36 @@ class Signature:
 
     # -- calls of the concrete function -------------------------------------------------------------------------------
 
-    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The tensors of a call of the concrete function, after the checks that TensorFlow makes."""
+    def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+        """The tensors and variables of a call of the concrete function, after the checks that TensorFlow makes."""
         try:
             bound = inspect.Signature(list(self._traced_parameters())).bind(*args, **kwargs)
         except TypeError as error:
             if self._only_tensors_given(args, kwargs, concrete):  # the flat way
-                return self._only_tensors(args, kwargs, concrete)
+                return self._only_tensors(args, kwargs, concrete), []
             raise self._refused(str(error), args, kwargs, concrete) from None
         tensors = []
+        variables: dict[int, Any] = {}
         for name, want in self.values.items():
             got = bound.arguments.get(name, want)
-            tensors += self._matched(want, got, args, kwargs, concrete)
+            tensors += self._matched(want, got, variables, args, kwargs, concrete)
         concrete.check(tensors)
         for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
             if not place.shape.is_compatible_with(tensor.shape):
                 if self._only_tensors_given(args, kwargs, concrete):  # which has no eye for shapes
-                    return self._only_tensors(args, kwargs, concrete)
+                    return self._only_tensors(args, kwargs, concrete), []
                 raise self._refused(f"Can not cast {show(tensor)} to {show(place)}", args, kwargs, concrete)
-        return tensors
+        return tensors, [variables[alias] for alias in sorted(variables)]
 
     def _traced_parameters(self) -> Iterator[inspect.Parameter]:
         """The parameters without the defaults that are part of the trace."""
         for name, parameter in self.parameters.items():
             yield parameter.replace(default=_EMPTY) if name in self.values else parameter
 
-    def _matched(self, want: Any, got: Any, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
+    def _matched(
+        self, want: Any, got: Any, variables: dict[int, Any], args: Any, kwargs: Any, concrete: Any
+    ) -> list[Any]:
+        """The tensors of one argument; its variables are added to ``variables``."""
         wants, gots = nest.flatten(want), nest.flatten(got)
         if len(wants) == 1 and isinstance(want, TensorSpec):
             gots = [got]
@@ -110,6 +115,8 @@ class Signature:
                 if isinstance(g, TensorSpec):
                     raise self._refused("missing a required argument", args, kwargs, concrete)
                 tensors.append(g if isinstance(g, Tensor) else convert_to_tensor(g, w.dtype))
+            elif isinstance(w, VariableSpec) and w.fits(g):
+                variables[w.alias_id] = g
             elif hasattr(w, "_read"):
                 continue
             elif w is not g and not (type(w) is type(g) and w == g):

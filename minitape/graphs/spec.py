@@ -95,7 +95,7 @@ def key_of(value: Any) -> Any:
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
         return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None))):
+    if isinstance(value, (int, float, str, bytes, complex, type(None))) or type(value).__name__ == "VariableSpec":
         return value
     if isinstance(value, (list, tuple)):
         return type(value), *[key_of(v) for v in value]
@@ -131,6 +131,8 @@ def show(value: Any) -> str:
         return f"{name}[{', '.join(map(show, value))}]"
     if isinstance(value, dict):
         return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]".replace("[[", "[[")
+    if type(value).__name__ == "VariableSpec":
+        return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
     return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"

@@ -24,6 +24,11 @@ SHARED = (
 )
 
 
+def _first_given(variable: Any) -> Any:
+    """The variable itself; of an argument of a function that is traced, the variable that was given first."""
+    return getattr(variable, "first", variable)
+
+
 class Optimizer:
     """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
 
@@ -136,7 +141,7 @@ class Optimizer:
 
     def build(self, variables: Any) -> None:
         """Makes the optimizer's own variables for these weights."""
-        self._trainable_variables = list(variables)
+        self._trainable_variables = [_first_given(v) for v in variables]
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
         if self.use_ema:
             (self._ema_weights,) = self._slots("average")
@@ -194,7 +199,7 @@ class Optimizer:
 
     def _decays(self, variable: Any) -> bool:
         named = any(re.search(name, variable.name) for name in self._spared_names)
-        return id(variable) not in self._spared and not named
+        return id(_first_given(variable)) not in self._spared and not named
 
     def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
         """For each name a list with a variable for each weight; ``initializer`` is one for all, or a list with its own."""
@@ -204,7 +209,7 @@ class Optimizer:
 
     def _get_variable_index(self, variable: Any) -> int:
         """The place of a weight in the lists of the optimizer's own variables: what ``update_step`` looks it up by."""
-        return self._index[id(variable)]
+        return self._index[id(_first_given(variable))]
 
     def _of(self, slot: list[Variable], variable: Any) -> Variable:
         return slot[self._get_variable_index(variable)]
@@ -252,7 +257,7 @@ class Optimizer:
             with name_scope(self.name, caller=self):
                 self.build(variables)
         for v in variables:
-            if id(v) not in self._index:
+            if id(_first_given(v)) not in self._index:
                 raise ValueError(
                     f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
                     "built "

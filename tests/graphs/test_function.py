@@ -1,5 +1,9 @@
 """tf.function: one trace for each signature, effects in order, gradients of any order."""
 
+import gc
+import threading
+import weakref
+
 import numpy as np
 import pytest
 
@@ -363,3 +367,46 @@ def test_an_input_signature_names_what_star_args_take():
         model.scaled(x)
     with pytest.raises(TypeError, match="too many positional arguments"):
         model.scaled(x, two, two)
+
+
+def test_one_trace_for_two_variables_is_differentiated_twice():
+    f = tf.function(lambda v: v * v * v)
+    a, b = tf.Variable(2.0), tf.Variable(3.0)
+    for v in (a, b, a):
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as tape:
+                y = f(v)
+            g = tape.gradient(y, v)
+        assert g == 3 * v * v and outer.gradient(g, v) == 6 * v
+    with tf.autodiff.ForwardAccumulator(b, tf.constant(1.0)) as acc:
+        y = f(b)
+    assert acc.jvp(y) == 27.0
+    assert f.experimental_get_tracing_count() == 1
+
+
+def test_variables_of_two_threads_do_not_mix():
+    @tf.function
+    def f(v, x):
+        for _ in tf.range(50):
+            v.assign_add(x)
+        return v * 1.0
+
+    f(tf.Variable(0.0), tf.constant(1.0))
+    variables, found = [tf.Variable(0.0) for _ in range(4)], {}
+    work = [threading.Thread(target=lambda i=i: found.update({i: f(variables[i], tf.constant(float(i)))})) for i in range(4)]
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    assert [float(found[i]) for i in range(4)] == [0.0, 50.0, 100.0, 150.0]
+    assert [float(v) for v in variables] == [0.0, 50.0, 100.0, 150.0]
+
+
+def test_a_trace_keeps_no_variable_alive():
+    f = tf.function(lambda v: v * 2.0)
+    v = tf.Variable(1.0)
+    f(v)
+    known = weakref.ref(v)
+    del v
+    gc.collect()
+    assert known() is None
