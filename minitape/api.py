@@ -29,6 +29,7 @@ ROOT: dict[str, str] = {
                       "reduce_prod reduce_sum",
     "ops.sorting": "argsort histogram_fixed_width histogram_fixed_width_bins searchsorted sort",
     "ops.clipping": "add_n clip_by_global_norm clip_by_norm clip_by_value",
+    "linalg.factors": "eig eigvals matrix_square_root=sqrtm",
     "linalg.products": "einsum matmul norm tensordot",
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
                   "identity_n newaxis rank reshape reverse reverse_sequence roll shape shape_n size squeeze "

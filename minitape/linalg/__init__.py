@@ -8,5 +8,7 @@ __getattr__, __dir__ = _lazy("tf.linalg", {
     "linalg.decompositions": "adjoint band_part cholesky cholesky_solve cross det diag diag_part eigh eigvalsh expm "
                              "inv logdet lstsq matrix_rank matrix_transpose pinv qr set_diag slogdet solve svd "
                              "tensor_diag tensor_diag_part trace triangular_solve",
+    "linalg.factors": "banded_triangular_solve eig eigh_tridiagonal eigvals logm lu lu_matrix_inverse lu_reconstruct "
+                      "lu_solve sqrtm tridiagonal_matmul tridiagonal_solve",
     "ops.filling": "eye",
 }, globals())  # fmt: skip

@@ -17,7 +17,7 @@ from minitape.primitives import TABLE, load_all
 load_all()
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
 OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None]
-COMPLEX = {"complex", "real", "imag", "complex_abs", "angle", "conj", "cholesky", "fft", "ifft", "rfft", "irfft"}  # in tests/ops
+COMPLEX = {"complex", "real", "imag", "complex_abs", "angle", "conj", "cholesky", "fft", "ifft", "rfft", "irfft", "eig", "eigvals"}  # in tests/ops
 IMPLICIT = {"gamma_numbers"}  # the derivative of a sample, which is not that of its formula: in tests/ops
 PAIRS = [
     ((), ()),

@@ -192,3 +192,42 @@ def test_equations_are_checked():
         tf.einsum("ij->k", x)
     with pytest.raises(ValueError, match="supported vector norm"):
         tf.norm(x, ord="nuclear")
+
+
+@pytest.mark.parametrize("real", [True, False])
+def test_gradients_of_eigenvalues_and_vectors(real):
+    rng = np.random.default_rng(4)
+    a = rng.normal(size=(4, 4)) + (0 if real else 1j * rng.normal(size=(4, 4)))
+
+    def f(x):
+        values, vectors = tf.linalg.eig(x)
+        return tf.reduce_sum(tf.abs(values) ** 2) + tf.reduce_sum(tf.abs(vectors) ** 4) + tf.reduce_sum(
+            tf.math.real(tf.linalg.eigvals(x)) ** 3)  # fmt: skip
+
+    x = tf.constant(a)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    g, h = tape.gradient(y, x).numpy(), 1e-6
+    for i in np.ndindex(a.shape):
+        for way in (1.0,) if real else (1.0, 1j):
+            step = np.zeros_like(a)
+            step[i] = h * way
+            slope = (f(tf.constant(a + step)) - f(tf.constant(a - step))).numpy() / (2 * h)
+            assert (g[i] * np.conj(way)).real == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["random", "defective", "nearly defective", "complex"])
+def test_functions_of_matrices_undo_what_made_them(kind):
+    rng = np.random.default_rng(2)
+    a = {"random": rng.normal(size=(5, 5)) / 3 + 2 * np.eye(5), "defective": np.eye(4) * 2 + np.eye(4, k=1),
+         "nearly defective": np.array([[1.0, 1.0], [1e-12, 1.0]]),
+         "complex": rng.normal(size=(2, 4, 4)) / 4 + 1j * rng.normal(size=(2, 4, 4)) / 4 + np.eye(4)}[kind]  # fmt: skip
+    root = tf.linalg.sqrtm(tf.constant(a)).numpy()
+    np.testing.assert_allclose(root @ root, a, rtol=1e-9, atol=1e-9)
+    assert np.all(np.linalg.eigvals(root).real > 0)
+    np.testing.assert_allclose(tf.linalg.expm(tf.linalg.logm(tf.constant(a + 0j))).numpy(), a, rtol=1e-9, atol=1e-9)
+
+
+def test_no_real_root():
+    assert np.isnan(tf.linalg.sqrtm([[-1.0, 0.0], [0.0, 4.0]]).numpy()).all()

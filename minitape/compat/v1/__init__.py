@@ -14,7 +14,7 @@ from ...namespace import lazy as _lazy
 from ...namespace import places as _places
 
 # not in TensorFlow 1, or something else there
-_ONLY_TF = "autodiff draw explain inside_function losses metrics neg optimizers python snapshot".split()
+_ONLY_TF = "autodiff draw eig eigvals explain inside_function losses metrics neg optimizers python snapshot".split()
 _SHARED = {
     name: place
     for name, place in {**_places(_ROOT), **{name: (name, "") for name in _NAMESPACES}}.items()
