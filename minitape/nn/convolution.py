@@ -1,4 +1,7 @@
-"""Convolution and pooling of ``tf.nn``, in the format batch, (height,) width, channels ("NHWC", "NWC")."""
+"""Convolution and pooling of ``tf.nn``, in the format batch, (height,) width, channels ("NHWC", "NWC").
+
+Three spatial axes are in :mod:`minitape.nn.volumes`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from ..errors import InvalidArgumentError, UnimplementedError
 from ..invalid import invalid, shown
 from ..opdefs import accept_text
 from ..operands import call, mismatch, static, strict, tensor_of, together
-from ..primitives import convolution as _primitives  # noqa: F401 - it fills the table
+from ..primitives import convolution as primitives
 
 
-def _unimplemented(message: str, op: str) -> InvalidArgumentError:
+def unimplemented(message: str, op: str) -> InvalidArgumentError:
     return UnimplementedError(None, None, f"{message} [Op:{op}] name: ")
 
 
@@ -31,24 +34,21 @@ def spatial(value: Any, n: int, name: str, channel: int) -> list[int]:
     return [1, *numbers, 1] if channel == n + 1 else [1, 1, *numbers]
 
 
-def pads_of(
-    padding: Any, size: Any, window: Any, strides: Any, dilations: Any
-) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Zeros before and after height and width; ValueError for a list that is not one of four pairs."""
+def pads_of(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) -> tuple[tuple[int, int], ...]:
+    """Zeros before and after each spatial axis; ValueError for a list without a pair for each axis."""
     if not isinstance(padding, str):
         pairs = list(padding)
-        if len(pairs) != 4:
-            raise ValueError(
-                f"When padding is a list, it must be of size 4. Received: padding={padding} of size {len(pairs)}"
-            )
-        return tuple(tuple(int(v) for v in pair) for pair in pairs[1:3])  # type: ignore[return-value]
+        if len(pairs) != len(size) + 2:
+            raise ValueError(f"When padding is a list, it must be of size {len(size) + 2}. Received: padding={padding} of "
+                             f"size {len(pairs)}")  # fmt: skip
+        return tuple(tuple(int(v) for v in pair) for pair in pairs[1:-1])  # type: ignore[misc]
     if padding == "VALID":
-        return (0, 0), (0, 0)
+        return ((0, 0),) * len(size)
     pads = []
     for n, k, s, d in zip(size, window, strides, dilations, strict=True):
         total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
         pads.append((total // 2, total - total // 2))
-    return tuple(pads)  # type: ignore[return-value]
+    return tuple(pads)
 
 
 def _check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: Any, op: str) -> None:
@@ -78,20 +78,20 @@ def check_texts(op: str, padding: Any, data_format: str) -> None:
             raise invalid("Default MaxPoolingOp only supports NHWC on device type CPU", op)
         if op == "Conv2DBackpropInput":
             raise invalid("Conv2DCustomBackpropInputOp only supports NHWC.", op)
-        raise _unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
+        raise unimplemented(f"The {op} op currently only supports the NHWC tensor format on the CPU. The op was given "
                              f"the format: {data_format}", op)  # fmt: skip
 
 
 def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str) -> dict[str, Any]:
     """The attributes of a convolution primitive, after TensorFlow's checks."""
     if strides[0] != 1 or strides[3] != 1:
-        raise _unimplemented(
+        raise unimplemented(
             "Current implementation does not yet support strides in the batch and depth dimensions.", op
         )
     if min(strides) <= 0:
         raise invalid("Row and column strides should be larger than 0.", op)
     if dilations[0] != 1 or dilations[3] != 1:
-        raise _unimplemented(
+        raise unimplemented(
             "Current implementation does not yet support dilations in the batch and depth dimensions.", op
         )
     if min(dilations) <= 0:
@@ -101,7 +101,7 @@ def _layout(x: Any, k: Any, strides: Any, padding: Any, dilations: Any, op: str)
     return {"strides": tuple(strides[1:3]), "pads": pads, "dilations": tuple(dilations[1:3])}
 
 
-def _same_dtype(x: Any, k: Any, op: str) -> None:
+def same_dtype(x: Any, k: Any, op: str) -> None:
     if x.dtype is not k.dtype:
         raise mismatch(op, 1, x.dtype, k.dtype)
 
@@ -135,34 +135,37 @@ def conv2d(
     channel = 3 if data_format == "NHWC" else 1
     steps, holes = spatial(strides, 2, "strides", channel), spatial(dilations, 2, "dilations", channel)
     check_texts("Conv2D", padding, data_format)
-    _same_dtype(x, k, "Conv2D")
+    same_dtype(x, k, "Conv2D")
     x, batch = _batched(x, 4)
     if x.ndim != 4:
         raise invalid(f"convolution input must be 4-dimensional: {shown(x.shape)}", "Conv2D")
     if k.ndim != 4:
         raise invalid(f"convolution filter must be 4-dimensional: {shown(k.shape)}", "Conv2D")
     attrs = _layout(x, k, steps, padding, holes, "Conv2D")
-    out = _grouped(x, k, attrs)
+    out = grouped("conv2d", x, k, attrs)
     return call("reshape", out, shape=(*batch, *out.shape[1:])) if batch else out
 
 
-def _grouped(x: Any, k: Any, attrs: dict[str, Any]) -> Any:
+def grouped(kind: str, x: Any, k: Any, attrs: dict[str, Any]) -> Any:
     """A convolution whose filters see one group of the input channels each."""
-    depth, own = x.shape[3], k.shape[2]
+    depth, own, outputs = x.shape[-1], k.shape[-2], k.shape[-1]
+    op = primitives.TABLE[kind].op
     if not own or depth % own:
-        raise invalid(f"input depth must be evenly divisible by filter depth: {depth} vs {own}", "Conv2D")
+        which = "input" if kind == "conv2d" else "Input"
+        raise invalid(f"{which} depth must be evenly divisible by filter depth: {depth} vs {own}", op)
     groups = depth // own
     if groups == 1:
-        return call("conv2d", x, k, **attrs)
-    if k.shape[3] % groups:
-        raise invalid(f"output depth must be evenly divisible by number of groups: {k.shape[3]} vs {groups}", "Conv2D")
-    wide = k.shape[3] // groups
+        return call(kind, x, k, **attrs)
+    if outputs % groups:
+        raise invalid(f"output depth must be evenly divisible by number of groups: {outputs} vs {groups}", op)
+    wide = outputs // groups
+    everywhere = (slice(None),) * (x.ndim - 1)
     parts = []
     for i in range(groups):
-        own_channels = call("slice", x, spec=(*[slice(None)] * 3, slice(i * own, (i + 1) * own)))
-        own_filters = call("slice", k, spec=(*[slice(None)] * 3, slice(i * wide, (i + 1) * wide)))
-        parts.append(call("conv2d", own_channels, own_filters, **attrs))
-    return call("concat", *parts, axis=3)
+        own_channels = call("slice", x, spec=(*everywhere, slice(i * own, (i + 1) * own)))
+        own_filters = call("slice", k, spec=(*everywhere, slice(i * wide, (i + 1) * wide)))
+        parts.append(call(kind, own_channels, own_filters, **attrs))
+    return call("concat", *parts, axis=x.ndim - 1)
 
 
 def _with_height(x: Any, axis: int) -> Any:
@@ -203,9 +206,9 @@ def convolution(
     input: Any, filters: Any, strides: Any = None, padding: str = "VALID", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """The convolution over one or two spatial axes, as many as ``filters`` have; see ``conv1d`` and ``conv2d``.
+    """The convolution over one to three spatial axes, as many as ``filters`` have; see ``conv1d``, ``conv2d``, ``conv3d``.
 
-    Raises NotImplementedError for three spatial axes.
+    Raises ValueError for more.
 
     >>> import minitape as tf
     >>> tf.nn.convolution(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1])).shape
@@ -216,9 +219,14 @@ def convolution(
         return conv1d(input, k, 1 if strides is None else strides, padding, data_format or "NWC", dilations)
     if k.ndim == 4:
         return conv2d(input, k, 1 if strides is None else strides, padding, data_format or "NHWC", dilations)
-    raise NotImplementedError(
-        f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {k.ndim}."
-    )
+    if k.ndim == 5:
+        from .volumes import conv3d, dilated3d
+
+        steps, holes = spatial(strides, 3, "strides", 4), spatial(dilations, 3, "dilations", 4)
+        if max(holes) > 1 == max(steps):
+            return dilated3d(*together(input, k), steps, padding, holes)
+        return conv3d(input, k, steps, padding, data_format or "NDHWC", holes)
+    raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={k.ndim - 2}.")
 
 
 @strict
@@ -254,7 +262,7 @@ def depthwise_conv2d(
     x, k = together(input, filter)
     steps, holes = spatial(given, 2, "strides", 3), spatial(dilations, 2, "dilations", 3)
     check_texts(op, padding, data_format or "NHWC")
-    _same_dtype(x, k, op)
+    same_dtype(x, k, op)
     if x.ndim != 4 or k.ndim != 4:
         name, wrong = ("input", x) if x.ndim != 4 else ("filter", k)
         raise invalid(f"{name} must be 4-dimensional{shown(wrong.shape)}", op)
@@ -304,7 +312,7 @@ def _pool(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, data_fo
             op,
         )
     if window[0] != 1 or window[3] != 1 or steps[0] != 1 or steps[3] != 1:
-        raise _unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
+        raise unimplemented("Pooling is not yet supported on the batch or channel dimension.", op)
     if min(steps) <= 0:
         raise invalid(f"Stride must be > 0, but got {min(steps)}", op)
     pads = pads_of(padding, x.shape[1:3], window[1:3], steps[1:3], (1, 1))
@@ -395,15 +403,18 @@ def _any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, dat
         return _pool1d(kind, x, ksize, strides, padding)
     if x.ndim == 4:
         return _pool(kind, x, ksize, strides, padding, data_format or "NHWC")
-    raise ValueError(f"`input.shape.rank` must be 3 or 4 (minitape pools over 1 or 2 spatial axes). Received: "
-                     f"input.shape={x.shape} of rank {x.ndim}")  # fmt: skip
+    if x.ndim == 5:
+        from .volumes import pool3d
+
+        return pool3d(kind, x, ksize, strides, padding, data_format or "NDHWC")
+    raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={x.shape} of rank {x.ndim}")
 
 
 @strict
 def max_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Any:
-    """The largest element of each window over one or two spatial axes, by the rank of ``input``. Differentiable.
+    """The largest element of each window over one to three spatial axes, by the rank of ``input``. Differentiable.
 
     >>> import minitape as tf
     >>> tf.nn.max_pool(tf.ones([1, 4, 4, 1]), 2, 2, "VALID").shape
@@ -416,7 +427,7 @@ def max_pool(
 def avg_pool(
     input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
 ) -> Any:
-    """The mean of each window over one or two spatial axes, by the rank of ``input``. Differentiable.
+    """The mean of each window over one to three spatial axes, by the rank of ``input``. Differentiable.
 
     >>> import minitape as tf
     >>> tf.nn.avg_pool(tf.ones([1, 4, 1]), 2, 2, "VALID").shape
@@ -432,7 +443,7 @@ def pool(
 ) -> Any:  # fmt: skip
     """Pooling of type "MAX" or "AVG" over windows of ``window_shape``. Differentiable.
 
-    Raises ValueError for another type, NotImplementedError for dilations.
+    Raises ValueError for another type and for strides larger than the window, NotImplementedError for dilations.
 
     >>> import minitape as tf
     >>> tf.nn.pool(tf.ones([1, 4, 4, 1]), [2, 2], "MAX").shape
@@ -442,6 +453,12 @@ def pool(
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG'. Received: pooling_type={pooling_type}")
     if dilations is not None and any(d != 1 for d in np.reshape(static(dilations), -1)):
         raise NotImplementedError("pool: dilations other than 1 are not supported.")
+    sizes, steps = (np.reshape(static(v), -1) for v in (window_shape, 1 if strides is None else strides))
+    if any(steps > sizes):
+        raise ValueError(
+            "`strides` > `window_shape` not supported due to inconsistency between CPU and GPU implementations. "
+            f"Received: strides={steps} and window_shape={window_shape}"
+        )
     kind = "max_pool" if pooling_type == "MAX" else "avg_pool"
     return _any_rank(kind, input, list(window_shape), 1 if strides is None else strides, padding, data_format)
 

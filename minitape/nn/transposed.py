@@ -7,6 +7,7 @@ from typing import Any
 from ..invalid import invalid
 from ..operands import call, mismatch, static, strict, together
 from .convolution import check_texts, pads_of, spatial
+from .volumes import conv3d_transpose
 
 
 def _check_adjoint(g: Any, k: Any, shape: tuple[int, ...], steps: list[int]) -> None:
@@ -100,18 +101,16 @@ def conv_transpose(
     input: Any, filters: Any, output_shape: Any, strides: Any, padding: Any = "SAME", data_format: str | None = None,
     dilations: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """``conv1d_transpose`` or ``conv2d_transpose``, as many spatial axes as the filters have. Differentiable in both.
+    """``conv1d_transpose``, ``conv2d_transpose`` or ``conv3d_transpose``, as many spatial axes as the filters have.
 
-    Raises NotImplementedError for three spatial axes.
+    Differentiable in both. Raises ValueError for more axes.
 
     >>> import minitape as tf
     >>> tf.nn.conv_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
     TensorShape([1, 4, 4, 1])
     """
     rank = together(input, filters)[1].shape.rank
-    if rank not in (3, 4):
-        raise NotImplementedError(
-            f"minitape convolves over 1 or 2 spatial axes, so filters must have rank 3 or 4, not {rank}."
-        )
-    function, usual = (conv1d_transpose, "NWC") if rank == 3 else (conv2d_transpose, "NHWC")
+    if rank not in (3, 4, 5):
+        raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={rank - 2}.")
+    function, usual = ((conv1d_transpose, "NWC"), (conv2d_transpose, "NHWC"), (conv3d_transpose, "NDHWC"))[rank - 3]
     return function(input, filters, output_shape, strides, padding, data_format or usual, dilations)

@@ -1,8 +1,8 @@
-"""Convolution and pooling over two spatial axes: batch, height, width, channels.
+"""Convolution and pooling over any number of spatial axes: batch, height, width, ..., channels.
 
 A convolution and its two adjoints are three bilinear maps that are each other's derivatives, so each rule names the
 other two. All of them run as matrix products over windows (``im2col``) or, where windows would have to be added up
-again, over one tap of the filter at a time. ``pads`` are the zeros added before and after height and width.
+again, over one tap of the filter at a time. ``pads`` are the zeros added before and after each spatial axis.
 """
 
 from __future__ import annotations
@@ -14,125 +14,128 @@ import numpy as np
 
 from . import TABLE, declare
 
-Pair = tuple[int, int]
-Pads = tuple[Pair, Pair]
+Sizes = tuple[int, ...]
+Pads = tuple[tuple[int, int], ...]
+_ALL = slice(None)
 
 
 def padded(x: Any, pads: Pads, value: Any = 0) -> Any:
-    """x with a border around height and width."""
-    if pads == ((0, 0), (0, 0)):
+    """x with a border around the spatial axes."""
+    if not any(map(any, pads)):
         return x
     return np.pad(x, ((0, 0), *pads, (0, 0)), constant_values=value)
 
 
-def windows(x: Any, size: Pair, strides: Pair, dilations: Pair = (1, 1)) -> Any:
-    """All windows of a padded array: batch, rows, columns, channels, window rows, window columns (a view)."""
-    reach = [(n - 1) * d + 1 for n, d in zip(size, dilations, strict=True)]
-    if x.shape[1] < reach[0] or x.shape[2] < reach[1]:
-        count = [max(0, (x.shape[i + 1] - reach[i]) // strides[i] + 1) for i in (0, 1)]
-        return np.zeros((x.shape[0], *count, x.shape[3], *size), x.dtype)
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, (1, 2))
-    return view[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
+def windows(x: Any, size: Sizes, strides: Sizes, dilations: Sizes | None = None) -> Any:
+    """All windows of a padded array: batch, their places, channels, and what is in them (a view)."""
+    n = len(size)
+    holes = dilations or (1,) * n
+    reach = [(k - 1) * d + 1 for k, d in zip(size, holes, strict=True)]
+    if any(have < need for have, need in zip(x.shape[1:], reach, strict=False)):
+        count = [max(0, (x.shape[i + 1] - reach[i]) // strides[i] + 1) for i in range(n)]
+        return np.zeros((x.shape[0], *count, x.shape[-1], *size), x.dtype)
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, tuple(range(1, n + 1)))
+    return view[(_ALL, *(slice(None, None, s) for s in strides), _ALL, *(slice(None, None, d) for d in holes))]
 
 
-def _columns(x: Any, size: Pair, strides: Pair, dilations: Pair) -> Any:
+def _columns(x: Any, size: Sizes, strides: Sizes, dilations: Sizes) -> Any:
     """The windows with the channels last, which is the order in which they lie in memory."""
-    return np.ascontiguousarray(windows(x, size, strides, dilations).transpose(0, 1, 2, 4, 5, 3))
+    n = len(size)
+    order = (*range(n + 1), *range(n + 2, 2 * n + 2), n + 1)
+    return np.ascontiguousarray(windows(x, size, strides, dilations).transpose(order))
 
 
-def _taps(size: Pair, dilations: Pair) -> Any:
+def _taps(size: Sizes, dilations: Sizes) -> Any:
     """The position of each tap of a filter, and where its window begins."""
-    for i in range(size[0]):
-        for j in range(size[1]):
-            yield (i, j), (i * dilations[0], j * dilations[1])
+    for tap in np.ndindex(size):
+        yield tap, [i * d for i, d in zip(tap, dilations, strict=True)]
 
 
-def _spots(start: Pair, count: Any, strides: Pair) -> tuple[slice, slice]:
+def _spots(start: Any, count: Any, strides: Sizes) -> tuple[Any, ...]:
     """Where a tap of the filter lies for every output position."""
-    return tuple(slice(s, s + (n - 1) * t + 1, t) for s, n, t in zip(start, count, strides, strict=True))  # type: ignore
+    return (_ALL, *(slice(s, s + (n - 1) * t + 1, t) for s, n, t in zip(start, count, strides, strict=True)))
 
 
 def _cropped(x: Any, pads: Pads) -> Any:
-    (top, bottom), (left, right) = pads
-    return x[:, top : x.shape[1] - bottom, left : x.shape[2] - right]
+    return x[(_ALL, *(slice(before, n - after) for (before, after), n in zip(pads, x.shape[1:], strict=False)))]
 
 
 def _padded_shape(shape: Any, pads: Pads) -> tuple[int, ...]:
-    return (shape[0], shape[1] + sum(pads[0]), shape[2] + sum(pads[1]), shape[3])
+    return (shape[0], *(n + sum(pad) for n, pad in zip(shape[1:-1], pads, strict=True)), shape[-1])
 
 
 # -- convolution ------------------------------------------------------------------------------------------------------
 
 
-def _conv2d(x: Any, k: Any, *, strides: Pair, pads: Pads, dilations: Pair) -> Any:
-    columns = _columns(padded(x, pads), k.shape[:2], strides, dilations)
-    return (columns.reshape(-1, math.prod(k.shape[:3])) @ k.reshape(-1, k.shape[3])).reshape(
-        *columns.shape[:3], k.shape[3]
+def _conv(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
+    columns = _columns(padded(x, pads), k.shape[:-2], strides, dilations)
+    return (columns.reshape(-1, math.prod(k.shape[:-1])) @ k.reshape(-1, k.shape[-1])).reshape(
+        *columns.shape[: k.ndim - 1], k.shape[-1]
     )
 
 
-def _conv2d_input(g: Any, k: Any, *, shape: Any, strides: Pair, pads: Pads, dilations: Pair) -> Any:
+def _conv_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
-    height, width, depth, outputs = k.shape
-    if g.shape[1] and g.shape[2]:
-        shares = g.reshape(-1, outputs) @ k.reshape(-1, outputs).T  # what each tap gives back, all taps in one product
-        shares = shares.reshape(*g.shape[:3], height, width, depth)
-        for (i, j), start in _taps((height, width), dilations):
-            rows, columns = _spots(start, g.shape[1:3], strides)
-            out[:, rows, columns] += shares[:, :, :, i, j]
+    if all(g.shape[1:-1]):
+        shares = g.reshape(-1, k.shape[-1]) @ k.reshape(-1, k.shape[-1]).T  # of each tap, all taps in one product
+        shares = shares.reshape(*g.shape[:-1], *k.shape[:-1])
+        everywhere = (_ALL,) * (g.ndim - 1)
+        for tap, start in _taps(k.shape[:-2], dilations):
+            out[_spots(start, g.shape[1:-1], strides)] += shares[(*everywhere, *tap)]
     return _cropped(out, pads)
 
 
-def _conv2d_filter(x: Any, g: Any, *, size: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Any:
+def _conv_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     columns = _columns(padded(x, pads), size, strides, dilations)
-    flat = columns.reshape(-1, math.prod(columns.shape[3:]))
-    return (flat.T @ g.reshape(-1, g.shape[3])).reshape(*size, x.shape[3], g.shape[3])
+    flat = columns.reshape(-1, math.prod(size) * x.shape[-1])
+    return (flat.T @ g.reshape(-1, g.shape[-1])).reshape(*size, x.shape[-1], g.shape[-1])
 
 
-def _depthwise(x: Any, k: Any, *, strides: Pair, pads: Pads, dilations: Pair) -> Any:
+def _depthwise(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     views = windows(padded(x, pads), k.shape[:2], strides, dilations)
     out = np.einsum("nhwcij,ijcm->nhwcm", views, k, optimize=True)
     return out.reshape(*out.shape[:3], -1)
 
 
-def _depthwise_input(g: Any, k: Any, *, shape: Any, strides: Pair, pads: Pads, dilations: Pair) -> Any:
+def _depthwise_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     g = g.reshape(*g.shape[:3], *k.shape[2:])
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     if g.shape[1] and g.shape[2]:
-        for (i, j), start in _taps(k.shape[:2], dilations):
-            rows, columns = _spots(start, g.shape[1:3], strides)
-            out[:, rows, columns] += np.einsum("nhwcm,cm->nhwc", g, k[i, j])
+        for tap, start in _taps(k.shape[:2], dilations):
+            out[_spots(start, g.shape[1:3], strides)] += np.einsum("nhwcm,cm->nhwc", g, k[tap])
     return _cropped(out, pads)
 
 
-def _depthwise_filter(x: Any, g: Any, *, size: Pair, strides: Pair, pads: Pads, dilations: Pair) -> Any:
+def _depthwise_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     views = windows(padded(x, pads), size, strides, dilations)
     g = g.reshape(*g.shape[:3], x.shape[3], -1)
     return np.einsum("nhwcij,nhwcm->ijcm", views, g, optimize=True)
 
 
-def _declare_convolution(name: str, op: str, forward: Any, to_input: Any, to_filter: Any) -> None:
+def _declare_convolution(name: str, op: str, axes: int, forward: Any, to_input: Any, to_filter: Any) -> None:
     of_input, of_filter = f"{name}_input", f"{name}_filter"
 
     def example(rng: Any) -> Any:
-        attrs = {"strides": (2, 1), "pads": ((1, 0), (0, 1)), "dilations": (1, 1)}
-        return (rng.normal(size=(2, 4, 3, 2)), rng.normal(size=(2, 2, 2, 2))), attrs
+        attrs = {"strides": (2, 1, 1)[:axes], "pads": ((1, 0), (0, 1), (0, 0))[:axes], "dilations": (1,) * axes}
+        return (rng.normal(size=(2, *(4, 3, 2)[:axes], 2)), rng.normal(size=(2,) * (axes + 2))), attrs
 
     def adjoint_example(which: str) -> Any:
         def build(rng: Any) -> Any:
             (x, k), attrs = example(rng)
             g = rng.normal(size=forward(x, k, **attrs).shape)
-            return ((g, k), attrs | {"shape": x.shape}) if which == "input" else ((x, g), attrs | {"size": (2, 2)})
+            if which == "input":
+                return (g, k), attrs | {"shape": x.shape}
+            return (x, g), attrs | {"size": k.shape[:-2]}
 
         return build
 
     declare(name, forward, [
         lambda g, z, x, k, **attrs: TABLE[of_input](g, k, shape=tuple(x.shape), **attrs),
-        lambda g, z, x, k, **attrs: TABLE[of_filter](x, g, size=tuple(k.shape)[:2], **attrs),
+        lambda g, z, x, k, **attrs: TABLE[of_filter](x, g, size=tuple(k.shape)[:-2], **attrs),
     ], op=op, label="∗", keep="xy", example=example)  # fmt: skip
     declare(of_input, to_input, [
         lambda g, z, x, k, *, shape, **attrs: TABLE[name](g, k, **attrs),
-        lambda g, z, x, k, *, shape, **attrs: TABLE[of_filter](g, x, size=tuple(k.shape)[:2], **attrs),
+        lambda g, z, x, k, *, shape, **attrs: TABLE[of_filter](g, x, size=tuple(k.shape)[:-2], **attrs),
     ], op=f"{op}BackpropInput_", label="∗ᵀ", keep="xy", example=adjoint_example("input"))  # fmt: skip
     declare(of_filter, to_filter, [
         lambda g, z, x, y, *, size, **attrs: TABLE[of_input](y, g, shape=tuple(x.shape), **attrs),
@@ -140,8 +143,9 @@ def _declare_convolution(name: str, op: str, forward: Any, to_input: Any, to_fil
     ], op=f"{op}BackpropFilter_", label="∗ᵀ", keep="xy", example=adjoint_example("filter"))  # fmt: skip
 
 
-_declare_convolution("conv2d", "Conv2D", _conv2d, _conv2d_input, _conv2d_filter)
-_declare_convolution("depthwise", "DepthwiseConv2dNative", _depthwise, _depthwise_input, _depthwise_filter)
+_declare_convolution("conv2d", "Conv2D", 2, _conv, _conv_input, _conv_filter)
+_declare_convolution("conv3d", "Conv3D", 3, _conv, _conv_input, _conv_filter)
+_declare_convolution("depthwise", "DepthwiseConv2dNative", 2, _depthwise, _depthwise_input, _depthwise_filter)
 
 
 # -- pooling ----------------------------------------------------------------------------------------------------------
@@ -151,98 +155,89 @@ def _lowest(x: Any) -> Any:
     return np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
 
 
-def _flat_windows(x: Any, size: Pair, strides: Pair, pads: Pads) -> Any:
+def _flat_windows(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     views = windows(padded(x, pads, _lowest(x)), size, strides)
-    return views.reshape(*views.shape[:4], -1)
+    return views.reshape(*views.shape[: x.ndim], math.prod(size))
 
 
-def _max_pool(x: Any, *, size: Pair, strides: Pair, pads: Pads) -> Any:
+def _max_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     return np.fmax.reduce(_flat_windows(x, size, strides, pads), axis=-1)
 
 
-def _winners(x: Any, size: Pair, strides: Pair, pads: Pads) -> tuple[Any, ...]:
+def _winners(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> tuple[Any, ...]:
     """Where in the padded array the first largest element of each window is."""
     flat = _flat_windows(x, size, strides, pads)
     best = np.argmax(np.where(np.isnan(flat), _lowest(x), flat) if x.dtype.kind == "f" else flat, axis=-1)
-    n, h, w, c = np.indices(best.shape)
-    return n, h * strides[0] + best // size[1], w * strides[1] + best % size[1], c
+    batch, *places, channel = np.indices(best.shape)
+    inside = np.unravel_index(best, size)
+    return batch, *(p * step + i for p, step, i in zip(places, strides, inside, strict=True)), channel
 
 
-def _max_unpool(g: Any, x: Any, *, size: Pair, strides: Pair, pads: Pads) -> Any:
+def _max_unpool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     out = np.zeros(_padded_shape(x.shape, pads), g.dtype)
     np.add.at(out, _winners(x, size, strides, pads), g)
     return _cropped(out, pads)
 
 
-def _max_repool(g: Any, x: Any, *, size: Pair, strides: Pair, pads: Pads) -> Any:
+def _max_repool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     return padded(g, pads)[_winners(x, size, strides, pads)]
 
 
-def _counts(shape: Any, size: Pair, strides: Pair, pads: Pads, dtype: Any) -> Any:
+def _counts(shape: Any, size: Sizes, strides: Sizes, pads: Pads, dtype: Any) -> Any:
     """How many elements each window has inside the array."""
-    ones = padded(np.ones((1, shape[1], shape[2], 1), dtype), pads)
-    return windows(ones, size, strides).sum((4, 5))
+    ones = padded(np.ones((1, *shape[1:-1], 1), dtype), pads)
+    return windows(ones, size, strides).sum(_inside(size))
 
 
-def _avg_pool(x: Any, *, size: Pair, strides: Pair, pads: Pads) -> Any:
-    total = windows(padded(x, pads), size, strides).sum((4, 5), dtype=x.dtype)
+def _inside(size: Sizes) -> tuple[int, ...]:
+    """The axes of what is in the windows."""
+    return tuple(range(-len(size), 0))
+
+
+def _avg_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+    total = windows(padded(x, pads), size, strides).sum(_inside(size), dtype=x.dtype)
     return total / _counts(x.shape, size, strides, pads, x.dtype)
 
 
-def _avg_unpool(g: Any, *, shape: Any, size: Pair, strides: Pair, pads: Pads) -> Any:
+def _avg_unpool(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
-    if g.shape[1] and g.shape[2]:
+    if all(g.shape[1:-1]):
         g = g / _counts(shape, size, strides, pads, g.dtype)
-        for _, start in _taps(size, (1, 1)):
-            rows, columns = _spots(start, g.shape[1:3], strides)
-            out[:, rows, columns] += g
+        for _, start in _taps(size, (1,) * len(size)):
+            out[_spots(start, g.shape[1:-1], strides)] += g
     return _cropped(out, pads)
-
-
-_POOLING = {"size": (2, 2), "strides": (2, 1), "pads": ((0, 1), (0, 0))}
 
 
 def _spread_out(rng: Any, *shape: int) -> Any:
     return 3.0 * rng.permutation(int(np.prod(shape))).reshape(shape).astype(float)
 
 
-declare("max_pool", _max_pool, [lambda g, z, x, **attrs: TABLE["max_unpool"](g, x, **attrs)], op="MaxPool", keep="x",
-        example=lambda rng: ((_spread_out(rng, 1, 3, 3, 2),), _POOLING))  # fmt: skip
-declare(
-    "max_unpool",
-    _max_unpool,
-    [
-        lambda g, z, y, x, **attrs: TABLE["max_repool"](g, x, **attrs),
-        lambda g, z, y, x, **attrs: TABLE["zeros_like"](x),
-    ],
-    op="MaxPoolGrad_",
-    keep="y",
-    example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING),
-)
-declare(
-    "max_repool",
-    _max_repool,
-    [
-        lambda g, z, y, x, **attrs: TABLE["max_unpool"](g, x, **attrs),
-        lambda g, z, y, x, **attrs: TABLE["zeros_like"](x),
-    ],
-    op="MaxPoolGradGrad_",
-    keep="y",
-    example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)), _spread_out(rng, 1, 3, 3, 2)), _POOLING),
-)
-declare(
-    "avg_pool",
-    _avg_pool,
-    [lambda g, z, x, **attrs: TABLE["avg_unpool"](g, shape=tuple(x.shape), **attrs)],
-    op="AvgPool",
-    keep="",
-    example=lambda rng: ((rng.normal(size=(1, 3, 3, 2)),), _POOLING),
-)
-declare(
-    "avg_unpool",
-    _avg_unpool,
-    [lambda g, z, y, *, shape, **attrs: TABLE["avg_pool"](g, **attrs)],
-    op="AvgPoolGrad_",
-    keep="",
-    example=lambda rng: ((rng.normal(size=(1, 2, 2, 2)),), _POOLING | {"shape": (1, 3, 3, 2)}),
-)
+def _declare_pooling(suffix: str, axes: int) -> None:
+    """The largest and the mean of windows over so many axes; ``suffix`` ends the names of primitives and kernels."""
+    attrs = {"size": (2, 2, 1)[:axes], "strides": (2, 1, 1)[:axes], "pads": ((0, 1), (0, 0), (0, 0))[:axes]}
+    large, small = (1, *(3, 3, 2)[:axes], 2), (1, *(2, 2, 2)[:axes], 2)
+    largest, unpool, repool, mean, spread = (
+        f"{name}{suffix}" for name in ("max_pool", "max_unpool", "max_repool", "avg_pool", "avg_unpool")
+    )
+    op = suffix.upper()
+
+    def no_share(g: Any, z: Any, y: Any, x: Any, **attrs: Any) -> Any:
+        return TABLE["zeros_like"](x)
+
+    declare(largest, _max_pool, [lambda g, z, x, **attrs: TABLE[unpool](g, x, **attrs)], op=f"MaxPool{op}", keep="x",
+            example=lambda rng: ((_spread_out(rng, *large),), attrs))  # fmt: skip
+    declare(unpool, _max_unpool, [lambda g, z, y, x, **attrs: TABLE[repool](g, x, **attrs), no_share],
+            op=f"MaxPool{op}Grad_", keep="y",
+            example=lambda rng: ((rng.normal(size=small), _spread_out(rng, *large)), attrs))  # fmt: skip
+    declare(repool, _max_repool, [lambda g, z, y, x, **attrs: TABLE[unpool](g, x, **attrs), no_share],
+            op=f"MaxPool{op}GradGrad_", keep="y",
+            example=lambda rng: ((rng.normal(size=large), _spread_out(rng, *large)), attrs))  # fmt: skip
+    declare(mean, _avg_pool, [lambda g, z, x, **attrs: TABLE[spread](g, shape=tuple(x.shape), **attrs)],
+            op=f"AvgPool{op}", keep="", example=lambda rng: ((rng.normal(size=large),), attrs))  # fmt: skip
+    declare(spread, _avg_unpool, [lambda g, z, y, *, shape, **attrs: TABLE[mean](g, **attrs)],
+            op=f"AvgPool{op}Grad_", keep="",
+            example=lambda rng: ((rng.normal(size=small),), attrs | {"shape": large}))  # fmt: skip
+
+
+_declare_pooling("", 2)
+_declare_pooling("3d", 3)
