@@ -224,7 +224,8 @@ def convolution(
 
         steps, holes = spatial(strides, 3, "strides", 4), spatial(dilations, 3, "dilations", 4)
         if max(holes) > 1 == max(steps):
-            return dilated3d(*together(input, k), steps, padding, holes)
+            x, k = together(input, k)
+            return dilated3d(x, k, steps, padding, holes)
         return conv3d(input, k, steps, padding, data_format or "NDHWC", holes)
     raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={k.ndim - 2}.")
 

@@ -24,6 +24,11 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layers.pooling": "AveragePooling1D AveragePooling2D AvgPool1D AvgPool2D GlobalAveragePooling1D "
                             "GlobalAveragePooling2D GlobalAvgPool1D GlobalAvgPool2D GlobalMaxPool1D GlobalMaxPool2D "
                             "GlobalMaxPooling1D GlobalMaxPooling2D MaxPool1D MaxPool2D MaxPooling1D MaxPooling2D",
+    "keras.layers.volumes": "AveragePooling3D AvgPool3D Conv3D Conv3DTranspose Convolution3D Convolution3DTranspose "
+                            "Cropping3D GlobalAveragePooling3D GlobalAvgPool3D GlobalMaxPool3D GlobalMaxPooling3D "
+                            "MaxPool3D MaxPooling3D UpSampling3D ZeroPadding3D",
+    "keras.layers.sequences": "DepthwiseConv1D SeparableConv1D SeparableConvolution1D",
+    "keras.layers.convlstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
     "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
     "keras.layers.normalization": "BatchNormalization GroupNormalization LayerNormalization Normalization "

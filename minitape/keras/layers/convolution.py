@@ -1,4 +1,4 @@
-"""Convolution over images."""
+"""Convolution over images and sequences."""
 
 from __future__ import annotations
 
@@ -82,16 +82,6 @@ def convolved_shape(layer: Any, input_shape: Any, filters: int) -> tuple[Any, ..
     return (shape[0], *found, filters)
 
 
-def pair(value: Any, name: str) -> tuple[int, int]:
-    """An int or a pair of ints as a pair; ValueError for anything else."""
-    return sizes(value, name, 2)  # type: ignore[return-value]
-
-
-def one(value: Any, name: str) -> tuple[int, int]:
-    """An int, or a tuple of one, for the only axis that there is."""
-    return (1, *sizes(value, name, 1))  # type: ignore[return-value]
-
-
 class Conv2D(KernelAndBias):
     """Slides ``filters`` kernels over the two middle axes of (batch, height, width, channels).
 
@@ -111,6 +101,7 @@ class Conv2D(KernelAndBias):
     _declined = {"lora_rank": None, "lora_alpha": None}  # noqa: RUF012
 
     _paddings: tuple[str, ...] = ("valid", "same")
+    _rank = 2
 
     def __init__(
         self,
@@ -142,23 +133,20 @@ class Conv2D(KernelAndBias):
         check_filters(filters)
         self.filters, self.padding = filters, padding_word(padding, self._paddings)
         self.groups = groups
-        self.kernel_size, self.strides = pair(kernel_size, "kernel_size"), pair(strides, "strides")
-        self.dilation_rate = pair(dilation_rate, "dilation_rate")
-        check_steps(self._sizes(self.strides), self._sizes(self.dilation_rate))
+        self.kernel_size = sizes(kernel_size, "kernel_size", self._rank)
+        self.strides = sizes(strides, "strides", self._rank)
+        self.dilation_rate = sizes(dilation_rate, "dilation_rate", self._rank)
+        check_steps(self.strides, self.dilation_rate)
         self._set_weights(
             activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,
             kernel_constraint, bias_constraint,
         )  # fmt: skip
-        self.input_spec = InputSpec(min_ndim=4)
-
-    def _sizes(self, pair: tuple[int, int]) -> tuple[int, ...]:
-        """The sizes of the axes that there are."""
-        return pair
+        self.input_spec = InputSpec(min_ndim=self._rank + 2)
 
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
         channels = input_shape[-1]
-        self.input_spec = InputSpec(min_ndim=len(self.kernel_size) + 2, axes={-1: channels})
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
         self.compute_output_shape(input_shape)
         self.kernel, self.bias = self._add_weights((*self.kernel_size, channels, self.filters))
 
@@ -168,12 +156,14 @@ class Conv2D(KernelAndBias):
 
     def call(self, inputs: Any) -> Any:
         """The convolution, the bias and the activation."""
+        return self._finished(self._convolved(inputs, self.padding))
+
+    def _convolved(self, inputs: Any, padding: str) -> Any:
         import minitape as tf
 
-        out = tf.nn.conv2d(
-            inputs, self.kernel, list(self.strides), self.padding.upper(), dilations=list(self.dilation_rate)
+        return tf.nn.convolution(
+            inputs, self.kernel, list(self.strides), padding.upper(), dilations=list(self.dilation_rate)
         )
-        return self._finished(out)
 
 
 class Conv1D(Conv2D):
@@ -187,6 +177,7 @@ class Conv1D(Conv2D):
     """
 
     _paddings = ("valid", "same", "causal")
+    _rank = 1
 
     def __init__(
         self,
@@ -202,31 +193,16 @@ class Conv1D(Conv2D):
         **kwargs: Any,
     ) -> None:
         super().__init__(
-            filters, one(kernel_size, "kernel_size"), one(strides, "strides"), padding, data_format,
-            one(dilation_rate, "dilation_rate"), groups, activation, use_bias, **kwargs,
-        )  # fmt: skip
-        self.kernel_size, self.strides, self.dilation_rate = (
-            self._sizes(v) for v in (self.kernel_size, self.strides, self.dilation_rate)
+            filters, kernel_size, strides, padding, data_format, dilation_rate, groups, activation, use_bias, **kwargs
         )
-        self.input_spec = InputSpec(min_ndim=3)
 
-    def _sizes(self, pair: tuple[int, int]) -> tuple[int, ...]:
-        return pair[1:]
-
-    def call(self, inputs: Any) -> Any:
-        """The convolution, the bias and the activation."""
+    def _convolved(self, inputs: Any, padding: str) -> Any:
         import minitape as tf
 
-        causal = self.padding == "causal"
-        if causal:
+        if padding == "causal":
             inputs = tf.pad(inputs, [[0, 0], [self.dilation_rate[0] * (self.kernel_size[0] - 1), 0], [0, 0]])
-        padding = "VALID" if causal else self.padding.upper()
-        out = tf.nn.conv2d(
-            tf.expand_dims(inputs, 1), tf.expand_dims(self.kernel, 0), [1, *self.strides], padding,
-            dilations=[1, *self.dilation_rate],
-        )  # fmt: skip
-        out = tf.squeeze(out, 1)
-        return self._finished(out)
+            padding = "valid"
+        return super()._convolved(inputs, padding)
 
 
 Convolution1D, Convolution2D = Conv1D, Conv2D

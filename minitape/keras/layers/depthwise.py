@@ -13,18 +13,23 @@ from .convolution import channels_last, check_filters, convolved_shape, padding_
 class _Depthwise(Weighted):
     """What depthwise and separable convolutions share."""
 
+    _rank = 2
+
     def _set_windows(
         self, kernel_size: Any, strides: Any, padding: str, data_format: Any, dilation_rate: Any, depth_multiplier: Any
     ) -> None:
         """Takes the arguments that say where the windows are."""
-        self.kernel_size, self.strides = sizes(kernel_size, "kernel_size", 2), sizes(strides, "strides", 2)
-        self.dilation_rate, self.padding = sizes(dilation_rate, "dilation_rate", 2), padding_word(padding)
+        self.kernel_size, self.strides, self.dilation_rate = (
+            sizes(value, name, self._rank)
+            for value, name in ((kernel_size, "kernel_size"), (strides, "strides"), (dilation_rate, "dilation_rate"))
+        )
+        self.padding = padding_word(padding)
         self.data_format = channels_last(self, data_format)
         if depth_multiplier is not None and depth_multiplier <= 0:
             raise ValueError("Invalid value for argument `depth_multiplier`. Expected a strictly positive value. "
                              f"Received depth_multiplier={depth_multiplier}.")  # fmt: skip
         self.depth_multiplier = depth_multiplier
-        self.input_spec = InputSpec(min_ndim=4)
+        self.input_spec = InputSpec(min_ndim=self._rank + 2)
 
     def _deep(self, inputs: Any, kernel: Any) -> Any:
         """The depthwise convolution."""
@@ -82,7 +87,7 @@ class DepthwiseConv2D(_Depthwise):
     def build(self, input_shape: Any) -> None:
         """Creates ``kernel`` and ``bias``."""
         channels = input_shape[-1]
-        self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
         self.compute_output_shape(input_shape)
         self.kernel = self._weight("kernel", "depthwise", (*self.kernel_size, channels, self.depth_multiplier))
         self.bias = self._weight("bias", "bias", (self.depth_multiplier * channels,)) if self.use_bias else None
@@ -151,13 +156,13 @@ class SeparableConv2D(_Depthwise):
     def build(self, input_shape: Any) -> None:
         """Creates ``depthwise_kernel``, ``pointwise_kernel`` and ``bias``."""
         channels = input_shape[-1]
-        self.input_spec = InputSpec(min_ndim=4, axes={-1: channels})
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
         self.compute_output_shape(input_shape)
         self.depthwise_kernel = self._weight(
             "depthwise_kernel", "depthwise", (*self.kernel_size, channels, self.depth_multiplier)
         )
         self.pointwise_kernel = self._weight(
-            "pointwise_kernel", "pointwise", (1, 1, self.depth_multiplier * channels, self.filters)
+            "pointwise_kernel", "pointwise", (*(1,) * self._rank, self.depth_multiplier * channels, self.filters)
         )
         self.bias = self._weight("bias", "bias", (self.filters,)) if self.use_bias else None
 
@@ -169,7 +174,7 @@ class SeparableConv2D(_Depthwise):
         """Both convolutions, the bias and the activation."""
         import minitape as tf
 
-        out = tf.nn.conv2d(self._deep(inputs, self.depthwise_kernel), self.pointwise_kernel, 1, "VALID")
+        out = tf.nn.convolution(self._deep(inputs, self.depthwise_kernel), self.pointwise_kernel)
         return self._finished(out)
 
 

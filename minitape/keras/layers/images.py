@@ -124,21 +124,31 @@ class UpSampling2D(_Images):
         return tuple(shape)
 
 
-def margins(value: Any, name: str, crop: bool = False) -> tuple[Any, Any]:
-    """What is added to or cut from height and width: an int, two ints, or two pairs, as two pairs; else ValueError."""
+def margins(value: Any, name: str, crop: bool = False, axes: int = 2) -> tuple[Any, ...]:
+    """What is added to or cut from each spatial axis: an int, one int or one pair for each, as pairs; else ValueError."""
     if isinstance(value, int):
         if crop and value < 0:
             raise ValueError(f"`{name}` cannot be negative. Received: {name}={value}.")
-        return (value, value), (value, value)
+        return ((value, value),) * axes
     if not hasattr(value, "__len__"):
-        raise ValueError(
-            f"`{name}` should be either an int, a tuple of 2 ints (symmetric_height_crop, symmetric_width_crop), "
-            "or a tuple of 2 tuples of 2 ints ((top_crop, bottom_crop), (left_crop, right_crop)). "
-            f"Received: {name}={value}."
-        )
-    if len(value) != 2:
-        raise ValueError(f"`{name}` should have two elements. Received: {name}={value}.")
-    return (sizes(value[0], f"1st entry of {name}", 2, least=0), sizes(value[1], f"2nd entry of {name}", 2, least=0))
+        received = value if crop and axes == 3 else f"{name}={value}"
+        raise ValueError(f"`{name}` should be either {_FORMS[axes].format(what='crop' if crop else _PAD[axes])}. "
+                         f"Received: {received}.")  # fmt: skip
+    if len(value) != axes:
+        received = f"{name}={value}" if axes == 2 else value
+        raise ValueError(f"`{name}` should have {_COUNTS[axes]} elements. Received: {received}.")
+    places = ("1st", "2nd", "3rd")
+    return tuple(sizes(v, f"{at} entry of {name}", 2, least=0) for v, at in zip(value, places, strict=False))
+
+
+_COUNTS, _PAD = {2: "two", 3: "3"}, {2: "crop", 3: "pad"}
+_FORMS = {
+    2: "an int, a tuple of 2 ints (symmetric_height_{what}, symmetric_width_{what}), or a tuple of 2 tuples of 2 ints "
+       "((top_{what}, bottom_{what}), (left_{what}, right_{what}))",
+    3: "an int, a tuple of 3 ints (symmetric_dim1_{what}, symmetric_dim2_{what}, symmetric_dim3_{what}), or a tuple of 3 "
+       "tuples of 2 ints ((left_dim1_{what}, right_dim1_{what}), (left_dim2_{what}, right_dim2_{what}), "
+       "(left_dim3_{what}, right_dim2_{what}))",
+}  # fmt: skip
 
 
 class _Padding(_Images):

@@ -6,11 +6,12 @@ from typing import Any
 
 from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
-from .convolution import one, pair
+from .convolution import sizes
 
 
 class _Pooling2D(Layer):
     _pool = ""
+    _rank = 2
 
     _config = "pool_size padding strides data_format"
 
@@ -28,10 +29,10 @@ class _Pooling2D(Layer):
             raise ValueError(
                 f"minitape's pooling supports data_format='channels_last' only. Received: data_format={data_format}"
             )
-        self.pool_size = pair(pool_size, "pool_size")
-        self.strides = self.pool_size if strides is None else pair(strides, "strides")
+        self.pool_size = sizes(pool_size, "pool_size", self._rank)
+        self.strides = self.pool_size if strides is None else sizes(strides, "strides", self._rank)
         self.padding = padding.lower()
-        self.input_spec = InputSpec(ndim=4)
+        self.input_spec = InputSpec(ndim=self._rank + 2)
 
     def call(self, inputs: Any) -> Any:
         """The pooled inputs."""
@@ -78,21 +79,12 @@ class AveragePooling2D(_Pooling2D):
 
 
 class _Pooling1D(_Pooling2D):
+    _rank = 1
+
     def __init__(
         self, pool_size: Any = 2, strides: Any = None, padding: str = "valid", data_format: Any = None, **kwargs: Any
     ) -> None:
-        strides = None if strides is None else one(strides, "strides")
-        super().__init__(one(pool_size, "pool_size"), strides, padding, data_format, **kwargs)
-        self.pool_size, self.strides = self.pool_size[1:], self.strides[1:]
-        self.input_spec = InputSpec(ndim=3)
-
-    def call(self, inputs: Any) -> Any:
-        """The pooled inputs."""
-        import minitape as tf
-
-        pool = getattr(tf.nn, self._pool)
-        out = pool(tf.expand_dims(inputs, 1), [1, *self.pool_size], [1, *self.strides], self.padding.upper())
-        return tf.squeeze(out, 1)
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
 
 
 class MaxPooling1D(_Pooling1D):
@@ -107,7 +99,7 @@ class MaxPooling1D(_Pooling1D):
     [[[3.0], [2.0]]]
     """
 
-    _pool = "max_pool2d"
+    _pool = "max_pool1d"
 
 
 class AveragePooling1D(_Pooling1D):
@@ -121,7 +113,7 @@ class AveragePooling1D(_Pooling1D):
     [[[2.0], [1.0]]]
     """
 
-    _pool = "avg_pool2d"
+    _pool = "avg_pool1d"
 
 
 class _Global(Layer):

@@ -119,15 +119,21 @@ class RNN(Layer):
         for i in reversed(steps) if self.go_backwards else steps:
             new, states = self._turn(step, sequences, i, states, mask, outputs[-1] if outputs else None)
             outputs.append(new)
-        last = outputs[-1] if outputs else tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
+        last = outputs[-1] if outputs else self._no_output(sequences)
         return tf.stack(outputs, axis=1) if self.return_sequences else None, last, states
+
+    def _no_output(self, sequences: Any) -> Any:
+        """Zeros that stand for an output before the first step."""
+        import minitape as tf
+
+        return tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
 
     def _steps(self, sequences: Any, states: Any, mask: Any, step: Any) -> tuple[Any, Any, Any]:
         """The same for a length that only a run of the graph knows: one loop."""
         import minitape as tf
 
         count = tf.shape(sequences)[1]
-        last = tf.zeros((_batch(sequences), output_size(self.cell)), self.dtype)
+        last = self._no_output(sequences)
         kept = tf.TensorArray(self.dtype, size=count if self.return_sequences else 0, element_shape=last.shape)
 
         def turn(i: Any, states: Any, last: Any, kept: Any) -> Any:
@@ -147,7 +153,9 @@ class RNN(Layer):
         new, moved = step(sequences[:, i], states)
         moved = nest.pack_sequence_as(states, nest.flatten(moved))
         if mask is not None:  # a step that is padding changes nothing
-            keep = tf.expand_dims(mask[:, i], -1)
+            keep = mask[:, i]
+            for _ in new.shape[1:]:
+                keep = tf.expand_dims(keep, -1)
             zero = self.zero_output_for_mask or last is None
             new = tf.where(keep, new, tf.zeros_like(new) if zero else last)
             moved = nest.map_structure(lambda a, b: tf.where(keep, a, b), moved, states)
