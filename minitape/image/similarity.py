@@ -8,14 +8,15 @@ import numpy as np
 
 from .. import dtypes
 from ..invalid import invalid
-from ..nn.convolution import depthwise_conv2d
+from ..nn.activations import relu
+from ..nn.convolution import avg_pool2d, depthwise_conv2d
 from ..operands import static, strict, tensor_of
 from ..ops.arrays import expand_dims, reshape, squeeze
 from ..ops.casts import cast
 from ..ops.elementwise import squared_difference
 from ..ops.filling import zeros, zeros_like
-from ..ops.joining import concat, pad
-from ..ops.reductions import reduce_mean, reduce_sum
+from ..ops.joining import concat, pad, stack
+from ..ops.reductions import reduce_mean, reduce_prod, reduce_sum
 from ..primitives import TABLE
 from .adjusting import convert_image_dtype
 
@@ -144,18 +145,48 @@ def ssim(
     a, b = tensor_of(img1), tensor_of(img2)
     _check_alike(a, b)
     a, b, top = _as_float32(a, b, max_val)
-    size = int(static(filter_size))
-    if size < 1:
-        raise invalid(
-            "filter must not have zero elements (i.e. all dimensions must be non-zero)", "DepthwiseConv2dNative"
-        )
-    for x in (a, b):
-        if any(n is not None and n < size for n in x.shape[-3:-1]):
-            raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
-                          f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
-    bell = _for_each_channel(_gauss(size, static(filter_sigma)), a)
-    index = _similarity(a, b, bell, (k1 * top) ** 2, (k2 * top) ** 2)
+    index, _ = _similarity(a, b, top, int(static(filter_size)), filter_sigma, k1, k2)
     return reduce_mean(index if return_index_map else reduce_mean(index, [-3, -2]), [-1])
+
+
+@strict
+def ssim_multiscale(
+    img1: Any, img2: Any, max_val: Any, power_factors: Any = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+    filter_size: int = 11, filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03,
+) -> Any:  # fmt: skip
+    """The structural similarity of two images over several scales, float32: 1 for equal ones. Differentiable.
+
+    For each of the ``power_factors`` the images are compared as in ``ssim``, then halved; the contrasts of all scales and
+    the similarity of the last one are multiplied, each to its power. The other arguments and the errors are those of
+    ``ssim``.
+
+    >>> import minitape as tf
+    >>> image = tf.reshape(tf.range(1024.0) / 1024.0, [32, 32, 1])
+    >>> tf.image.ssim_multiscale(image, image, 1.0, power_factors=[0.5, 0.5]).numpy()
+    np.float32(1.0)
+    """
+    a, b = tensor_of(img1), tensor_of(img2)
+    _check_alike(a, b)
+    a, b, top = _as_float32(a, b, max_val)
+    found: list[Any] = []
+    for k in range(len(power_factors)):
+        if k:
+            a, b = _halved(a), _halved(b)
+        parts = _similarity(a, b, top, int(static(filter_size)), filter_sigma, k1, k2)
+        index, contrast = (relu(reduce_mean(part, [-3, -2])) for part in parts)
+        found.append(contrast)
+    scales = stack([*found[:-1], index], axis=-1)
+    return reduce_mean(reduce_prod(scales ** tensor_of(power_factors, scales.dtype), [-1]), [-1])
+
+
+def _halved(images: Any) -> Any:
+    """Images in half their size; an odd row or column is repeated first."""
+    sizes = tuple(images.shape)
+    flat = reshape(images, [-1, *sizes[-3:]])
+    if sizes[-3] % 2 or sizes[-2] % 2:
+        flat = pad(flat, [[0, 0], [0, sizes[-3] % 2], [0, sizes[-2] % 2], [0, 0]], "SYMMETRIC")
+    small = avg_pool2d(flat, 2, 2, "VALID")
+    return reshape(small, [*sizes[:-3], *tuple(small.shape)[1:]])
 
 
 def _for_each_channel(bell: Any, images: Any) -> Any:
@@ -175,11 +206,21 @@ def _blurred(x: Any, bell: Any) -> Any:
     return reshape(out, [*sizes[:-3], *tuple(out.shape)[1:]])
 
 
-def _similarity(a: Any, b: Any, bell: Any, c1: Any, c2: Any) -> Any:
-    """The index of each window and channel."""
+def _similarity(a: Any, b: Any, top: Any, size: int, sigma: Any, k1: float, k2: float) -> tuple[Any, Any]:
+    """For each window and channel the index, and the part of it that contrast and structure have."""
+    if size < 1:
+        raise invalid(
+            "filter must not have zero elements (i.e. all dimensions must be non-zero)", "DepthwiseConv2dNative"
+        )
+    for x in (a, b):
+        if any(n is not None and n < size for n in x.shape[-3:-1]):
+            raise invalid("Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
+                          f"Summarized data: {', '.join(map(str, x.shape))}\n{size}")  # fmt: skip
+    c1, c2 = (k1 * top) ** 2, (k2 * top) ** 2
+    bell = _for_each_channel(_gauss(size, static(sigma)), a)
     mean_a, mean_b = _blurred(a, bell), _blurred(b, bell)
     product, squares = mean_a * mean_b * 2.0, mean_a * mean_a + mean_b * mean_b
     luminance = (product + c1) / (squares + c1)
     covariance = _blurred(a * b, bell) * 2.0 - product + c2
     spread = _blurred(a * a + b * b, bell) - squares + c2
-    return luminance * (covariance / spread)
+    return luminance * (covariance / spread), covariance / spread

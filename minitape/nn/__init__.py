@@ -11,6 +11,7 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                         "sufficient_statistics weighted_moments",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depth_to_space "
                       "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d space_to_depth",
+    "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",
     "nn.volumes": "avg_pool3d conv3d conv3d_transpose max_pool3d",
     "nn.transposed": "conv1d_transpose conv2d_transpose conv_transpose",
     "ops.elementwise": "sigmoid softplus softsign tanh",

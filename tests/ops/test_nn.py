@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.special
@@ -190,3 +192,33 @@ def test_windows_over_open_sizes_leave_open_sizes(size, stride, padding):
     for y in f(tf.ones([1, 40, 40, 3])):
         assert y.shape[1] == (-(-40 // stride) if padding == "SAME" else (40 - size) // stride + 1)
     assert shapes == [[None, None, None, 2], [None, None, None, 3]]
+
+
+def test_ctc_is_the_sum_over_all_alignments():
+    """Every path of frames that collapses to the labels, counted one by one; and its slope by differences."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(4, 2, 3))
+    labels, lengths, frames = [[1, 1], [2, 0]], [2, 1], [4, 3]
+
+    def collapsed(path):
+        return [c for i, c in enumerate(path) if c != 0 and (i == 0 or c != path[i - 1])]
+
+    def by_hand(x):
+        p = np.exp(x) / np.exp(x).sum(-1, keepdims=True)
+        found = []
+        for b in range(2):
+            paths = itertools.product(range(3), repeat=frames[b])
+            fits = [path for path in paths if collapsed(path) == labels[b][: lengths[b]]]
+            found.append(-np.log(sum(np.prod([p[t, b, c] for t, c in enumerate(path)]) for path in fits)))
+        return np.array(found)
+
+    x = tf.constant(logits)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.nn.ctc_loss(labels, x, lengths, frames)
+    assert loss.numpy() == pytest.approx(by_hand(logits), rel=1e-12)
+    g, h = tape.gradient(loss, x).numpy(), 1e-6
+    for i in np.ndindex(logits.shape):
+        step = np.zeros_like(logits)
+        step[i] = h
+        assert g[i] == pytest.approx((by_hand(logits + step) - by_hand(logits - step)).sum() / (2 * h), abs=1e-8)
