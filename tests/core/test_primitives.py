@@ -20,7 +20,7 @@ OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None]
 COMPLEX = {"complex", "real", "imag", "complex_abs", "angle", "conj", "cholesky", "fft", "ifft", "rfft", "irfft", "eig", "eigvals"}  # in tests/ops
 ELSEWHERE = {"ctc"}  # in tests/ops too: it has integers among its inputs and one derivative
 IMPLICIT = {"gamma_numbers"}  # the derivative of a sample, which is not that of its formula: in tests/ops
-FLOATS = {"max_pool3d", "avg_pool3d"}  # TensorFlow has no kernels for doubles; the functions are those of two axes
+FLOATS = {"max_pool3d", "avg_pool3d", "avg_unpool3d"}  # TensorFlow has no kernels for doubles; the functions are those of two axes
 PAIRS = [
     ((), ()),
     ((3,), (3,)),

@@ -132,6 +132,10 @@ def gradient_of(function, count):
     return gradient if gradient is None else int(np.any(gradient))
 
 
+UNLIKE = set("convert_to_numpy is_tensor ndim shape nonzero expand_dims cross bartlett blackman hamming hanning fft2 ifft2 gcd lcm "
+             "ldexp bitwise_invert bitwise_not".split())  # they take other arguments
+
+
 @pytest.mark.parametrize("home", [ops, tf.keras.activations], ids=["ops", "activations"])
 def test_docstrings_tell_the_truth_about_gradients(home):
     counts = {"x": 1, "x axis": 1, "x axis keepdims": 1, "x1 x2": 2}
@@ -141,7 +145,7 @@ def test_docstrings_tell_the_truth_about_gradients(home):
     for name in dir(home):
         function = getattr(home, name)
         count = counts.get(" ".join(inspect.signature(function).parameters))
-        if count and name not in ("convert_to_numpy", "is_tensor", "ndim", "shape", "nonzero", "expand_dims", "cross"):
+        if count and name not in UNLIKE:
             found, doc = gradient_of(function, count), " ".join(inspect.getdoc(function).split())
             assert re.search(told[found], doc), (name, found)
             assert found is None or "gradient is None" not in doc, name
