@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from . import base
 from .base import convert
 from .layer import Layer
-from .symbolic import InputLayer, KerasTensor, Step, nodes_between, replay
+from .symbolic import InputLayer, KerasTensor, Step, by_depth, nodes_between, replay
 from .training import Trainer
 
 
@@ -65,6 +65,15 @@ class Model(Trainer, Layer):
         else:
             self._path = base.current_path()
             self._build_shape = nest.map_structure(lambda x: base.standardize_shape(x.shape), args[0]) if args else None
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The model with these arguments; with the layers and calls of one that was made of symbolic tensors."""
+        if "input_layers" not in config:
+            return super().from_config(config)
+        from .configs import model_of
+
+        return model_of(Functional if cls is Model else cls, config, custom_objects)
 
     @property
     def layers(self) -> list[Layer]:
@@ -154,15 +163,24 @@ class Functional(Model):
                         f"All `{what}` values must be KerasTensors. Received: {what}={given} including invalid value "
                         f"{x} of type {type(x)}"
                     )
-        self._inputs_struct, self._outputs_struct = inputs, outputs
+        for what, given in (("_inputs_struct", inputs), ("_outputs_struct", outputs)):
+            object.__setattr__(self, what, given)  # a list stays what it is
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
         self._nodes = nodes_between(self.inputs, outputs)
-        starts = [x._keras_history.layer for x in self.inputs if isinstance(x._keras_history.layer, InputLayer)]
-        self._operations = list({id(o): o for o in [*starts, *[n.layer for n in self._nodes]]}.values())
+        kept = by_depth(self._nodes, self.inputs, outputs)
+        whole = {id(x._keras_history.layer) for x in self.inputs if not isinstance(x._keras_history.layer, InputLayer)}
+        inside = {id(node.layer) for node in self._nodes}  # an input may come from a layer that is outside the model
+        self._operations = [o for o in kept if id(o) not in whole or id(o) in inside]
         for operation in self._operations:
             self._store.add(operation)
         self.built = True
         self._build_shape = nest.map_structure(lambda x: x.shape, inputs)
+
+    def get_config(self) -> dict[str, Any]:
+        """The layers with their arguments, and the calls between them. TypeError for what JSON can not hold."""
+        from .configs import config_of
+
+        return config_of(self)
 
     layers = property(
         lambda self: [o for o in self._operations if not isinstance(o, Step)],
@@ -193,7 +211,8 @@ class Functional(Model):
         for value, kept in zip(values, [] if mask is None else nest.flatten(mask), strict=False):
             if kept is not None:
                 base.set_keras_mask(value, kept)
-        return replay(self._nodes, self.inputs, self._outputs_struct, values, training)
+        found = replay(self._nodes, self.inputs, self._outputs_struct, values, training)
+        return found[0] if isinstance(found, (list, tuple)) and len(found) == 1 else found
 
     def _converted_leaf(self, x: Any) -> Any:
         return x if isinstance(x, np.ndarray) else super()._converted_leaf(x)  # it takes the type of its input later
@@ -425,6 +444,18 @@ class Sequential(Model):
             if self._functional is not None or i or not isinstance(layer, InputLayer)
         ]
         return {**super().get_config(), "layers": [plain(layer) for layer in stack]}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """The model with layers of these arguments."""
+        from .configs import _operation
+
+        model = cls(name=config.get("name"))
+        for about in config["layers"]:
+            layer = InputLayer(**about["config"]) if about["class_name"] == "InputLayer" else None
+            model.add(layer or _operation(about, custom_objects), rebuild=False)
+        model._rebuild()
+        return model
 
     def _only_built(self, what: str, word: str) -> Any:
         if self._functional is None:

@@ -94,8 +94,8 @@ def load_weights(model: Any, filepath: Any) -> None:
 def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     """Writes a model: its class, its configuration, its weights, and how it was compiled with the optimizer's state.
 
-    Raises ValueError unless the name ends in ``.keras`` and for a model made of symbolic tensors, FileExistsError
-    without ``overwrite`` where the file is there, TypeError for a configuration that is no JSON.
+    Raises ValueError unless the name ends in ``.keras``, FileExistsError without ``overwrite`` where the file is there,
+    TypeError for a configuration that is no JSON.
 
     >>> import minitape as tf, pathlib, tempfile
     >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
@@ -109,15 +109,12 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     from .model import Functional, Sequential
 
     path = _check(filepath, ".keras", overwrite)
-    if isinstance(model, Functional):
-        raise ValueError(
-            "minitape saves Sequential and subclassed models. Of a model made of symbolic tensors save the "
-            "weights (`model.save_weights('x.weights.h5')`) and build it again by its own code."
-        )
     about: dict[str, Any] = {"class_name": type(model).__name__, "build_shape": model._build_shape}
     if isinstance(model, Sequential):
         about["layers"] = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in model._stack]
         about["config"] = {"name": model.name}
+    elif isinstance(model, Functional):
+        about["graph"] = model.get_config()
     else:
         about["config"] = {k: v for k, v in model.get_config().items() if k in model._init_arguments or k == "name"}
     arrays = _numbered(model.weights)
@@ -175,8 +172,11 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
 def _made(about: dict[str, Any], known: dict[str, Any]) -> Any:
     """The model that a file tells of, without its weights."""
     from . import layers
-    from .model import Sequential
+    from .configs import model_of
+    from .model import Functional, Sequential
 
+    if "graph" in about:
+        return model_of(known.get(about["class_name"], Functional), about["graph"], known)
     if "layers" in about:
         model = Sequential(**about["config"])
         for layer in about["layers"]:

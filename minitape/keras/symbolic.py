@@ -70,29 +70,42 @@ class KerasTensor:
 
     def cast(self, dtype: str) -> KerasTensor:
         """The symbolic tensor with its elements in another type."""
-        return Step(lambda x: _cast(x, dtype), "cast")(self)
+        from .operations.making import cast
+
+        return _applied(cast, (self, dtype), "cast")
 
     def __getitem__(self, key: Any) -> Any:
-        return Step(lambda x: x[key], "get_item")(self)
+        return _applied("__getitem__", (self, key), "get_item")
 
 
-def _cast(x: Any, dtype: str) -> Any:
-    from .base import convert
+def _applied(function: Any, args: Any, name: str) -> Any:
+    from .configs import applied
 
-    return convert(x, dtype)
+    return applied(function, args, {}, name)
 
 
 class Step(Layer):
     """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
 
-    def __init__(self, function: Any, name: str) -> None:
-        super().__init__(name=auto_name(name))
+    def __init__(self, function: Any, name: str, exactly: bool = False) -> None:
+        super().__init__(name=name if exactly else auto_name(name))
         self._function = function
         self.built = True
 
     def call(self, *inputs: Any) -> Any:
         """Applies the function."""
         return self._function(*inputs)
+
+    def get_config(self) -> dict[str, Any]:
+        """The name, and what is called with which arguments."""
+        return {"name": self.name, **self._function.get_config()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Step:
+        """The operation that a configuration tells of."""
+        from .configs import Applied
+
+        return cls(Applied.from_config(config), config["name"], exactly=True)
 
 
 COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "ne": "not_equal"}
@@ -116,12 +129,10 @@ def _install_operators() -> None:
     for short, name in names.items():
 
         def forward(self: Any, other: Any, method: str = f"__{short}__", name: str = name) -> Any:
-            if isinstance(other, KerasTensor):
-                return Step(lambda x, y: getattr(x, method)(y), name)(self, other)
-            return Step(lambda x: getattr(x, method)(other), name)(self)
+            return _applied(method, (self, other), name)
 
         def reflected(self: Any, other: Any, method: str = f"__r{short}__", name: str = name) -> Any:
-            return Step(lambda x: getattr(x, method)(other), name)(self)
+            return _applied(method, (self, other), name)
 
         setattr(KerasTensor, f"__{short}__", forward)
         if short not in COMPARISONS:
@@ -129,7 +140,7 @@ def _install_operators() -> None:
     for short, name in {"neg": "negative", "abs": "absolute", "invert": "logical_not"}.items():
 
         def alone(self: Any, method: str = f"__{short}__", name: str = name) -> Any:
-            return Step(lambda x: getattr(x, method)(), name)(self)
+            return _applied(method, (self,), name)
 
         setattr(KerasTensor, f"__{short}__", alone)
 
@@ -378,3 +389,28 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
         for symbol, value in zip(nest.flatten(node.outputs), nest.flatten(result), strict=True):
             known[id(symbol)] = value
     return nest.map_structure(lambda x: known[id(x)], outputs)
+
+
+def by_depth(nodes: list[Node], inputs: list[KerasTensor], outputs: Any) -> list[Any]:
+    """The layers of a model in Keras's order: those with most calls between them and the outputs first.
+
+    Of two that are as far away the one comes first that is met first on the way back from the outputs.
+    """
+    starts = {id(x._keras_history): x._keras_history for x in inputs}
+    met: dict[int, int] = {}
+    stack, seen = [x._keras_history for x in reversed(nest.flatten(outputs))], set()
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            met.setdefault(id(node.layer), len(met))
+            stack += [] if id(node) in starts else [x._keras_history for x in reversed(node.tensors)]
+    depths: dict[int, int] = {}
+    layers: dict[int, tuple[int, Any]] = {}
+    for node in reversed([*starts.values(), *[n for n in nodes if id(n) not in starts]]):
+        depth = max(depths.get(id(node), 0), layers.get(id(node.layer), (0,))[0])
+        layers[id(node.layer)] = depth, node.layer
+        for x in [] if id(node) in starts else node.tensors:
+            depths[id(x._keras_history)] = max(depth + 1, depths.get(id(x._keras_history), 0))
+    places = sorted(layers, key=lambda key: (-layers[key][0], met.get(key, -1)))
+    return [layers[key][1] for key in places]

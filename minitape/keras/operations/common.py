@@ -97,20 +97,11 @@ def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def either(*args: Any, **kwargs: Any) -> Any:
-        leaves = nest.flatten((args, kwargs))
-        at = [i for i, leaf in enumerate(leaves) if is_keras_tensor(leaf)]
-        if not at:
+        if not any(is_keras_tensor(leaf) for leaf in nest.flatten((args, kwargs))):
             return function(*args, **kwargs)
-        from ..symbolic import Step
+        from ..configs import applied
 
-        def later(*tensors: Any) -> Any:
-            given = list(leaves)
-            for i, tensor in zip(at, tensors, strict=True):
-                given[i] = tensor
-            new_args, new_kwargs = nest.pack_sequence_as((args, kwargs), given)
-            return function(*new_args, **new_kwargs)
-
-        return Step(later, function.__name__)(*[leaves[i] for i in at])
+        return applied(function, args, kwargs, function.__name__)
 
     either.__module__ = "minitape.keras.ops"
     return either

@@ -1,0 +1,217 @@
+"""Models of symbolic tensors as configurations, which JSON can hold: their layers, and the calls between them.
+
+The form is that of Keras. Plain operations on symbolic tensors are written as minitape's own: what is called, and its
+arguments, in which ``__input__`` stands for a tensor.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from .serial import plain
+from .symbolic import InputLayer, KerasTensor, Step
+
+# -- functions of tensors ---------------------------------------------------------------------------------------------
+
+_HOMES = "minitape.keras.operations."
+
+
+class Slot:
+    """Stands for tensor number ``at`` among the arguments of a function."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+class Applied:
+    """A function with its other arguments, as a function of tensors: one of ``tf.keras.ops``, or a tensor's method."""
+
+    def __init__(self, what: str, args: Any, kwargs: Any) -> None:
+        self.what, self.args, self.kwargs = what, args, kwargs
+
+    def _function(self) -> Any:
+        home, _, name = self.what.rpartition(":")
+        if not home:
+            if not (name.startswith("__") and name.endswith("__")):
+                raise ValueError(f"{name!r} is no operator.")
+            return lambda x, *rest: getattr(x, name)(*rest)
+        if not home.startswith(_HOMES):
+            raise ValueError(f"{home!r} holds no operations of tf.keras.ops.")
+        return getattr(importlib.import_module(home), name)
+
+    def __call__(self, *tensors: Any) -> Any:
+        args, kwargs = nest.map_structure(lambda v: tensors[v.at] if isinstance(v, Slot) else v, (self.args, self.kwargs))
+        return self._function()(*args, **kwargs)
+
+    def get_config(self) -> dict[str, Any]:
+        """What it is, for JSON; TypeError for an argument that JSON can not hold."""
+        return {"what": self.what, "args": _written(self.args), "kwargs": _written(self.kwargs)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Applied:
+        """The function that a configuration tells of."""
+        return cls(config["what"], tuple(_read(config["args"])), _read(config["kwargs"]))
+
+
+def applied(function: Any, args: Any, kwargs: Any, name: str) -> Any:
+    """The symbolic result of a function (or the name of an operator) of symbolic and other arguments."""
+    tensors: list[Any] = []
+
+    def leaf(value: Any) -> Any:
+        if not isinstance(value, KerasTensor):
+            return value
+        tensors.append(value)
+        return Slot(len(tensors) - 1)
+
+    what = function if isinstance(function, str) else f"{function.__module__}:{function.__name__}"
+    return Step(Applied(what, *nest.map_structure(leaf, (args, kwargs))), name)(*tensors)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, Slot):
+        return {"__input__": value.at}
+    if isinstance(value, slice):
+        return {"__slice__": [_written(v) for v in (value.start, value.stop, value.step)]}
+    if value is Ellipsis:
+        return {"__ellipsis__": True}
+    if isinstance(value, dict):
+        return {key: _written(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_written(v) for v in value]
+    if hasattr(value, "numpy") or isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+        return {"__array__": array.tolist(), "dtype": array.dtype.name}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"An argument of type {type(value).__name__} can not be written into a configuration: {value!r}")
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_read(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "__input__" in value:
+        return Slot(value["__input__"])
+    if "__slice__" in value:
+        return slice(*map(_read, value["__slice__"]))
+    if "__ellipsis__" in value:
+        return Ellipsis
+    if "__array__" in value:
+        import minitape as tf
+
+        return tf.constant(value["__array__"], value["dtype"])
+    return {key: _read(v) for key, v in value.items()}
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+def config_of(model: Any) -> dict[str, Any]:
+    """The configuration of a model of symbolic tensors, as Keras writes it."""
+    places, calls = _places(model)
+
+    def written(value: Any) -> Any:
+        if not isinstance(value, KerasTensor):
+            return _written(value)
+        kind = {"shape": tuple(value.shape), "dtype": value.dtype, "keras_history": places[id(value)]}
+        return {"class_name": "__keras_tensor__", "config": kind}
+
+    layers = []
+    for operation in model._operations:
+        about = plain(operation)
+        about["name"] = operation.name
+        about["inbound_nodes"] = [
+            {"args": tuple(nest.map_structure(written, a) for a in node.args),
+             "kwargs": {name: nest.map_structure(written, v) for name, v in node.kwargs.items()}}
+            for node in calls[id(operation)] if not isinstance(operation, InputLayer)
+        ]  # fmt: skip
+        layers.append(about)
+    ends = {"input_layers": model._inputs_struct, "output_layers": model._outputs_struct}
+    return {"name": model.name, "trainable": model.trainable, "layers": layers,
+            **{name: nest.map_structure(lambda x: places[id(x)], end) for name, end in ends.items()}}  # fmt: skip
+
+
+def _places(model: Any) -> tuple[dict[int, list[Any]], dict[int, list[Any]]]:
+    """Of each tensor its layer's name, the number of the call and of the output; and the calls of each layer."""
+    calls: dict[int, list[Any]] = {id(operation): [] for operation in model._operations}
+    starts = [x._keras_history for x in model.inputs]
+    places = {}
+    for node in [*starts, *[n for n in model._nodes if n not in starts]]:
+        known = calls.setdefault(id(node.layer), [])
+        for i, output in enumerate(nest.flatten(node.outputs)):
+            places[id(output)] = [node.layer.name, len(known), i]
+        known.append(node)
+    return places, calls
+
+
+def model_of(kind: type, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    """The model of symbolic tensors that a configuration tells of: its layers are made, and called again."""
+    made = {about["name"]: _operation(about, custom_objects) for about in config["layers"]}
+    outputs = {(name, 0): [layer.output] for name, layer in made.items() if isinstance(layer, InputLayer)}
+    waiting = [(about["name"], i, node) for about in config["layers"] for i, node in enumerate(about["inbound_nodes"])]
+    while waiting:
+        left = []
+        for name, i, node in waiting:
+            needed = _tensors(node)
+            if (i and (name, i - 1) not in outputs) or any(tuple(place[:2]) not in outputs for place in needed):
+                left.append((name, i, node))
+                continue
+            args, kwargs = _given(node["args"], outputs), _given(node["kwargs"], outputs)
+            outputs[name, i] = nest.flatten(made[name](*args, **kwargs))
+        if len(left) == len(waiting):
+            raise ValueError(f"The calls of the layers {sorted({n for n, _, _ in left})} need tensors that nothing gives.")
+        waiting = left
+    ends = (_end(config[name], outputs) for name in ("input_layers", "output_layers"))
+    return kind(*ends, name=config["name"])
+
+
+def _operation(about: dict[str, Any], custom_objects: Any) -> Any:
+    """A layer, a model inside the model, or a plain operation."""
+    from .layers.common import layer_of
+    from .model import Functional, Sequential
+
+    if about["class_name"] == "Step":
+        return Step.from_config(about["config"])
+    models = {"Functional": Functional, "Sequential": Sequential}
+    return layer_of(about, {**models, **(custom_objects or {})})
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("class_name") == "__keras_tensor__"
+
+
+def _tensors(value: Any) -> list[Any]:
+    """The places of all tensors among the arguments of a call."""
+    if _is_tensor(value):
+        return [value["config"]["keras_history"]]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [place for part in parts for place in _tensors(part)]
+
+
+def _given(value: Any, outputs: dict[Any, Any]) -> Any:
+    """The arguments of a call with the tensors in their places."""
+    if _is_tensor(value):
+        return _at(value["config"]["keras_history"], outputs)
+    if isinstance(value, (list, tuple)):
+        return [_given(v, outputs) for v in value]
+    if isinstance(value, dict) and not any(str(key).startswith("__") for key in value):
+        return {key: _given(v, outputs) for key, v in value.items()}
+    return _read(value)
+
+
+def _at(place: Any, outputs: dict[Any, Any]) -> Any:
+    return outputs[place[0], place[1]][place[2]]
+
+
+def _end(value: Any, outputs: dict[Any, Any]) -> Any:
+    """The inputs or outputs of the model, in their structure."""
+    if isinstance(value, dict):
+        return {key: _end(v, outputs) for key, v in value.items()}
+    if len(value) == 3 and isinstance(value[0], str) and isinstance(value[1], int):
+        return _at(value, outputs)
+    return [_end(v, outputs) for v in value]
