@@ -29,6 +29,8 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
                             "MaxPool3D MaxPooling3D UpSampling3D ZeroPadding3D",
     "keras.layers.sequences": "DepthwiseConv1D SeparableConv1D SeparableConvolution1D",
     "keras.layers.convlstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
+    "keras.layers.lookup": "IntegerLookup StringLookup",
+    "keras.layers.vectorization": "TextVectorization",
     "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",
     "keras.layers.recurrent": "GRU LSTM RNN SimpleRNN",
     "keras.layers.normalization": "BatchNormalization GroupNormalization LayerNormalization Normalization "
