@@ -36,7 +36,7 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = ("constant", "get_value", "eval", "convert_to_numpy")
+_COPIES = ("get_value", "eval", "convert_to_numpy")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 _LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",

@@ -8,11 +8,13 @@ again, over one tap of the filter at a time. ``pads`` are the zeros added before
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from . import TABLE, declare
+from .selecting import select
 
 Sizes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
@@ -155,32 +157,52 @@ def _lowest(x: Any) -> Any:
     return np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
 
 
-def _flat_windows(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
-    views = windows(padded(x, pads, _lowest(x)), size, strides)
-    return views.reshape(*views.shape[: x.ndim], math.prod(size))
+def _count(shape: Any, size: Sizes, strides: Sizes, pads: Pads) -> tuple[int, ...]:
+    """How many windows there are along each spatial axis."""
+    return tuple(max(0, (n + sum(pad) - k) // s + 1) for n, pad, k, s in zip(shape[1:], pads, size, strides, strict=False))
+
+
+def _views(x: Any, size: Sizes, strides: Sizes, pads: Pads, border: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """For each place in a window, in order: where it lies for all windows of the padded array, and what is there."""
+    count, full = _count(x.shape, size, strides, pads), padded(x, pads, border)
+    if all(count):
+        for _, start in _taps(size, (1,) * len(size)):
+            spot = _spots(start, count, strides)
+            yield spot, full[spot]
 
 
 def _max_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
-    return np.fmax.reduce(_flat_windows(x, size, strides, pads), axis=-1)
+    out = np.empty((x.shape[0], *_count(x.shape, size, strides, pads), x.shape[-1]), x.dtype)
+    for number, (_, view) in enumerate(_views(x, size, strides, pads, _lowest(x))):
+        np.fmax(out if number else view, view, out=out)
+    return out
 
 
-def _winners(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> tuple[Any, ...]:
-    """Where in the padded array the first largest element of each window is."""
-    flat = _flat_windows(x, size, strides, pads)
-    best = np.argmax(np.where(np.isnan(flat), _lowest(x), flat) if x.dtype.kind == "f" else flat, axis=-1)
-    batch, *places, channel = np.indices(best.shape)
-    inside = np.unravel_index(best, size)
-    return batch, *(p * step + i for p, step, i in zip(places, strides, inside, strict=True)), channel
+def _winners(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """For each place in a window: where it lies in the padded array, and which windows have their first largest there."""
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        x = np.where(np.isnan(x), _lowest(x), x)
+    best = _max_pool(x, size=size, strides=strides, pads=pads)
+    waiting = np.ones(best.shape, bool)
+    for spot, view in _views(x, size, strides, pads, _lowest(x)):
+        won = (view == best) & waiting
+        waiting &= ~won
+        yield spot, won
 
 
 def _max_unpool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
     out = np.zeros(_padded_shape(x.shape, pads), g.dtype)
-    np.add.at(out, _winners(x, size, strides, pads), g)
+    for spot, won in _winners(x, size, strides, pads):
+        out[spot] += select(won, g, 0)
     return _cropped(out, pads)
 
 
 def _max_repool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
-    return padded(g, pads)[_winners(x, size, strides, pads)]
+    out = np.zeros((g.shape[0], *_count(g.shape, size, strides, pads), g.shape[-1]), g.dtype)
+    full = padded(g, pads)
+    for spot, won in _winners(x, size, strides, pads):
+        np.copyto(out, full[spot], where=won)
+    return out
 
 
 def _counts(shape: Any, size: Sizes, strides: Sizes, pads: Pads, dtype: Any) -> Any:
@@ -195,7 +217,9 @@ def _inside(size: Sizes) -> tuple[int, ...]:
 
 
 def _avg_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
-    total = windows(padded(x, pads), size, strides).sum(_inside(size), dtype=x.dtype)
+    total = np.zeros((x.shape[0], *_count(x.shape, size, strides, pads), x.shape[-1]), x.dtype)
+    for _, view in _views(x, size, strides, pads, 0):
+        total += view
     return total / _counts(x.shape, size, strides, pads, x.dtype)
 
 

@@ -163,7 +163,6 @@ def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
         ),
         ("K = tf.keras.backend\ny = K.round(x)", "K.round (", "tf.stop_gradient(tf.round(x) - x)"),
         ("K = tf.keras.backend\ny = tf.constant(K.eval(x))", "by K.eval", "Write x instead of K.eval(x)"),
-        ("y = tf.constant(x) * 2.0", "by tf.constant", "Write x instead of tf.constant(x)"),
         ("s = tf.Variable([0.0, 0.0])\ny = tf.keras.backend.update(s, x)", "tf.keras.backend.update (", "tensors"),
         ("y = tf.constant(float(f'{x[0]:.3f}')) * 2.0", "became text", "Keep the number"),
         ("import statistics\ny = tf.constant(statistics.fmean(x)) * 2.0", "by statistics.fmean", "tf operations"),
