@@ -70,7 +70,9 @@ def given_seeds(output_gradients: Any, count: int) -> list[Any]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     from .convert import convert_to_tensor
 
-    given = [g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g) for g in nest.flatten(output_gradients)][:count]
+    given = nest.flatten(output_gradients)
+    given = [g if hasattr(g, "_gradient_leaf") or (g is None and at >= count) else convert_to_tensor(g)
+             for at, g in enumerate(given)][:count]  # fmt: skip
     return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 

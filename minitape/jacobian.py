@@ -10,6 +10,7 @@ import numpy as np
 
 from . import nest
 from .batch import Batch
+from .convert import convert_to_tensor
 from .ends import leaf_of, wants_zeros
 from .evidence import site
 from .plan import on_tape
@@ -28,6 +29,10 @@ def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iter
         if use_pfor and parallel == 1:
             raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
         yield
+    except (AttributeError, TypeError) as error:  # of sources that are no tensors
+        if not use_pfor:
+            raise
+        raise type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n") from error
     except ValueError as error:
         if not use_pfor:
             raise
@@ -43,12 +48,15 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
     if state.graph is not None and not target.shape.is_fully_defined():
         return _in_a_run(tape, target, sources, flat, unconnected)
+    target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = tuple(target.shape)
     count = int(np.prod(shape))
     seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
     with _vectorizing("jacobian", use_pfor, parallel):
         zero = wants_zeros(unconnected)
         found = rows_of_jacobian(tape, target, flat, seeds)
+        if not count and not use_pfor:
+            _refuse_empty(flat)
     _answered(tape, target, flat, found)
     results = [
         None if g is None else TABLE["reshape"](g, shape=(*shape, *s.shape)) for g, s in zip(found, flat, strict=True)
@@ -56,6 +64,13 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     if zero:
         results = [_zeros((*shape, *s.shape), s) if r is None else r for r, s in zip(results, flat, strict=True)]
     return nest.pack_sequence_as(sources, results)
+
+
+def _refuse_empty(sources: list[Any]) -> None:
+    """ValueError where TensorFlow's loop stacks no rows at all: it does not know of how many axes they were."""
+    for source in sources:
+        if len(source.shape):
+            raise ValueError(f"Tensor's shape (0,) is not compatible with supplied shape {(0, *source.shape)}.")
 
 
 def _in_a_run(tape: Any, target: Any, sources: Any, flat: list[Any], unconnected: Any) -> Any:
@@ -87,6 +102,8 @@ def batch_jacobian(
 ) -> Any:
     """The Jacobian of ``target[i]`` with respect to ``source[i]``, for each i."""
     tape._begin("used to")  # TensorFlow's wording here lacks a space
+    if isinstance(target, (np.ndarray, np.generic)):
+        raise AttributeError("'tuple' object has no attribute 'rank'")
     size = target.shape.as_list()[0]
     if not (target.shape.with_rank_at_least(2) and source.shape.with_rank_at_least(2) and size == source.shape[0]):
         raise ValueError(
@@ -130,8 +147,9 @@ def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarr
     if not state.tapes and state.graph is None and len(seeds):
         return tape._gradients([target], sources, [Batch(seeds)])
     each = [tape._gradients([target], sources, [wrap(seed)]) for seed in seeds]
-    if not each:
-        return [_zeros((0, *s.shape), s) for s in sources]
+    if not each:  # an empty target: there are no rows, but something may connect it
+        linked = tape._gradients([target], sources, [wrap(np.zeros(target.shape, target.dtype.as_numpy_dtype))])
+        return [None if g is None else _zeros((0, *s.shape), s) for g, s in zip(linked, sources, strict=True)]
     return [
         None if any(g is None for g in column) or (source is target and not _follows(tape, source))
         else TABLE["stack"](*map(_dense, column), axis=0)

@@ -30,6 +30,7 @@ from .ends import (
 from .evidence import clock, note_gradients, site, stack, told
 from .frames import user_frame
 from .moving import adopt
+from .plan import on_tape
 from .record import Record, state
 from .release import orphans, release
 from .tensor import EagerTensor, Tensor, wrap
@@ -440,28 +441,47 @@ class GradientTape:
     def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
         heads, ends = self._rows_of_all(targets), self._rows_of_all(sources)
         starts: dict[int, Any] = {}
+        passed: list[int] = []  # the targets whose output gradients no operation receives
         recorded = bool(state.tapes) or state.graph is not None
         for at, rows in enumerate(heads):
             target = targets[at]
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
+                if seeds[at] is not None and self._passes(target, rows[-1], seeds[at]):
+                    passed.append(at)
+                    continue
                 row, one = rows[-1], seed_of(target, seeds[at], recorded)
                 starts[row] = starts[row] + one if row in starts else one
         found = sweep(self, starts, ends, recorded)
         for at, g in enumerate(found):
             if g is None:
                 found[at] = self._same(sources[at], targets, seeds)
+            elif passed:
+                parts = [seeds[i] for i in passed if targets[i] is sources[at]]
+                found[at] = _add_n([*parts, g]) if parts else g
         return found
+
+    def _passes(self, target: Any, row: int, seed: Any) -> bool:
+        """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient."""
+        record = self._record
+        if type(record) is not Record or not isinstance(seed, Tensor):
+            return False
+        if seed.dtype is target.dtype and seed.shape == target.shape:
+            return False
+        return row in record.leaves or not on_tape(self)[row]
 
     def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
         """A source that no row knows has a gradient only where it is itself a target."""
+        if source.dtype.kind == "s":
+            return None
+        parts: list[Any] = []
         for target, seed in zip(targets, seeds, strict=True):
-            if target is source and source.dtype.kind != "s":
+            if target is source:
                 if seed is not None and not isinstance(seed, Tensor):
                     # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
                     read = not isinstance(target, Tensor) and target.trainable and self._watch_accessed_variables
                     return wrap(seed.data) if read else None
-                return wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed
-        return None
+                parts.append(wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed)
+        return _add_n(parts) if parts else None
 
     def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
@@ -483,6 +503,13 @@ class GradientTape:
             else:
                 raise no_tensor(values)
         return found
+
+
+def _add_n(gradients: list[Any]) -> Any:
+    """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
+    from .ops.clipping import add_n
+
+    return gradients[0] if len(gradients) == 1 else add_n(gradients)
 
 
 def _weak(value: Any) -> Any:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
+from ..convert import convert_to_tensor
 from ..errors import OpError
 from ..frames import own_file, traced_file
 from ..primitives import TABLE
@@ -22,11 +23,11 @@ from ..record import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened
-from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
+from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import CanNotConvert, converted
 from .streams import STREAMS, is_stream
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
-from .values import MISSING, Undefined, boolean, copies, decides, dtype_of, is_value, without_variables
+from .values import MISSING, Undefined, condition, copies, decides, dtype_of, is_value, without_variables
 
 # -- if ---------------------------------------------------------------------------------------------------------------
 
@@ -38,6 +39,7 @@ def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[
     if not decides(test):
         then() if test else orelse()
         return
+    test = condition(test, "if statement")
     before = get()
     graphs, states = [], []
     for branch in (then, orelse):
@@ -140,6 +142,7 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
         test = test._read()
     if not decides(test):
         return then() if test else orelse()
+    test = condition(test, "if statement")
     before = get()
     graphs, results = [], []
     for branch in (then, orelse):
@@ -150,12 +153,11 @@ def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tupl
         graphs.append(graph)
     put(before)
     first, second = results
-    for value, other, label in ((first, second, "main"), (second, first, "else")):
-        if value is MISSING or (value is None) != (other is None):
-            if first is MISSING and second is MISSING:
-                return MISSING
-            if value is MISSING or value is None:
-                raise ValueError(f"the {label} branch must also have a return statement.")
+    if first is MISSING and second is MISSING:
+        return MISSING
+    for value, label in ((first, "main"), (second, "else")):
+        if value is MISSING:
+            raise ValueError(f"the {label} branch must also have a return statement.")
     outs: list[list[Any]] = [[], []]
     merged = _merge_returned(first, second, outs)
     found = _build(test, graphs, outs)
@@ -173,6 +175,10 @@ def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:
 
 def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     """``a if test else b``."""
+    if hasattr(test, "_read"):
+        test = test._read()
+    if not decides(test):
+        return then() if test else orelse()
     return if_return(test, then, orelse, tuple, lambda values: None, ())
 
 
@@ -183,31 +189,49 @@ def not_(value: Any) -> Any:
     """``not``."""
     if hasattr(value, "_read"):
         value = value._read()
-    return TABLE["logical_not"](boolean(value)) if decides(value) else not value
+    if not decides(value):
+        return not value
+    if value.dtype.kind != "b":
+        raise TypeError(f"Input 'x' of 'LogicalNot' Op has type {value.dtype.name} that does not match expected type of "
+                        "bool.")  # fmt: skip
+    return TABLE["logical_not"](value)
 
 
 def and_(*parts: Any) -> Any:
     """``and``."""
-    return _junction(parts, "logical_and", lambda v: not v)
+    return _junction(parts, True, lambda v: not v)
 
 
 def or_(*parts: Any) -> Any:
     """``or``."""
-    return _junction(parts, "logical_or", bool)
+    return _junction(parts, False, bool)
 
 
-def _junction(parts: Sequence[Any], name: str, settles: Callable[[Any], bool]) -> Any:
+def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
+    """The first part that settles it, else the last; on a tensor what follows runs only where it does not settle it."""
     value: Any = parts[0]()
-    for part in parts[1:]:
+    for at, part in enumerate(parts[1:], 1):
         if hasattr(value, "_read"):
             value = value._read()
         if decides(value):
-            value = TABLE[name](boolean(value), boolean(part()))
-        elif settles(value):
+            return _lazy(value, parts[at:], goes_on, settles)
+        if settles(value):
             return value
-        else:
-            value = part()
+        value = part()
     return value
+
+
+def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
+    """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
+    from .control import cond_graph
+
+    def more() -> Any:
+        return convert_to_tensor(_junction(rest, goes_on, settles))
+
+    def same() -> Any:
+        return value
+
+    return cond_graph(value, more, same) if goes_on else cond_graph(value, same, more)
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------
@@ -320,12 +344,16 @@ def _as_float(x: Any) -> Any:
 def _length(x: Any) -> Any:
     from .later import size_of
 
+    refuse_scalar(x)
     return x.shape[0] if x.shape.rank and x.shape[0] is not None else size_of(x)
 
 
 def _range(*args: Any) -> Any:
     import minitape as tf
 
+    if len(args) < 3:  # a limit under the start makes an empty range, as Python has it
+        start, limit = (0, args[0]) if len(args) == 1 else args
+        args = (start, tf.maximum(limit, start) if len(args) == 1 else tf.maximum(start, limit))
     return call(tf.range, *args)
 
 
@@ -335,6 +363,8 @@ def _sorted(x: Any, **kwargs: Any) -> Any:
     if kwargs:
         raise ValueError("The `key` argument is not supported for `sorted`." if "key" in kwargs
                          else "The `reverse` argument is not supported for `sorted`.")  # fmt: skip
+    if x.shape.rank not in (None, 1):
+        raise ValueError("sort only supports only 1D tensors")
     return sort(x)
 
 

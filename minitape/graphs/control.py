@@ -134,7 +134,7 @@ class _Output:
     """A result of a branch as error messages show it: the identity behind it."""
 
     def __init__(self, tensor: Any, number: int) -> None:
-        self.name = f"cond/Identity{f'_{number}' if number else ''}:0"
+        self.name = f"{state.graph.unique_name('cond', False)}/Identity{f'_{number}' if number else ''}:0"
         self.shape, self.dtype = tensor.shape, tensor.dtype
 
     def __str__(self) -> str:

@@ -20,7 +20,7 @@ from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
-from .values import LIMITS, Undefined, boolean, copies, current, decides, dtype_of, is_value, without_variables
+from .values import LIMITS, Undefined, boolean, condition, copies, current, decides, dtype_of, is_value, without_variables
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -67,11 +67,18 @@ def for_stmt(
             if extra is not None and not _still(extra):
                 break
         return
-    if not isinstance(source, Stream) and source.shape.rank == 0:
-        raise TypeError("iterating over a scalar tensor is not allowed")
+    if not isinstance(source, Stream):
+        refuse_scalar(source)
     _refuse_return(names)
     loop = _Loop(names, get, put, later)
     loop.run(lambda item: True if extra is None else extra(), body, source)
+
+
+def refuse_scalar(tensor: Any) -> None:
+    """ValueError for a tensor without axes: it has no length."""
+    if tensor.shape.rank == 0:
+        name = state.graph.unique_name("Shape", False)
+        raise ValueError(f'len requires a non-scalar tensor, got one of shape Tensor("{name}:0", shape=(0,), dtype=int32)')
 
 
 def _still(extra: Any) -> bool:
@@ -182,12 +189,14 @@ class _Loop:
             enter(tensors)
             go_on = current(test(None))
             if walk is None:
-                return convert_to_tensor(go_on)
+                return condition(go_on, "while loop")
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
+        asked, tested = specs, _traced_turn(check, specs, _Options())
         specs, made, limit = _settled(turn, specs, isinstance(walk, Stream))
-        tested = _traced_turn(check, specs, _Options())
+        if specs != asked:
+            tested = _traced_turn(check, specs, _Options())
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)

@@ -351,7 +351,7 @@ class Rewriter:
         return names + [n for n in _changed_parts(nodes) if n in self.locals and n not in names]
 
     def _names(self, nodes: list[ast.stmt]) -> list[str]:
-        names = [n for n in self._bound(nodes) if self.declared.get(n) != "global"]
+        names = sorted(n for n in self._bound(nodes) if self.declared.get(n) != "global")
         self.state.update(dict.fromkeys(n for n in names if n not in self.declared))
         return names
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,7 @@ class Undefined:
         error = object.__getattribute__(self, "_error")
         if error is not None:
             return error()
-        return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+        return UnboundLocalError(f"'{name}' is used before assignment")
 
     def __getattr__(self, name: str) -> Any:
         raise self.fail()
@@ -98,8 +99,8 @@ MISSING = _Missing()
 
 
 def decides(value: Any) -> bool:
-    """Whether a symbolic tensor decides here."""
-    return state.graph is not None and is_symbolic(value)
+    """Whether a tensor decides here: in a graph each does, also one that has a value already."""
+    return state.graph is not None and isinstance(value, Tensor)
 
 
 def is_value(value: Any) -> bool:
@@ -110,6 +111,27 @@ def is_value(value: Any) -> bool:
 def dtype_of(value: Any) -> Any:
     """The dtype that a value has as a tensor."""
     return value.dtype if isinstance(value, Tensor) else convert_to_tensor(value).dtype
+
+
+def condition(test: Any, of: str) -> Any:
+    """The scalar bool tensor that decides; ValueError for one of another dtype or of several elements."""
+    test = convert_to_tensor(test)
+    hint = "to check for None, use `is not None`"
+    refused = f"condition of {of} expected to be `tf.bool` scalar, got {shown(test)}; "
+    if test.dtype.kind != "b":
+        raise ValueError(f"{refused}to use as boolean Tensor, use `tf.cast`; {hint}")
+    if not test.shape.rank:
+        return test
+    if math.prod(n for n in test.shape.as_list() if n is not None) > 1:
+        raise ValueError(refused + hint)
+    return TABLE["reshape"](test, shape=())
+
+
+def shown(tensor: Any) -> str:
+    """A tensor as graphs print it; one with a value goes by a number, as what a function captures does."""
+    if is_symbolic(tensor):
+        return str(tensor)
+    return f'Tensor("{id(tensor)}:0", shape={tensor.shape}, dtype={tensor.dtype.name})'
 
 
 def boolean(value: Any) -> Any:
