@@ -80,7 +80,19 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return _pack(value, wanted)
         if len(value) > 1 and type(value[-1]) not in _PYTHON and _holds_tensors(value):
             return _pack(value, wanted)
-    return _enter(bare(to_array(value, wanted)), value)
+    return _enter(bare(_array_of(value, wanted)), value)
+
+
+def _array_of(value: Any, wanted: DType | None) -> Any:
+    """The array of a constant; a graph takes a few values more, and words its refusals otherwise."""
+    if state.graph is None:
+        return to_array(value, wanted)
+    try:
+        return to_array(value, wanted)
+    except (TypeError, ValueError) as error:
+        from .graphs.constants import graph_array
+
+        return graph_array(value, wanted, error)
 
 
 _REGISTERED: list[tuple[int, Any, Any]] = []  # (priority, types, function), in the order in which they are asked
@@ -138,7 +150,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         array = value.numpy()
         tensor = _enter(bare(np.array(array, None if wanted is None else wanted.as_numpy_dtype)), array)
     else:
-        tensor = _enter(bare(to_array(value, wanted)), value)
+        tensor = _enter(bare(_array_of(value, wanted)), value)
     tensor = tensor if shape is None else _in_shape(tensor, value, TensorShape(shape))
     return tensor if state.graph is None or type(tensor) is not EagerTensor else state.graph.constant(tensor, name)
 

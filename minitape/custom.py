@@ -18,7 +18,7 @@ import numpy as np
 from . import nest
 from .batch import Batch
 from .convert import convert_to_tensor
-from .ends import UnconnectedGradients
+from .ends import UnconnectedGradients, flat_leaf, like_flat
 from .forward import follow_custom
 from .primitives import Primitive
 from .record import state
@@ -90,6 +90,8 @@ class CustomCall:
 
     def shares(self, gs: Sequence[Any]) -> list[Any]:
         """The gradients of the arguments and then of the variables, as the user's function gives them."""
+        if self.structure is not None:
+            gs = [like_flat(model, g) for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
             variable_grads = nest.flatten(variable_grads)
@@ -97,7 +99,7 @@ class CustomCall:
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             input_grads, variable_grads = self.grad_fn(*gs), []
-        flat = nest.flatten(input_grads)
+        flat = [flat_leaf(g) for g in nest.flatten(input_grads)]
         if len(flat) != self.count:
             raise ValueError(
                 f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
@@ -218,19 +220,20 @@ def refuse_keywords(kwargs: dict[str, Any]) -> None:
 def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with variables_read() as read:
         result, grad_fn = f(*args, **kwargs)
-    arguments = nest.flatten(list(args))
+    arguments = [flat_leaf(a) for a in nest.flatten(list(args))]
     inputs = [*arguments, *nest.flatten(kwargs)]
     variables = [v for v in read.values() if all(v is not i for i in inputs)]
     check_gradient_arguments(grad_fn, variables)
     tensors = [_input(a) for a in [*arguments, *variables]]
     if state.record is not None and not any(_hot(t) for t in tensors):  # no argument is watched: f's own rows count
-        return nest.map_structure(lambda t: wrap_again(convert_to_tensor(t)), result)
-    results = [convert_to_tensor(t) for t in nest.flatten(result)]
+        return nest.map_structure(lambda t: like_flat(t, wrap_again(convert_to_tensor(flat_leaf(t)))), result)
+    models = nest.flatten(result)
+    results = [convert_to_tensor(flat_leaf(t)) for t in models]
     outputs = [wrap(t.array) for t in results]
     call = CustomCall(f.__name__, grad_fn, variables, len(arguments), result)
     finish(CUSTOM, tuple(tensors), {"call": call}, tuple(outputs))
     follow_custom(results, outputs)
-    return nest.pack_sequence_as(result, outputs)
+    return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, outputs, strict=True)])
 
 
 def _hot(tensor: Any) -> bool:

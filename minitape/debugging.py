@@ -288,7 +288,7 @@ def _rank_number(rank: _Any) -> int:
 
 def _called(x: _Any, eager: str) -> str:
     """How messages call a tensor: by its name in a graph; ``eager`` is what they say elsewhere."""
-    return eager if isinstance(x, _EagerTensor) else x.name
+    return x.name if hasattr(x, "graph") else eager
 
 
 def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
@@ -346,7 +346,7 @@ def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: s
     >>> import minitape as tf
     >>> tf.debugging.assert_type(tf.constant(1), tf.int32)
     """
-    x, wanted = _tensor_of(tensor), _dtypes.as_dtype(tf_type)
+    x, wanted = tensor if hasattr(tensor, "_composite") else _tensor_of(tensor), _dtypes.as_dtype(tf_type)
     if x.dtype != wanted:
         name = _called(x, "tensor")
         raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")

@@ -81,6 +81,16 @@ def leaf_of(value: Any) -> Any:
     return value if type(value) is EagerTensor or not hasattr(value, "_gradient_leaf") else value._gradient_leaf()
 
 
+def flat_leaf(value: Any) -> Any:
+    """The tensor of a ragged tensor that gradients flow through, of another value itself; ValueError for sparse ones."""
+    return value._gradient_leaf() if hasattr(value, "_composite") and hasattr(value, "_gradient_leaf") else value
+
+
+def like_flat(value: Any, tensor: Any) -> Any:
+    """``tensor`` in the place of ``flat_leaf(value)``."""
+    return value._like_gradient(tensor) if hasattr(value, "_composite") and hasattr(value, "_like_gradient") else tensor
+
+
 def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
     """What is in a structure of targets or sources, and what carries their gradients: mostly the very same list."""
     if type(structure) is EagerTensor:

@@ -14,9 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .errors import InvalidArgumentError, NotFoundError
 from .invalid import invalid
 from .record import state
+
+_OF_NUMPY = (np.ndarray, np.generic)
 
 _SHORT = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 _LITERAL = ("bool", "float", "double", "int32", "int64", "string")  # inputs of one type only
@@ -127,6 +131,20 @@ def _summary(op: str, found: OpDef) -> str:
     """The definition in TensorFlow's words: Op<name=...; signature=...; attr=...>."""
     text = re.sub(r"(allowed=\[|default=|, )(?=[A-Z][A-Z0-9]+\b)", r"\1DT_", found.text)
     return f"Op<name={op}; signature={text}>"
+
+
+def refused_operand(op: str, x: Any, y: Any, error: Exception) -> Exception:
+    """What a graph says of an operand that can not be converted: with its place, and after it has looked at x."""
+    tensor, value, name = (x, y, "y") if hasattr(x, "dtype") and not isinstance(x, _OF_NUMPY) else (y, x, "x")
+    if name == "y":
+        try:
+            accept(op, x.dtype)
+        except TypeError as refused:
+            return refused
+    if type(error) is ValueError:
+        return ValueError(f"Tried to convert '{name}' to a tensor and failed. Error: {error}")
+    return TypeError(f"Expected {tensor.dtype.name} passed to parameter '{name}' of op '{op}', got {value!r} of type "
+                     f"'{type(value).__name__}' instead. Error: {error}")  # fmt: skip
 
 
 def has_default(op: str, attr: str) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from .convert import convert_to_tensor
 from .evidence import planned
 from .invalid import invalid
+from .opdefs import accept, refused_operand
 from .primitives import TABLE, Primitive
 from .record import state
 from .tensor import EagerTensor, Tensor, apply, binary
@@ -190,7 +191,18 @@ def unary(primitive: Primitive, x: Any) -> Any:
 
 def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
     """Applies an elementwise primitive to two arguments of one dtype."""
-    x, y = together(x, y)
+    if state.graph is None:
+        x, y = together(x, y)
+    else:
+        try:
+            if not is_tensor_like(x):  # a graph converts one after the other
+                x = convert_to_tensor(x)
+                if is_tensor_like(y) and y.dtype != x.dtype:
+                    accept(primitive.op, x.dtype, y.dtype)
+            x, y = together(x, y)
+        except (TypeError, ValueError) as error:
+            settled = is_tensor_like(x) and is_tensor_like(y)
+            raise error if settled else refused_operand(primitive.op, x, y, error) from None
     return binary(primitive, x, y)
 
 

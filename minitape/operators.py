@@ -18,10 +18,12 @@ from .evidence import born
 from .invalid import invalid
 from .lane import Wide
 from .late import put_off
+from .opdefs import refused_operand
 from .primitives import TABLE, Primitive
 from .primitives.blocks import LARGE as BLOCKS
 from .quiet import hush, restore
 from .record import REALS, Record, state
+from .slices import IndexedSlices
 from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
 
 # the operators that write rows: Python's name -> the primitive's
@@ -70,7 +72,7 @@ def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
     if hasattr(y, "_read"):
         return y._read()
     if hasattr(y, "_composite"):
-        return NotImplemented
+        return y._to_tensor() if type(y) is IndexedSlices else NotImplemented
     from .convert import convert_operand
 
     return convert_operand(y, x.dtype, strict)
@@ -294,7 +296,8 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
-                return _left_to_other(name, a, b, error)
+                refused = refused_operand(primitive.op, a, b, error) if strict and state.graph is not None else error
+                return _left_to_other(name, a, b, refused)
             if b is NotImplemented:
                 return b
         return run(a, b)
@@ -302,7 +305,7 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
     def slow_reversed(a: Any, b: Any) -> Any:
         if type(b) is float or type(b) is int:
             b = _number(a, b)
-        elif hasattr(b, "_composite"):
+        elif hasattr(b, "_composite") and type(b) is not IndexedSlices:
             return NotImplemented
         if not isinstance(b, Tensor):
             b = convert_to_tensor(b, a.dtype)
@@ -378,9 +381,16 @@ def _logical(primitive: Primitive, a: Any, b: Any) -> Any:
     return binary(primitive if a.dtype.kind == "b" else TABLE[primitive.name.replace("logical", "bitwise")], a, b)
 
 
+def _compared(a: Any, b: Any, op: str) -> Any:
+    try:
+        return _other(a, b)
+    except (TypeError, ValueError) as error:
+        raise error if state.graph is None else refused_operand(op, a, b, error) from None
+
+
 def _comparison(name: str, primitive: Primitive) -> None:
     def compare(a: Any, b: Any) -> Any:
-        b = _other(a, b)
+        b = _compared(a, b, primitive.op)
         return b if b is NotImplemented else binary(primitive, a, b)
 
     setattr(Tensor, name, compare)
@@ -390,13 +400,13 @@ def _equality(name: str, primitive: Primitive, unlike: bool) -> None:
     def compare(a: Any, b: Any) -> Any:
         if b is None:
             return unlike
-        b = _other(a, b)
+        b = _compared(a, b, primitive.op)
         if b is NotImplemented:
             return b
         try:
             return binary(primitive, a, b)
-        except type(invalid("")) as error:
-            if "Incompatible shapes" in str(error):
+        except (type(invalid("")), ValueError) as error:
+            if str(error).startswith(("Incompatible shapes", "Dimensions must be equal")):
                 return wrap(np.bool_(unlike))
             raise
 

@@ -95,6 +95,10 @@ class IndexedSlices(metaclass=Shown):
                 raise invalid(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
+    def consumers(self) -> list[Any]:
+        """The operations of a graph that have its values as an input; none eagerly."""
+        return self._values.consumers() if hasattr(self._values, "consumers") else []
+
     def _watch_on(self, tape: Any) -> None:
         for part in self._components():
             tape.watch(part)

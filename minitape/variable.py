@@ -91,7 +91,9 @@ class ResourceVariable(VariableOperators, Variable):
             self._synchronization, self._aggregation = synchronization, aggregation
             return
         if callable(initial_value):
-            initial_value = initial_value()
+            initial_value = _untaped(initial_value)
+        elif hasattr(initial_value, "_unwatched"):  # no access, as in TensorFlow
+            initial_value = initial_value._unwatched()
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
         array = tensor.array
@@ -136,6 +138,10 @@ class ResourceVariable(VariableOperators, Variable):
                 if row not in tape.watched:
                     tape._watch_row(row)
             self._seen = state.token  # not without a recording: it may only be set aside
+        return self._state
+
+    def _unwatched(self) -> Any:
+        """The current state as a tensor, out of sight of every tape."""
         return self._state
 
     def _unseen(self) -> Any:
@@ -376,6 +382,8 @@ class ResourceVariable(VariableOperators, Variable):
         return getitem(self._read(), key, self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if state.graph is not None:
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._read().__array__(dtype, copy)
 
     def __hash__(self) -> int:
@@ -466,6 +474,14 @@ def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope
     ):
         if value is not None:
             raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
+
+
+def _untaped(function: Any) -> Any:
+    """What a function returns, out of sight of every tape."""
+    from .custom import no_tapes
+
+    with no_tapes():
+        return function()
 
 
 def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregation: Any) -> bool:

@@ -35,7 +35,7 @@ def cast(spec: Any, value: Any) -> Any:
     except NoCast:
         raise
     except (ValueError, TypeError) as error:
-        raise NoCast(f"Cannot convert {value!r} to EagerTensor of dtype {spec.dtype.kernel_name}") from error
+        raise NoCast(str(error)) from error
 
 
 def _cast_leaf(spec: Any, value: Any) -> Any:
@@ -43,12 +43,11 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
         return value
     if isinstance(value, TensorSpec):
         return value
-    tensor = value._read() if hasattr(value, "_read") else value
-    if not isinstance(tensor, Tensor):
-        if is_array(tensor):
-            tensor = convert_to_tensor(tensor)
-        else:
-            tensor = convert_to_tensor(tensor, spec.dtype)
+    tensor = value
+    if is_array(value) and value.dtype.kind in "SU" and spec.dtype.kind != "s":
+        tensor = convert_to_tensor(value.astype(spec.dtype.as_numpy_dtype))  # which NumPy refuses in its own words
+    elif not isinstance(value, Tensor):
+        tensor = convert_to_tensor(value, spec.dtype)
     if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
         raise NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {TensorSpec(spec.shape, spec.dtype)}")
     return tensor

@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..errors import OpError
+from ..errors import InvalidArgumentError, OpError
 from ..frames import own_file, traced_file
 from ..primitives import TABLE
 from ..record import state
@@ -179,6 +179,11 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
         test = test._read()
     if not decides(test):
         return then() if test else orelse()
+    if test.dtype.kind != "b":  # not looked at before the graph runs
+        raise InvalidArgumentError(
+            None, None, f"Input 'pred' passed {test.dtype.kernel_name} expected bool while building NodeDef "
+            "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
+            "attr=T:type>")  # fmt: skip
     return if_return(test, then, orelse, tuple, lambda values: None, ())
 
 
@@ -332,12 +337,20 @@ def _library(function: types.FunctionType) -> bool:
 def _as_int(x: Any, *args: Any) -> Any:
     from .. import dtypes
 
+    if x.dtype == dtypes.string:
+        from ..strings.numbers import to_number
+
+        return to_number(x, dtypes.int32)
     return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
 
 
 def _as_float(x: Any) -> Any:
     from .. import dtypes
 
+    if x.dtype == dtypes.string:
+        from ..strings.numbers import to_number
+
+        return to_number(x, dtypes.float32)
     return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
 
 

@@ -111,6 +111,10 @@ class ConcreteFunction:
     inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
     structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
+    output_dtypes = property(lambda self: nest.map_structure(lambda t: t.dtype, self.body.result),
+                             doc="The dtypes of the results, in their structure.")  # fmt: skip
+    output_shapes = property(lambda self: nest.map_structure(lambda t: t.shape, self.body.result),
+                             doc="The static shapes of the results, in their structure.")  # fmt: skip
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
 
     @property
@@ -228,6 +232,8 @@ class ConcreteFunction:
 
     def _under_tape(self, tensors: Sequence[Any]) -> list[Any] | None:
         record: Any = state.record
+        for variable in self._assigned:  # TensorFlow counts every variable of the function as accessed
+            variable._read()
         held = [row for row in self._held if _is_hot(record, self.graph.leaves[row].tensor)]
         inputs = [*tensors, *(v._read() for v in self._used), *(self.graph.leaves[r].tensor for r in held)]
         if not any(_is_hot(record, t) for t in inputs):

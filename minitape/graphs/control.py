@@ -421,7 +421,11 @@ def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:
     while bool(test(*values)):
         values = body(*values)
         nest.assert_same_structure(structure, list(values))
-    return nest.map_structure(lambda v: v if isinstance(v, TensorArrayBase) else convert_to_tensor(v), values)
+    return nest.map_structure(_result, values)
+
+
+def _result(value: Any) -> Any:
+    return value if isinstance(value, TensorArrayBase) or hasattr(value, "_composite") else convert_to_tensor(value)
 
 
 def _spec(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
+from ..ends import flat_leaf, like_flat
 from ..forward import follow_custom
 from ..record import state
 from ..tensor import Tensor, finish, wrap
@@ -76,16 +77,21 @@ CUSTOM_ROW.replayed = _replayed  # type: ignore[attr-defined]
 
 def custom_call(f: Any, args: tuple[Any, ...]) -> Any:
     """A call of a function with its own gradient while a graph is being built."""
-    arguments = nest.map_structure(lambda a: a if hasattr(a, "_read") else convert_to_tensor(a), list(args))
+    arguments = nest.map_structure(_argument, list(args))
     with variables_read() as read:
         result, grad_fn = f(*arguments)
     inputs = nest.flatten(arguments)
     variables = [v for v in read.values() if all(v is not i for i in inputs)]
     check_gradient_arguments(grad_fn, variables)
-    flat = nest.flatten(arguments)
-    outputs = [convert_to_tensor(t) for t in nest.flatten(result)]
+    flat = [flat_leaf(a) for a in nest.flatten(arguments)]
+    models = nest.flatten(result)
+    outputs = [convert_to_tensor(flat_leaf(t)) for t in models]
     call = CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(flat), result)
     tensors = [*outputs, *(a._read() if hasattr(a, "_read") else a for a in [*flat, *variables])]
     made = list(state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)}))
     follow_custom(outputs, made)
-    return nest.pack_sequence_as(result, made)
+    return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, made, strict=True)])
+
+
+def _argument(value: Any) -> Any:
+    return value if hasattr(value, "_read") or hasattr(value, "_composite") else convert_to_tensor(value)

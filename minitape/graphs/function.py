@@ -23,7 +23,7 @@ from .given import Slots, VariableSpec, with_specs
 from .parts import Parts, take_apart
 from .retracing import retracing_of
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
-from .spec import TensorSpec, key_of
+from .spec import TensorSpec, key_of, show
 
 _LITERALS = {bool, int, float, str, type(None)}
 
@@ -140,6 +140,8 @@ class Function:
         concrete, variables = self._concrete(values)
         self._note(self._tracing_count > before)
         tensors = _tensors(values)
+        if state.tapes:
+            _access(values)
         if self._input_signature is None and not concrete.body.captured:
             key = _plain_key(args, kwargs, tensors)
             if key is not None:
@@ -207,6 +209,16 @@ class Function:
                 out[name] = cast(spec, values[name])
             except NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
+        for name in given - set(self._named_signature()):  # a default is part of the signature
+            parameter = self._parameters.get(name)
+            if parameter is not None and parameter.default is not inspect.Parameter.empty:
+                try:
+                    same = bool(values[name] == parameter.default)
+                except ValueError as error:
+                    raise TypeError(self._refusal(str(error), args, kwargs)) from None
+                if not same:
+                    why = f"Can not cast {values[name]!r} to {show(parameter.default)}"
+                    raise TypeError(self._refusal(why, args, kwargs))
         return out
 
     # -- traces -------------------------------------------------------------------------------------------------------
@@ -258,15 +270,17 @@ class Function:
         signature = Signature(
             self._parameters, {n: nest.map_structure(as_spec, v) for n, v in values.items()}, self._name
         )
-        self._tracing_count += 1
         if not self._initialized:
             concrete, created = self._traced(signature, True, variables, given)
+            self._tracing_count += 1
             self._initialized = True
             if created:  # traced again: the second trace must not make variables
-                self._tracing_count += 1
                 concrete, _ = self._traced(signature, False, variables)
+                self._tracing_count += 1
             return concrete
-        return self._traced(signature, False, variables)[0]
+        concrete = self._traced(signature, False, variables)[0]
+        self._tracing_count += 1
+        return concrete
 
     def _traced(
         self, signature: Signature, may_create: bool, variables: list[Any], given: Sequence[Any] = ()
@@ -322,6 +336,13 @@ def _tensors(values: dict[str, Any]) -> list[Any]:
         for t in ((v,) if isinstance(v, Tensor) else nest.flatten(v))
         if isinstance(t, Tensor)
     ]
+
+
+def _access(values: dict[str, Any]) -> None:
+    """Reads the variables among the arguments: a call counts as an access, whether the function reads them or not."""
+    for value in nest.flatten(list(values.values())):
+        if hasattr(value, "_read"):
+            value._read()
 
 
 def _plain_key(args: Any, kwargs: dict[str, Any], tensors: Sequence[Any]) -> Any:

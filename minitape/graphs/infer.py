@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..elements import dtype_of
-from ..errors import OpError
+from ..errors import InvalidArgumentError, OpError
 from ..opdefs import accept
 from ..primitives import Primitive
 from ..quiet import hush, restore
@@ -41,6 +41,7 @@ _ELEMENTWISE = {
     "Conj",
 }
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
+_BY_KERNEL = {"Cumsum", "Cumprod", "ArgMax", "ArgMin", "Where"}  # refuse axes and shapes when they run, not before
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
@@ -71,6 +72,7 @@ def check_dtypes(primitive: Primitive, inputs: tuple[Any, ...]) -> None:
         return
     x, y = inputs
     if x.dtype != y.dtype:
+        accept(primitive.op, x.dtype)
         first, second = ("a", "b") if primitive.op in ("MatMul", "BatchMatMulV2") else ("x", "y")
         raise TypeError(f"Input '{second}' of '{primitive.op}' Op has type {y.dtype.name} that does not match type "
                         f"{x.dtype.name} of argument '{first}'.")  # fmt: skip
@@ -125,6 +127,8 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
         assert error is not None
         if isinstance(error, OpError):
             raise error
+        if known and primitive.op in _BY_KERNEL:
+            raise InvalidArgumentError(None, None, str(error))
         refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
         refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
         raise refusal from error

@@ -20,7 +20,18 @@ from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
-from .values import LIMITS, Undefined, boolean, condition, copies, current, decides, dtype_of, is_value, without_variables
+from .values import (
+    LIMITS,
+    Undefined,
+    boolean,
+    condition,
+    copies,
+    current,
+    decides,
+    dtype_of,
+    is_value,
+    without_variables,
+)
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:

@@ -75,6 +75,8 @@ def _concat(name: str, tensors: list[Any], axis: int) -> str | None:
     other = next((len(t.shape) for t in tensors if len(t.shape) != rank), None)
     if other is not None:
         return f"Shape must be rank {rank} but is rank {other} {_node(name, 'ConcatV2', attrs, names, shapes)}."
+    if rank == 0:
+        return f"Can't concatenate scalars (use tf.stack instead) {_node(name, 'ConcatV2', attrs, names, shapes)}."
     if not -rank <= axis < rank:
         where = _node(name, "ConcatV2", attrs, names, shapes)
         return (f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank} {where} and with "
@@ -160,6 +162,37 @@ def wrong_squeeze(tensor: Any, axis: int, axes: list[int]) -> ValueError:
     else:
         why = f"squeeze_dims[{axes.index(axis)}] not in [-{rank},{rank})."
     return ValueError(f"{why} {node}.")
+
+
+def wrong_axis(op: str, tensor: Any, axes: tuple[int, ...], scalar: bool, keep: bool) -> ValueError:
+    """The error for an axis to reduce that is not there; ``scalar`` when it was given alone, not in a list."""
+    rank = tensor.shape.rank
+    name = state.graph.unique_name(op, False)
+    names, shapes = _inputs([tensor])
+    attrs = f"T={enum(tensor.dtype)}, Tidx=DT_INT32, keep_dims={str(keep).lower()}"
+    attrs = attrs.removeprefix("T=DT_BOOL, ") if op in ("All", "Any") else attrs
+    shapes = [*shapes, "[]" if scalar else f"[{len(axes)}]"]
+    node = _node(name, op, attrs, [*names, f"{name}/reduction_indices"], shapes)
+    bad = next(a for a in axes if not -rank <= a < rank)
+    return ValueError(f"Invalid reduction dimension {bad} for input with {rank} dimensions. {node} and with computed input "
+                      f"tensors: input[1] = <{' '.join(map(str, axes))}>.")  # fmt: skip
+
+
+def wrong_number(op: str, labels: tuple[str, ...], tensors: list[Any], dtype: Any) -> ValueError:
+    """The error for the first of several inputs that has axes and may have none; ``labels`` are what they are called."""
+    at = next(i for i, t in enumerate(tensors) if t.shape.rank)
+    name = state.graph.unique_name("range", False)
+    words, casts = [], 0
+    for label, t in zip(labels, tensors, strict=True):
+        if hasattr(t, "value_index"):
+            words.append(_input_name(t))
+        elif t.dtype == dtype:
+            words.append(f"{name}/{label}")
+        else:
+            words.append(f"{name}/Cast{f'_{casts}' if casts else ''}")
+            casts += 1
+    node = _node(name, op, f"Tidx={enum(dtype)}", words, [brackets(t.shape) for t in tensors])
+    return ValueError(f"Shape must be rank 0 but is rank {tensors[at].shape.rank}\n\t for '{labels[at]}' {node}.")
 
 
 _WORDS: dict[str, Any] = {"Reshape": _reshape, "ConcatV2": _concat, "StridedSlice": _slice}

@@ -343,6 +343,9 @@ class Rewriter:
             for handler in node.handlers:
                 handler.body = self.block(handler.body)
             return [node]
+        if isinstance(node, ast.Delete) and all(isinstance(t, ast.Name) for t in node.targets):
+            undefined = [_call("Undefined", ast.Constant(t.id)) for t in node.targets]  # type: ignore[attr-defined]
+            return [ast.Assign([ast.Name(t.id, ast.Store())], u) for t, u in zip(node.targets, undefined, strict=True)]  # type: ignore[attr-defined]
         return [_Expressions().visit(node)]
 
     def _bound(self, nodes: list[ast.stmt]) -> list[str]:

@@ -163,7 +163,7 @@ def _output(body: Any) -> str:
 
 
 def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
-    """The signature as "Binding inputs" errors show it."""
+    """The signature as "Binding inputs" errors show it; with an input signature, ``specs``, defaults are types too."""
     parts, star = [], False
     for p in parameters.values():
         if p.kind is inspect.Parameter.KEYWORD_ONLY and not star:
@@ -174,10 +174,11 @@ def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
             text, star = "*" + text, True
         elif p.kind is inspect.Parameter.VAR_KEYWORD:
             text = "**" + text
-        if p.name in specs:
-            text += f": {show(specs[p.name])}"
+        typed = p.name in specs or (bool(specs) and p.default is not _EMPTY)
+        if typed:
+            text += f": {show(specs.get(p.name, p.default))}"
         if p.default is not _EMPTY:
-            text += (" = " if p.name in specs else "=") + "<captured_default_value>"
+            text += (" = " if typed else "=") + "<captured_default_value>"
         parts.append(text)
     return f"({', '.join(parts)})"
 

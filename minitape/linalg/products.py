@@ -79,6 +79,7 @@ def _product(a: Any, b: Any, turn_a: bool, turn_b: bool) -> Any:
     op = "MatMul" if a.ndim <= 2 and b.ndim <= 2 else "BatchMatMulV2"
     accept(op, a.dtype)
     if a.dtype is not b.dtype:
+        accept(op, a.dtype, b.dtype)
         raise invalid(f"cannot compute {op} as input #1(zero-based) was expected to be a {a.dtype.kernel_name} tensor "
                       f"but is a {b.dtype.kernel_name} tensor", op)  # fmt: skip
     check_product(op, a, b, turn_a, turn_b)

@@ -12,6 +12,7 @@ from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import call, pairwise, strict, tensor_of
 from ..primitives import TABLE
+from ..record import state
 from ..slices import IndexedSlices
 from ..tensor import apply, wrap
 from ..updates import deprecated
@@ -136,6 +137,11 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
         )
     for i, v in enumerate(values):
         if v.dtype is not values[0].dtype:
+            if state.graph is not None:
+                kinds = ", ".join(t.dtype.name for t in values)
+                raise TypeError(
+                    f"Tensors in list passed to 'inputs' of 'AddN' Op have types [{kinds}] that don't all match."
+                )
             raise invalid(f"cannot compute AddN as input #{i}(zero-based) was expected to be a "
                           f"{values[0].dtype.kernel_name} "
                           f"tensor but is a {v.dtype.kernel_name} tensor", "AddN")  # fmt: skip

@@ -15,6 +15,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..record import state
 from ..tensor import apply, binary
 from .quick import quick, quick_function
 
@@ -422,8 +423,13 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Any:
 # -- logic ------------------------------------------------------------------------------------------------------------
 
 
-def _truths(*values: Any) -> list[Any]:
+def _truths(op: str, *values: Any) -> list[Any]:
     """The operands as tensors. Where one is not at once a bool, TensorFlow asks each in turn, tensors too."""
+    if state.graph is not None:
+        for name, v in zip("xy", values, strict=False):
+            if is_tensor_like(v) and v.dtype.kind != "b":
+                raise TypeError(f"Input '{name}' of '{op}' Op has type {v.dtype.name} that does not match expected type "
+                                "of bool.")  # fmt: skip
     try:
         if not any(v.dtype != bool if isinstance(v, np.generic) else type(v) is list and not v for v in values):
             return [tensor_of(v, dtypes.bool) for v in values]
@@ -441,7 +447,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.logical_and([True, False], True).numpy())
     [ True False]
     """
-    return binary(TABLE["logical_and"], *_truths(x, y))
+    return binary(TABLE["logical_and"], *_truths("LogicalAnd", x, y))
 
 
 @generated("logical_or")
@@ -452,7 +458,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.logical_or([True, False], False).numpy())
     [ True False]
     """
-    return binary(TABLE["logical_or"], *_truths(x, y))
+    return binary(TABLE["logical_or"], *_truths("LogicalOr", x, y))
 
 
 @generated("logical_not")
@@ -463,7 +469,7 @@ def logical_not(x: Any, name: str | None = None) -> Any:
     >>> print(tf.logical_not([True, False]).numpy())
     [False  True]
     """
-    return apply(TABLE["logical_not"], tuple(_truths(x)), {})
+    return apply(TABLE["logical_not"], tuple(_truths("LogicalNot", x)), {})
 
 
 @strict
@@ -474,5 +480,5 @@ def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Any:
     >>> print(tf.math.logical_xor([True, False], True).numpy())
     [False  True]
     """
-    x, y = _truths(x, y)
+    x, y = _truths("LogicalOr", x, y)
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)))

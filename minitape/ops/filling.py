@@ -194,7 +194,10 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         )
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
         from ..graphs.later import range_row
+        from ..graphs.refusals import wrong_number
 
+        if any(t.shape.rank for t in ends):
+            raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _made(_range(start, limit, delta, wanted), name or "range")

@@ -8,9 +8,11 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..graphs.refusals import wrong_axis
 from ..invalid import invalid
 from ..operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
+from ..record import state
 from ..tensor import EagerTensor, apply
 
 
@@ -30,6 +32,10 @@ def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
     return axes_of(indices)
 
 
+def _all_there(axes: tuple[int, ...], rank: int | None) -> bool:
+    return rank is None or (min(axes) >= -rank and max(axes) < rank)
+
+
 def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any:
     primitive = TABLE[name]
 
@@ -39,6 +45,8 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
             x = convert_to_tensor(x, dtype)
         axes = None if axis is None else _axes(axis, primitive.op, x, is_tensor_like(input_tensor))
+        if axes and state.graph is not None and not _all_there(axes, x.shape.rank):
+            raise wrong_axis(primitive.op, x, axes, not isinstance(axis, (list, tuple)), bool(keepdims))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})
 
     differentiable = "Differentiable." if primitive.rules is not None else "Not differentiable."
