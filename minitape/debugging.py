@@ -418,12 +418,11 @@ def _paired(x: _Any, spec: _Any, message: str | None) -> list[tuple[_Any, int]]:
     dots = [i for i, s in enumerate(symbols) if s in ("...", Ellipsis, "*")]
     if dots:
         behind = len(symbols) - dots[0] - 1
-        _check_rank(x, x.ndim >= len(symbols) - 1, f"at least {len(symbols) - 1}", message)
+        _check_rank(x, (x.ndim or 1) >= len(symbols) - 1, f"at least {len(symbols) - 1}", message)
         front = [(s, i) for i, s in enumerate(symbols[: dots[0]])]
-        return front + [(s, x.ndim - behind + i) for i, s in enumerate(symbols[dots[0] + 1 :])]
-    if len(symbols) == 1 and x.ndim == 0 and symbols[0] in (1, None):
-        return []
-    _check_rank(x, x.ndim == len(symbols), f"in {(0, 1)}" if len(symbols) == 1 else f"{len(symbols)}", message)
+        return front + [(s, (x.ndim or 1) - behind + i) for i, s in enumerate(symbols[dots[0] + 1 :])]
+    symbols = symbols or [1]  # a scalar is as good as one element
+    _check_rank(x, (x.ndim or 1) == len(symbols), f"in {(0, 1)}" if len(symbols) == 1 else f"{len(symbols)}", message)
     return [(s, i) for i, s in enumerate(symbols)]
 
 
@@ -431,16 +430,17 @@ def _check_size(x: _Any, axis: int, symbol: _Any, place: int, known: dict[_Any, 
     if symbol is None or symbol == ".":
         return
     label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
+    size = x.shape[axis] if x.ndim else 1
     if isinstance(symbol, int):
         wanted, source = symbol, "Specified explicitly"
     elif symbol in known:
         wanted, source = known[symbol]
     else:
-        known[symbol] = x.shape[axis], f"Specified by tensor {label} dimension {axis}"
+        known[symbol] = size, f"Specified by tensor {label} dimension {axis}"
         return
-    if x.shape[axis] != wanted:
+    if size != wanted:
         raise ValueError(f"{_lead(message)}{source}.  Tensor {label} dimension {axis} must have size {wanted}.  Received size "
-                         f"{x.shape[axis]}, shape {x.shape}")  # fmt: skip
+                         f"{size}, shape {x.shape}")  # fmt: skip
 
 
 def is_numeric_tensor(tensor: _Any) -> bool:

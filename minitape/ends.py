@@ -20,6 +20,9 @@ from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
 
 
+NO_SEED = object()  # None among the output gradients, which no operation takes
+
+
 class UnconnectedGradients(Enum):
     """What ``gradient`` returns for a source that the target does not depend on: None or zeros.
 
@@ -70,9 +73,8 @@ def given_seeds(output_gradients: Any, count: int) -> list[Any]:
     """The adjoints that the user gives to the targets; missing ones are ones, superfluous ones are left over."""
     from .convert import convert_to_tensor
 
-    given = nest.flatten(output_gradients)
-    given = [g if hasattr(g, "_gradient_leaf") or (g is None and at >= count) else convert_to_tensor(g)
-             for at, g in enumerate(given)][:count]  # fmt: skip
+    given = [NO_SEED if g is None else g if hasattr(g, "_gradient_leaf") else convert_to_tensor(g)
+             for g in nest.flatten(output_gradients)][:count]  # fmt: skip
     return [*map(leaf_of, given)] + [None] * (count - len(given))
 
 

@@ -44,6 +44,7 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     """The derivative of each element of ``target`` with respect to each element of the sources."""
     tape._begin()
     flat = [leaf_of(s) for s in nest.flatten(sources)]
+    target.shape  # noqa: B018 - AttributeError for what has none
     if state.graph is None and not use_pfor and not tape._persistent:
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
     if state.graph is not None and not target.shape.is_fully_defined():

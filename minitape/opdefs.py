@@ -191,10 +191,11 @@ def _unlike(op: str, position: int, wanted: str, dtypes: Sequence[Any]) -> Excep
     found, dtype = definition(op), dtypes[position]
     if state.graph is not None and found is not None:  # refused in Python
         name, kind = _parameter(found, position), _PYTHON.get(wanted.upper(), wanted)
-        if found.inputs[min(position, len(found.inputs) - 1)][1]:
-            types = ", ".join(d.name for d in dtypes)
-            return TypeError(f"Tensors in list passed to '{name}' of '{op}' Op have types [{types}] that do not match "
-                             f"expected type {kind}.")  # fmt: skip
+        listed = next((at for at, (_, is_list) in enumerate(found.inputs) if is_list and at <= position), None)
+        if listed is not None:
+            types, name = ", ".join(d.name for d in dtypes), _parameter(found, listed)
+            why = f"do not match expected type {kind}." if wanted in _LITERAL else "don't all match."
+            return TypeError(f"Tensors in list passed to '{name}' of '{op}' Op have types [{types}] that {why}")
         if wanted in _LITERAL and found.inputs[position][0] in _LITERAL:
             return TypeError(f"Input '{name}' of '{op}' Op has type {dtype.name} that does not match expected type of "
                              f"{kind}.")  # fmt: skip

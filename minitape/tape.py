@@ -18,6 +18,7 @@ from typing import Any
 from . import nest
 from .backward import sweep
 from .ends import (
+    NO_SEED,
     UnconnectedGradients,
     ends_of,
     given_seeds,
@@ -446,6 +447,11 @@ class GradientTape:
         for at, rows in enumerate(heads):
             target = targets[at]
             if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
+                if seeds[at] is NO_SEED:
+                    if on_tape(self)[rows[-1]]:
+                        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
+                                         "to a Tensor.")  # fmt: skip
+                    seeds[at] = None
                 if seeds[at] is not None and self._passes(target, rows[-1], seeds[at]):
                     passed.append(at)
                     continue
@@ -475,6 +481,7 @@ class GradientTape:
             return None
         parts: list[Any] = []
         for target, seed in zip(targets, seeds, strict=True):
+            seed = None if seed is NO_SEED else seed
             if target is source:
                 if seed is not None and not isinstance(seed, Tensor):
                     # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable

@@ -125,11 +125,18 @@ class Updates:
         deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated "
                    "and will be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
                    "instead.")  # fmt: skip
+        from .opdefs import accept_attr
+
+        accept_attr("ResourceCountUpTo", "T", self.dtype)  # type: ignore[attr-defined]
         old = self._state  # type: ignore[attr-defined]
         if int(old.array) >= limit:
             raise OutOfRangeError(None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]")
         self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)  # type: ignore[attr-defined]
         return bare(old.array)
+
+    def to_proto(self, export_scope: Any = None) -> Any:
+        """RuntimeError: there are no protocol buffers of variables in eager mode."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     # -- how ----------------------------------------------------------------------------------------------------------
 
@@ -195,10 +202,6 @@ class Updates:
         return self._assigned(bare(new.reshape(whole.shape)), f"scatter_{how}", True, delta)  # type: ignore[attr-defined]
 
     def _in_graph(self, how: str, where: Any, values: Any) -> Any:
-        if f"tensor_scatter_{how}" not in TABLE:
-            raise NotImplementedError(
-                f"scatter_{how} of a variable is not supported in graphs; use assign with tf.where"
-            )
         new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})  # type: ignore[attr-defined]
         return self._assigned(new, "assign", True)  # type: ignore[attr-defined]
 

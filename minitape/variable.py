@@ -384,7 +384,8 @@ class ResourceVariable(VariableOperators, Variable):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if state.graph is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
-        return self._read().__array__(dtype, copy)
+        array = self._read().__array__(dtype, copy)
+        return np.asarray(array.item()) if array.dtype == object and not array.ndim and dtype is None else array
 
     def __hash__(self) -> int:
         raise TypeError(

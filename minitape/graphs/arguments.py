@@ -42,6 +42,8 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return value
     if isinstance(value, TensorSpec):
+        if not value.is_subtype_of(spec):
+            raise NoCast(f"Can not cast {value!r} to {TensorSpec(spec.shape, spec.dtype)}")
         return value
     tensor = value
     if is_array(value) and value.dtype.kind in "SU" and spec.dtype.kind != "s":

@@ -56,6 +56,10 @@ class Mismatch(Exception):
     def text(self, name: str, primitive: Primitive, tensors: list[Any]) -> str:
         """TensorFlow's words for it."""
         attrs = f"T={enum(tensors[0].dtype)}"
+        if primitive.op in ("Equal", "NotEqual"):
+            attrs += ", incompatible_shape_error=true"
+        if primitive.op.startswith("Logical"):
+            attrs = ""
         if primitive.op == "MatMul":
             attrs += ", grad_a=false, grad_b=false, transpose_a=false, transpose_b=false"
         inputs = ", ".join(t.op.name if not t.value_index else t.name for t in tensors)

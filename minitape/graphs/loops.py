@@ -28,7 +28,6 @@ from .values import (
     copies,
     current,
     decides,
-    dtype_of,
     is_value,
     without_variables,
 )
@@ -221,7 +220,7 @@ class _Loop:
     ) -> None:
         """Builds it without the value of ``name`` from before, which a turn that does not read it may do."""
         self.refusals.append(error)
-        if name in self.dropped:
+        if name in self.dropped or name in self.later:  # what is read afterwards is that from before, after no turn
             raise error
         self.dropped[name] = Undefined(name, lambda: error)
         self.put(first)
@@ -237,22 +236,38 @@ class _Loop:
         for name, value in zip(self.names, before, strict=True):
             if name.startswith("_ag_continue"):
                 continue
-            if isinstance(value, Undefined):
+            if value is None or isinstance(value, Undefined):
                 if name not in self.later:
                     continue
                 if guesses is None:
-                    guesses = self._after_one_turn(before, body, source)
+                    guesses = self._guesses(name, before, body, source)
                 found = guesses[name]
                 if isinstance(found, Undefined):
-                    self.lost[name] = Undefined(name, functools.partial(_before_the_loop, name, found))
+                    self.lost[name] = Undefined(name, functools.partial(_before_the_loop, name, found.fail()))
                     continue
+                if value is None and (not _all_values(found) or any(map(_unguessed, nest.flatten(found)))):
+                    raise ValueError(f"'{name}' is not allowed to be None before the loop")
                 if not _all_values(found):
                     continue
+                odd = next(filter(_unguessed, nest.flatten(found)), None)
+                if odd is not None:
+                    raise _before_the_loop(name, TypeError(
+                        f"Found an unsupported type '{type(odd).__name__}' while creating placeholder for {odd}. Supported "
+                        "types include Tensor, int, float, bool, list, tuple or dict."))  # fmt: skip
                 value = nest.map_structure(_zeros, found)
             elif not _all_values(value):
                 continue
             carried.append((name, value))
         return carried
+
+    def _guesses(self, name: str, before: tuple[Any, ...], body: Any, source: Any) -> dict[str, Any]:
+        """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
+        try:
+            return self._after_one_turn(before, body, source)
+        except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
+            if before[self.names.index(name)] is None:
+                raise ValueError(f"'{name}' is not allowed to be None before the loop") from None
+            raise _before_the_loop(name, error) from None
 
     def _after_one_turn(self, before: tuple[Any, ...], body: Any, source: Any) -> dict[str, Any]:
         graph = BodyGraph(state.graph)
@@ -271,22 +286,17 @@ class _Loop:
     def _leaves(self, name: str, before: Any, after: Any) -> list[Any]:
         try:
             nest.assert_same_structure(before, after, check_types=False)
-        except (TypeError, ValueError):
-            raise ValueError(f"'{name}' does not have the same nested structure after one iteration.") from None
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
+            ) from None
         leaves = []
-        for b, a in zip(nest.flatten(before), nest.flatten(after), strict=True):
+        for a in nest.flatten(after):
             if isinstance(a, Undefined):
                 raise a.fail()
             if a is None:
                 raise ValueError(f"'{name}' is None at the end of the iteration.")
-            a = opened(a)
-            if not isinstance(a, Tensor):
-                dtype = dtype_of(opened(b))
-                try:
-                    a = convert_to_tensor(a, dtype)
-                except (TypeError, ValueError):
-                    a = convert_to_tensor(a)
-            leaves.append(a)
+            leaves.append(convert_to_tensor(opened(a)))
         return leaves
 
     def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:
@@ -344,11 +354,16 @@ def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _before_the_loop(name: str, found: Undefined) -> Exception:
+def _before_the_loop(name: str, error: Exception) -> Exception:
     return ValueError(
-        f"'{name}' must be defined before the loop.\nNote: AutoGraph tried to define it automatically, but ran "
-        f"into a ValueError: {found.fail()}"
+        f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
+        f"{type(error).__name__}: {error}"
     )
+
+
+def _unguessed(value: Any) -> bool:
+    """True for what a loop can not begin with zeros of, where it was not defined before."""
+    return not (isinstance(value, (Tensor, TensorArrayBase, int, float, complex)) or hasattr(value, "_read"))
 
 
 class _Options:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import copy
 import textwrap
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
+
+from .liveness import Liveness
 
 AG = "_minitape_autograph"
 _UNTOUCHED = {
@@ -84,13 +85,6 @@ def _changed_parts(nodes: Iterable[ast.AST]) -> list[str]:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
             names[node.value.id] = None
     return list(names)
-
-
-def _loads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """How often each name is read, nested functions included."""
-    return Counter(
-        n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    )
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:
@@ -207,7 +201,7 @@ class Rewriter:
     def __init__(self) -> None:
         self.count = 0
         self.state: dict[str, None] = {}  # names that nested functions assign
-        self.loads: Counter[str] = Counter()  # how often each name is read in the whole function
+        self.live = Liveness([])  # which names are read after each loop
         self.declared: dict[str, str] = {}
         self.locals: set[str] = set()
 
@@ -223,7 +217,7 @@ class Rewriter:
         own = {a.arg for a in [*positional, arguments.vararg, arguments.kwarg] if a is not None}
         self.locals = {*own, *_assigned(node.body)} - set(self.declared)
         whole = self.loops(self.returns(node.body))
-        self.loads = _loads(whole)
+        self.live = Liveness(whole)
         body = self.block(whole)
         undefined = [n for n in self.state if n not in own and n not in self.declared]
         head = [s for s in body if isinstance(s, (ast.Global, ast.Nonlocal))]
@@ -302,9 +296,9 @@ class Rewriter:
         return []
 
     def _later(self, loop: Any, names: list[str]) -> ast.expr:
-        """The names of a loop that are read outside of it."""
-        inside = _loads(loop.body if isinstance(loop, ast.For) else [*loop.body, ast.Expr(loop.test)])
-        return ast.Tuple([ast.Constant(n) for n in names if self.loads[n] > inside[n]], ast.Load())
+        """The names of a loop that are read after it."""
+        alive = self.live.after(loop)
+        return ast.Tuple([ast.Constant(n) for n in names if n in alive], ast.Load())
 
     # -- statements ---------------------------------------------------------------------------------------------------
 

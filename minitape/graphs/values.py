@@ -78,7 +78,19 @@ for _method in (
     "int",
     "str",
     "mod",
+    "rmod",
     "floordiv",
+    "rfloordiv",
+    "abs",
+    "round",
+    "invert",
+    "and",
+    "rand",
+    "or",
+    "ror",
+    "index",
+    "contains",
+    "setitem",
 ):
     _failing(f"__{_method}__")
 

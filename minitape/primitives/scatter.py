@@ -123,7 +123,8 @@ def _scatter_update(t: Any, indices: Any, updates: Any) -> Any:
 def _scatter_by(function: Any) -> Any:
     def forward(t: Any, indices: Any, updates: Any) -> Any:
         out = np.array(t)
-        function.at(out, places(indices), updates)
+        by = np.floor_divide if function is np.divide and out.dtype.kind in "iu" else function
+        by.at(out, places(indices), updates)
         return out
 
     return forward
@@ -190,6 +191,9 @@ declare("tensor_scatter_min", _scatter_by(np.minimum), _extreme_rules, op="Tenso
         example=_put)  # fmt: skip
 declare("tensor_scatter_max", _scatter_by(np.maximum), _extreme_rules, op="TensorScatterMax", keep="all",
         example=_put)  # fmt: skip
+# of variables only, which have no gradient
+declare("tensor_scatter_mul", _scatter_by(np.multiply), None, op="ResourceScatterMul", example=_put)
+declare("tensor_scatter_div", _scatter_by(np.divide), None, op="ResourceScatterDiv", example=_put)
 
 
 def _slice_update(x: Any, value: Any, *, spec: Any) -> Any:
