@@ -448,10 +448,8 @@ def _in_user_code(error: Exception) -> Exception | None:
         return None
     kind = type(error)
     lines = ["in user code:", ""]
-    for frame in traceback.extract_tb(error.__traceback__):
-        if own_file(frame.filename) or frame.name.startswith("_ag_"):
-            continue
-        lines += [f'    File "{frame.filename}", line {frame.lineno}, in {frame.name}  *', f"        {frame.line}"]
+    for frame, name in _user_frames(error):
+        lines += [f'    File "{frame.filename}", line {frame.lineno}, in {name}  *', f"        {frame.line}"]
     message = str(error).replace("\n", "\n    ")
     lines += ["", f"    {kind.__name__}: {message}", ""]
     own = kind.__module__.startswith(("minitape", "tensorflow"))
@@ -460,6 +458,21 @@ def _in_user_code(error: Exception) -> Exception | None:
     made = kind("\n".join(lines))
     made._in_user_code = True  # type: ignore[attr-defined]
     return made
+
+
+def _user_frames(error: Exception) -> list[tuple[Any, str]]:
+    """The user's frames with the names of their functions; a body of a branch or loop stands for its function's."""
+    found: list[tuple[Any, str]] = []
+    for frame in traceback.extract_tb(error.__traceback__):
+        if own_file(frame.filename):
+            continue
+        last = found[-1] if found else None
+        if frame.name.startswith("_ag_"):
+            if last is not None:
+                found[-1] = frame, last[1]
+        elif last is None or frame.name != "<lambda>" or frame.lineno != last[0].lineno:
+            found.append((frame, frame.name))
+    return found
 
 
 def _inherits_constructor(kind: type) -> bool:

@@ -194,6 +194,12 @@ class Function:
         names = [p.name for p in self._parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
         if self._owner is None and names[:1] == ["self"]:  # a method: it is bound before it is called
             names = names[1:]
+        for name in names:
+            parameter = self._parameters[name]
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.default is inspect.Parameter.empty:
+                raise TypeError(
+                    f"Since input_signature is defined, keyword-only parameter `{name}` must have a default value"
+                )
         for name in names[len(self._input_signature or ()) :]:
             parameter = self._parameters[name]
             if parameter.default is inspect.Parameter.empty and parameter.kind is not inspect.Parameter.VAR_POSITIONAL:

@@ -105,7 +105,24 @@ def _falls_through(body: list[ast.stmt]) -> bool:
 
 
 def _parse(text: str) -> list[ast.stmt]:
-    return ast.parse(textwrap.dedent(text)).body
+    """Statements that have no place yet."""
+    body = ast.parse(textwrap.dedent(text)).body
+    for node in body:
+        for part in ast.walk(node):
+            for name in part._attributes:
+                delattr(part, name)
+    return body
+
+
+def _locate(node: ast.AST, line: int, column: int) -> None:
+    """Gives what was made the place of what is around it: one line, so that tracebacks show where it begins."""
+    if "lineno" in node._attributes:
+        if not hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = column  # type: ignore[attr-defined]
+        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+    for child in ast.iter_child_nodes(node):
+        _locate(child, line, column)
 
 
 def _name(name: str) -> ast.expr:
@@ -308,11 +325,7 @@ class Rewriter:
         for statement in body:
             made = self.statement(statement)
             for s in made:
-                if not hasattr(s, "lineno"):
-                    ast.copy_location(s, statement)
-                for inner in ast.walk(s):
-                    if not hasattr(inner, "lineno"):
-                        ast.copy_location(inner, statement)
+                _locate(s, statement.lineno, statement.col_offset)
             out += made
         return out
 

@@ -114,7 +114,10 @@ class Signature:
             if isinstance(w, TensorSpec):
                 if isinstance(g, TensorSpec):
                     raise self._refused("missing a required argument", args, kwargs, concrete)
-                tensors.append(g if isinstance(g, Tensor) else convert_to_tensor(g, w.dtype))
+                try:
+                    tensors.append(g if isinstance(g, Tensor) else convert_to_tensor(g, w.dtype))
+                except (TypeError, ValueError) as error:
+                    raise self._refused(str(error), args, kwargs, concrete) from None
             elif isinstance(w, VariableSpec) and w.fits(g):
                 variables[w.alias_id] = g
             elif hasattr(w, "_read"):

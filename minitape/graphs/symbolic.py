@@ -296,10 +296,12 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception]) -> Exception:
     ...     print(repr(tf.add(tf.constant(1.0), tf.constant(2.0), name="sum").op))
     <tf.Operation 'sum' type=AddV2>
     """
-    return kind(
+    error = kind(
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
         "collections to access it."
     )
+    error._in_user_code = True  # type: ignore[attr-defined]  # TensorFlow does not say where
+    return error
 
 
 def is_symbolic(value: Any) -> bool:
