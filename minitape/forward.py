@@ -35,11 +35,12 @@ LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice
 class ForwardTape(GradientTape):
     """The tape of an accumulator: it records what the accumulator will follow."""
 
-    __slots__ = ("owner",)
+    __slots__ = ("owner", "once")
 
     def __init__(self, owner: ForwardAccumulator) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False)
         self.owner = weakref.ref(owner)
+        self.once: dict[int, Any] = {}  # tangents of calls whose rule can be asked only once: py_function
 
 
 def follow_custom(results: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -197,8 +198,12 @@ def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> li
     known = dict(tangents)
     kind = Sweep if type(record) is Record else record.sweeper  # type: ignore[union-attr] # a graph's own
     values = kind(record, {}, [], recorded=True)  # type: ignore[arg-type]
+    wanted, once = _ancestors(record, reached, min(known, default=0)), getattr(tape, "once", {})
     for row in range(min(known, default=0), max(reached, default=-1) + 1):
-        if row in known or (marks is not None and not marks[row]):
+        if row in known or row not in wanted or (marks is not None and not marks[row]):
+            continue
+        if row in once:
+            known[row] = once[row]
             continue
         op, a, b, _ = record.cell(row)  # type: ignore[union-attr]
         if op >= FIRST_CODE:
@@ -207,8 +212,30 @@ def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> li
             if known_here is not None:
                 known[row] = known_here
         elif op == CALL:
-            _call(record.calls[a], known, values)  # type: ignore[union-attr]
+            call = record.calls[a]  # type: ignore[union-attr]
+            _call(call, known, values)
+            if call.primitive.op == "EagerPyFunc":
+                once.update((r, known[r]) for r in range(call.row, call.row + call.outputs) if r in known)
     return [known.get(t) for t in targets]
+
+
+def _ancestors(record: Any, rows: list[int], first: int) -> set[int]:
+    """The rows from ``first`` on that these rows are computed from, themselves included; calls with all their outputs."""
+    found: set[int] = set()
+    stack = list(rows)
+    while stack:
+        row = stack.pop()
+        if row in found or row < first:
+            continue
+        found.add(row)
+        op, a, b, _ = record.cell(row)
+        if op == CALL:
+            call = record.calls[a]
+            found.update(range(call.row, call.row + call.outputs))
+            stack += call.inputs
+        elif op >= FIRST_CODE:
+            stack += (a, b)
+    return found
 
 
 def _elementwise(code: int, inputs: tuple[int, ...], known: dict[int, Any], values: Sweep, row: int) -> Any:
