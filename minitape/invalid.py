@@ -20,6 +20,18 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
     return InvalidArgumentError(None, None, f"{message} [Op:{op}] name: {name}" if op else message)
 
 
+class AtRun(InvalidArgumentError):
+    """What TensorFlow finds when an operation runs: of its class in a graph as well."""
+
+
+AtRun.__name__ = AtRun.__qualname__ = "InvalidArgumentError"
+
+
+def at_run(message: str, op: str) -> OpError:
+    """The error of operation ``op`` for what TensorFlow does not look at while a graph is being built."""
+    return AtRun(None, None, f"{message} [Op:{op}] name: ")
+
+
 def shown(shape: Iterable[int | None]) -> str:
     """A shape as TensorFlow's kernels print it.
 

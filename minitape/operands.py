@@ -196,14 +196,30 @@ def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
     else:
         try:
             if not is_tensor_like(x):  # a graph converts one after the other
-                x = convert_to_tensor(x)
+                x = _first(x)
                 if is_tensor_like(y) and y.dtype != x.dtype:
                     accept(primitive.op, x.dtype, y.dtype)
             x, y = together(x, y)
+        except Settled as error:
+            raise error.args[0] from None
         except (TypeError, ValueError) as error:
             settled = is_tensor_like(x) and is_tensor_like(y)
             raise error if settled else refused_operand(primitive.op, x, y, error) from None
     return binary(primitive, x, y)
+
+
+def _first(x: Any) -> Any:
+    """The first operand of a graph's operation, which no other gives its dtype."""
+    try:
+        return convert_to_tensor(x)
+    except ValueError as error:
+        raise Settled(ValueError(f"Tried to convert 'x' to a tensor and failed. Error: {error}")) from None
+    except TypeError as error:
+        raise Settled(error) from None
+
+
+class Settled(Exception):
+    """An error that is worded already."""
 
 
 def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:

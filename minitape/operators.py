@@ -296,7 +296,8 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
-                refused = refused_operand(primitive.op, a, b, error) if strict and state.graph is not None else error
+                asked = strict and state.graph is not None and not (prepare is _multiply and _is_bool(a))
+                refused = refused_operand(primitive.op, a, b, error) if asked else error
                 return _left_to_other(name, a, b, refused)
             if b is NotImplemented:
                 return b

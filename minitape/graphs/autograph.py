@@ -179,12 +179,17 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
         test = test._read()
     if not decides(test):
         return then() if test else orelse()
-    if test.dtype.kind != "b":  # not looked at before the graph runs
+    _refuse_number(test)
+    return if_return(test, then, orelse, tuple, lambda values: None, ())
+
+
+def _refuse_number(test: Any) -> None:
+    """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
+    if test.dtype.kind != "b":
         raise InvalidArgumentError(
             None, None, f"Input 'pred' passed {test.dtype.kernel_name} expected bool while building NodeDef "
             "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
             "attr=T:type>")  # fmt: skip
-    return if_return(test, then, orelse, tuple, lambda values: None, ())
 
 
 # -- and, or, not -----------------------------------------------------------------------------------------------------
@@ -236,7 +241,10 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
     def same() -> Any:
         return value
 
-    return cond_graph(value, more, same) if goes_on else cond_graph(value, same, more)
+    pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
+    found = cond_graph(pred, more, same) if goes_on else cond_graph(pred, same, more)
+    _refuse_number(value)
+    return found
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------
@@ -338,9 +346,9 @@ def _as_int(x: Any, *args: Any) -> Any:
     from .. import dtypes
 
     if x.dtype == dtypes.string:
-        from ..strings.numbers import to_number
+        from .. import strings
 
-        return to_number(x, dtypes.int32)
+        return strings.to_number(x, dtypes.int32)
     return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
 
 
@@ -348,9 +356,9 @@ def _as_float(x: Any) -> Any:
     from .. import dtypes
 
     if x.dtype == dtypes.string:
-        from ..strings.numbers import to_number
+        from .. import strings
 
-        return to_number(x, dtypes.float32)
+        return strings.to_number(x, dtypes.float32)
     return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
 
 

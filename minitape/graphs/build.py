@@ -18,7 +18,7 @@ from .. import dtypes
 from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
-from ..invalid import unsupported
+from ..invalid import AtRun, unsupported
 from ..primitives import TABLE, Primitive
 from ..record import Record, state
 from ..shape import TensorShape
@@ -308,6 +308,8 @@ class Graph(Record):
         except infer.Mismatch as error:
             raise ValueError(error.text(self.unique_name(name, False), primitive, tensors)) from None
         except OpError as error:
+            if isinstance(error, AtRun):
+                raise
             raise ValueError(error.message) from error
         made = self.call_row(primitive, rows, attrs, outputs, name)
         if several:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..elements import dtype_of
-from ..errors import InvalidArgumentError, OpError
+from ..errors import OpError
 from ..opdefs import accept
 from ..primitives import Primitive
 from ..quiet import hush, restore
@@ -41,7 +41,6 @@ _ELEMENTWISE = {
     "Conj",
 }
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
-_BY_KERNEL = {"Cumsum", "Cumprod", "ArgMax", "ArgMin", "Where"}  # refuse axes and shapes when they run, not before
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
@@ -131,8 +130,6 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
         assert error is not None
         if isinstance(error, OpError):
             raise error
-        if known and primitive.op in _BY_KERNEL:
-            raise InvalidArgumentError(None, None, str(error))
         refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
         refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
         raise refusal from error

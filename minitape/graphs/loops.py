@@ -187,12 +187,13 @@ class _Loop:
 
         def turn(*tensors: Any) -> list[Any]:
             enter(tensors)
+            entered = dict(zip(self.names, self.get(), strict=True))
             body(None if walk is None else walk.item(tensors[0]))
             after = dict(zip(self.names, self.get(), strict=True))
             outs = [] if walk is None else [walk.next(tensors[0])]
-            for name, value in carried:
+            for name, _ in carried:
                 latest[name] = nest.flatten(after[name])
-                outs += self._leaves(name, value, after[name])
+                outs += self._leaves(name, entered[name], after[name])
             return outs
 
         def check(*tensors: Any) -> Any:
@@ -285,7 +286,7 @@ class _Loop:
 
     def _leaves(self, name: str, before: Any, after: Any) -> list[Any]:
         try:
-            nest.assert_same_structure(before, after, check_types=False)
+            nest.assert_same_structure(before, after)
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"

@@ -130,7 +130,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
         inputs = list(inputs)
     elif tensor_of(inputs).ndim == 0:
         raise TypeError("Cannot iterate over a scalar tensor.")
-    values = [tensor_of(x) for x in inputs]
+    values = [] if any(x is None for x in inputs) else [tensor_of(x) for x in inputs]
     if not values:
         raise ValueError(
             "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..opdefs import refused_operand
 from ..operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..record import state
@@ -430,6 +431,12 @@ def _truths(op: str, *values: Any) -> list[Any]:
             if is_tensor_like(v) and v.dtype.kind != "b":
                 raise TypeError(f"Input '{name}' of '{op}' Op has type {v.dtype.name} that does not match expected type "
                                 "of bool.")  # fmt: skip
+        try:
+            return [convert_to_tensor(v, dtypes.bool) for v in values]
+        except (TypeError, ValueError) as error:
+            if len(values) < 2:
+                raise
+            raise refused_operand(op, values[0], values[1], error) from None
     try:
         if not any(v.dtype != bool if isinstance(v, np.generic) else type(v) is list and not v for v in values):
             return [tensor_of(v, dtypes.bool) for v in values]

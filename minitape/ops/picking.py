@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError, UnimplementedError
+from ..errors import UnimplementedError
 from ..evidence import born, decided
-from ..invalid import invalid, shown
+from ..invalid import at_run, invalid, shown
 from ..opdefs import accept, accept_attr
 from ..operands import deferred, static, strict, tensor_of, together
 from ..primitives import TABLE
@@ -173,7 +173,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
                                                  "WhereOp to avoid silently creating costly copies from device. "
                                                  "[Op:Where]")  # fmt: skip
         if condition.shape.rank == 0:
-            raise InvalidArgumentError(None, None, "WhereOp : Unhandled input dimensions: 0 [Op:Where] name: ")
+            raise at_run("WhereOp : Unhandled input dimensions: 0", "Where")
         return apply(TABLE["where"], (condition,), {})
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")

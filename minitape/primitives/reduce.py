@@ -268,13 +268,13 @@ declare("broadcast_to", _broadcast_to,
 
 def _position(op: str, best: Any, worst: int) -> Any:
     def forward(x: Any, *, axis: int, dtype: Any) -> Any:
-        from ..invalid import invalid
+        from ..invalid import at_run
 
         if not -x.ndim <= axis < x.ndim:
-            raise invalid(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
+            raise at_run(f"Expected dimension in the range [{-x.ndim}, {x.ndim}), but got {axis}", op)
         if x.shape[axis] == 0:
             sizes = ",".join(map(str, x.shape))
-            raise invalid(f"Reduction axis {axis % x.ndim} is empty in shape [{sizes}]", op)
+            raise at_run(f"Reduction axis {axis % x.ndim} is empty in shape [{sizes}]", op)
         if x.dtype.kind == "f" and np.isnan(x).any():  # NaN is never the extreme
             x = np.where(np.isnan(x), x.dtype.type(worst * np.inf), x)
         return best(x, axis=axis).astype(dtype.as_numpy_dtype)
@@ -293,11 +293,11 @@ def _scan(function: Any, empty: float) -> Any:
     """A running total along an axis: of the elements before (exclusive), from the end (reverse)."""
 
     def forward(x: Any, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Any:
-        from ..invalid import invalid
+        from ..invalid import at_run
 
         if not -x.ndim <= axis < x.ndim:
             shown = axis if axis >= 0 else axis + x.ndim
-            raise invalid(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
+            raise at_run(f"ScanOp: Expected scan axis in the range [{-x.ndim}, {x.ndim}), but got {shown}", "Cumsum")
         values = np.flip(x, axis) if reverse else x
         total = function(values, axis)
         if exclusive and total.shape[axis]:

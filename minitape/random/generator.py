@@ -305,7 +305,9 @@ class Generator:
             ending = np.broadcast_shapes(trials.shape, chance.shape)
             if to[len(to) - len(ending) :] != ending:
                 raise invalid("Shape passed in must end with broadcasted shape.", op)
-            key, counter = self._advance(100 * math.prod(to) * philox.SKIP)
+            batches = math.prod(ending)
+            each = math.prod(to) // max(batches, 1)
+            key, counter = self._advance(batches * 200 * (each + 3) // 4 * philox.SKIP)  # as far as TensorFlow goes
             rng = np.random.Generator(np.random.Philox(key=key, counter=counter & (1 << 128) - 1))
             return [wrap(np.asarray(rng.binomial(trials.astype(np.int64), chance, to).astype(dtype.as_numpy_dtype)))]
 

@@ -135,9 +135,11 @@ class SparseTensor:
         return times_dense(self, other) if hasattr(other, "shape") else NotImplemented
 
     def __truediv__(self, other: Any) -> SparseTensor:
+        from ..operators import float_quotient
         from .primitives import times_dense
 
-        return times_dense(self, other, divide=True)
+        values, dense = float_quotient(self.values, convert_to_tensor(other, self.dtype))
+        return times_dense(SparseTensor(self.indices, values, self.dense_shape), dense, divide=True)
 
     def __matmul__(self, other: Any) -> Any:
         return self._to_tensor()
