@@ -215,17 +215,21 @@ class Function:
                 out[name] = cast(spec, values[name])
             except NoCast as error:
                 raise TypeError(self._refusal(str(error), args, kwargs)) from error.__cause__
-        for name in given - set(self._named_signature()):  # a default is part of the signature
-            parameter = self._parameters.get(name)
-            if parameter is not None and parameter.default is not inspect.Parameter.empty:
-                try:
-                    same = bool(values[name] == parameter.default)
-                except ValueError as error:
-                    raise TypeError(self._refusal(str(error), args, kwargs)) from None
-                if not same:
-                    why = f"Can not cast {values[name]!r} to {show(parameter.default)}"
-                    raise TypeError(self._refusal(why, args, kwargs))
+        for name, value in values.items():
+            if name not in self._named_signature() and name in self._parameters:
+                self._check_default(self._parameters[name].default, value, args, kwargs)
         return out
+
+    def _check_default(self, default: Any, value: Any, args: Any, kwargs: Any) -> None:
+        """TypeError for another value than the default, which is part of the input signature."""
+        if default is inspect.Parameter.empty or value is default:
+            return
+        try:
+            same = bool(value == default)
+        except ValueError as error:
+            raise TypeError(self._refusal(str(error), args, kwargs)) from None
+        if not same:
+            raise TypeError(self._refusal(f"Can not cast {value!r} to {show(default)}", args, kwargs))
 
     # -- traces -------------------------------------------------------------------------------------------------------
 
