@@ -7,11 +7,13 @@ from sys import _getframe
 from typing import Any
 
 from . import plan
+from .columns import more
 from .frames import user_frame
 from .primitives import BATCHES
 from .quiet import hush, restore
-from .record import Record, more, state
+from .record import Record
 from .slices import IndexedSlices
+from .state import state
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
 

@@ -9,9 +9,9 @@ import numpy as _np
 from .namespace import lazy as _lazy
 from .operands import pairwise as _pairwise
 from .operands import tensor_of as _tensor_of
+from .operation import apply as _apply
 from .primitives import TABLE as _TABLE
 from .primitives import declare as _declare
-from .tensor import apply as _apply
 
 
 def _shift(function: _Any) -> _Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -51,6 +52,13 @@ class Event:
 
     def __init__(self, kind: str, row: int, subject: Any, site: tuple[CodeType, int] | None) -> None:
         self.kind, self.row, self.subject, self.site = kind, row, subject, site
+
+
+def more(items: Sequence[Any], item: Any) -> list[Any]:
+    """The same items and one more: lists that few recordings need are made when the first item comes."""
+    found = items if type(items) is list else [*items]
+    found.append(item)
+    return found
 
 
 _before: list[tuple[Any, Any]] = [(None, None)]  # the numbers that were packed last, and what they became

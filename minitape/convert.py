@@ -12,8 +12,8 @@ from .dtypes import DType
 from .elements import dtype_of
 from .evidence import born, exits
 from .quiet import hush, restore
-from .record import state
 from .shape import TensorShape
+from .state import state
 from .tensor import EagerTensor, Tensor, bare, wrap
 
 _PYTHON = {float: np.float32, int: np.int32, bool: np.bool_, complex: np.complex128}

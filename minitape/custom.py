@@ -20,11 +20,12 @@ from .batch import Batch
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, flat_leaf, like_flat
 from .forward import follow_custom
+from .operation import finish
 from .primitives import Primitive
-from .record import state
 from .slices import IndexedSlices
+from .state import state
 from .tape import GradientTape
-from .tensor import EagerTensor, Tensor, finish, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
@@ -302,8 +303,8 @@ def _no_transpose(f: Any, *upstream: Any, **options: Any) -> Any:
 
 def wrap_again(tensor: Any) -> Any:
     """The same tensor as a value of its own, still connected where an outer tape records."""
+    from .operation import apply
     from .primitives import TABLE
-    from .tensor import apply
 
     return apply(TABLE["identity"], (tensor,), {})
 

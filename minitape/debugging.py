@@ -18,11 +18,11 @@ from .opdefs import accept as _accept
 from .operands import hinted as _hinted
 from .operands import tensor_of as _tensor_of
 from .operands import together as _together
+from .operation import apply as _apply
 from .primitives import TABLE as _TABLE
-from .record import state as _state
+from .state import state as _state
 from .tensor import EagerTensor as _EagerTensor
 from .tensor import Tensor as _Tensor
-from .tensor import apply as _apply
 from .tensor import wrap as _wrap
 
 
@@ -145,7 +145,7 @@ def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
 
 
 def _compare(symbol: str, primitive: str, x: _Any, y: _Any, message: str | None, summarize: int | None) -> None:
-    from .tensor import binary
+    from .operation import binary
 
     holds = _np.asarray(binary(_TABLE[primitive], x, y).array)
     if holds.all():

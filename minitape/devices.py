@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .invalid import invalid
-from .record import state
+from .state import state
 from .tensor import Tensor, wrap
 
 _CPU = "/job:localhost/replica:0/task:0/device:CPU:0"

@@ -11,11 +11,13 @@ import numpy as np
 
 from . import nest
 from .invalid import invalid
+from .operation import check_broadcast, check_same_dtype
 from .primitives import TABLE
 from .primitives.blocks import filled
-from .record import Record, state
+from .record import Record
+from .state import state
 from .sweep import unbroadcast
-from .tensor import EagerTensor, Tensor, check_broadcast, check_same_dtype, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
 ONE = {np.float32: np.float32(1), np.float64: np.float64(1)}
 

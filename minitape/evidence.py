@@ -22,7 +22,8 @@ import numpy as np
 
 from .frames import _OWN, own_file
 from .lane import Lane
-from .record import HOOKS, state
+from .record import HOOKS
+from .state import state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread

@@ -18,14 +18,17 @@ from . import nest
 from .columns import CALL
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, zeros_of
+from .logs import log_first_n
+from .operation import apply
 from .plan import reach, recorded_rules
 from .primitives import TABLE
 from .primitives.elementwise import BY_CODE, FIRST_CODE
 from .primitives.formula import reads
-from .record import Record, state
+from .record import Record
+from .state import state
 from .sweep import Sweep
-from .tape import GradientTape, log_first_n
-from .tensor import Tensor, apply, wrap
+from .tape import GradientTape
+from .tensor import Tensor, wrap
 
 # operations that are linear in each input: their derivative in the direction t is the operation applied to t
 LINEAR = {"reduce_sum", "reduce_mean", "reshape", "transpose", "slice", "unslice", "broadcast_to", "concat", "stack",

@@ -13,7 +13,7 @@ def invalid(message: str, op: str = "", name: str = "") -> OpError:
 
     While a graph is being built the same mistake is a ValueError.
     """
-    from .record import state
+    from .state import state
 
     if state.graph is not None:
         return ValueError(message)  # type: ignore[return-value]

@@ -15,7 +15,7 @@ from .ends import leaf_of, wants_zeros
 from .evidence import site
 from .plan import on_tape
 from .primitives import TABLE
-from .record import state
+from .state import state
 from .tensor import Tensor, wrap
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "

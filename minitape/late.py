@@ -13,7 +13,8 @@ from typing import Any
 
 from .columns import CALL, Call
 from .lane import Lane, Wide
-from .record import Record, state
+from .record import Record
+from .state import state
 
 HELD = 2**26  # bytes of arrays that one recording holds for rows that were put off
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import nest
 from .evidence import birth
-from .record import state
+from .state import state
 from .variable import ResourceVariable
 
 _WORD_STARTS = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")

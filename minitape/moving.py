@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .columns import CALL, Call, Leaf
+from .columns import CALL, Call, Leaf, more
 from .evaluation import fill
 from .primitives.elementwise import FIRST_CODE
-from .record import Record, more
+from .record import Record
 
 
 def adopt(record: Record, old: Record) -> list[int]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .errors import InvalidArgumentError, NotFoundError
 from .invalid import invalid
-from .record import state
+from .state import state
 
 _OF_NUMPY = (np.ndarray, np.generic)
 

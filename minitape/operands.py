@@ -13,9 +13,10 @@ from .convert import convert_to_tensor
 from .evidence import planned
 from .invalid import invalid
 from .opdefs import accept, refused_operand
+from .operation import apply, binary
 from .primitives import TABLE, Primitive
-from .record import state
-from .tensor import EagerTensor, Tensor, apply, binary
+from .state import state
+from .tensor import EagerTensor, Tensor
 
 
 def tensor_of(x: Any, dtype: Any = None) -> Any:

@@ -1,7 +1,7 @@
 """The operators of tensors: what ``a + b``, ``2 * a`` or ``a < b`` do.
 
 On scalar rows, and on rows of small arrays, an arithmetic operator only writes its row. Everything else goes through
-:func:`minitape.tensor.binary` and its checks.
+:func:`minitape.operation.binary` and its checks.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from .invalid import invalid
 from .lane import Wide
 from .late import put_off
 from .opdefs import refused_operand
+from .operation import apply, binary, check_same_dtype
 from .primitives import TABLE, Primitive
 from .primitives.blocks import LARGE as BLOCKS
 from .quiet import hush, restore
-from .record import REALS, Record, state
+from .record import REALS, Record
 from .slices import IndexedSlices
-from .tensor import EagerTensor, Tensor, apply, bare, binary, check_same_dtype, tensor_of_row, wrap
+from .state import state
+from .tensor import EagerTensor, Tensor, bare, tensor_of_row, wrap
 
 # the operators that write rows: Python's name -> the primitive's
 ARITHMETIC = {

@@ -20,10 +20,11 @@ from .custom import for_batches, no_tapes, plain
 from .dtypes import DType, as_dtype, int64
 from .ends import UnconnectedGradients
 from .invalid import invalid
+from .operation import finish
 from .primitives import Primitive
-from .record import state
+from .state import state
 from .tape import GradientTape
-from .tensor import EagerTensor, Tensor, finish, wrap
+from .tensor import EagerTensor, Tensor, wrap
 
 
 class _Looking(threading.local):

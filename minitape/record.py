@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import weakref
 from _thread import RLock, get_ident
 from collections.abc import Iterable, Sequence
@@ -30,10 +29,11 @@ from typing import Any
 import numpy as np
 
 from . import evaluation
-from .columns import ARRAY_ROW, CALL, CHUNK, LEAF, Call, Event, Leaf, number_leaf, packed
+from .columns import ARRAY_ROW, CALL, CHUNK, LEAF, Call, Event, Leaf, more, number_leaf, packed
 from .frames import _OWN, own_file, place_of, user_frame
 from .lane import Lane, Wide, spec
 from .primitives.elementwise import FIRST_CODE
+from .state import state
 
 REALS = frozenset((np.float32, np.float64))  # what scalar rows may hold
 LONG = 512  # a scalar tape of this many rows earns the compiled kernels
@@ -44,37 +44,6 @@ _CHUNK = range(CHUNK)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
-class State(threading.local):
-    """What this thread is doing: its open recording, its active tapes, the graph it builds."""
-
-    record: Record | None = None
-    graph: Any = None
-    by: Any = None  # the tape whose sweep is writing rows, None for the user's own
-    site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
-    _scope: tuple[str, ...] = ()
-    graves: Any = None  # skeletons of released recordings, see minitape.release
-    exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
-    trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
-    scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
-    token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
-
-    def __init__(self) -> None:
-        self.tapes: list[Any] = []
-        self.readers: list[dict[int, Any]] = []  # who wants to know which variables are read
-
-    @property
-    def scope(self) -> tuple[str, ...]:
-        """The names of the open ``tf.name_scope`` blocks; the open recording notes when they change."""
-        return self._scope
-
-    @scope.setter
-    def scope(self, path: tuple[str, ...]) -> None:
-        self._scope = path
-        if type(self.record) is Record:
-            self.record.scopes = more(self.record.scopes, (len(self.record), path))
-
-
-state = State()
 HOOKS: dict[str, Any] = {}  # functions of minitape.evidence, which needs this module first
 
 
@@ -513,13 +482,6 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
-
-
-def more(items: Sequence[Any], item: Any) -> list[Any]:
-    """The same items and one more: lists that few recordings need are made when the first item comes."""
-    found = items if type(items) is list else [*items]
-    found.append(item)
-    return found
 
 
 def recording_of(tensor: Any) -> Record | None:

@@ -15,7 +15,7 @@ from operator import is_
 from sys import getrefcount, is_finalizing
 from typing import Any
 
-from .record import state
+from .state import state
 
 GRAVES, BONES = 8, 512  # skeletons of a thread: how many, and how many calls or leaves of one at most
 ARRAYS, LENT = 256, 2**18  # one keeps up to so many small arrays, and so many bytes of arrays that were given

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .columns import Leaf
-from .record import Record, state
+from .record import Record
+from .state import state
 from .tensor import EagerTensor, tensor_of_row
 
 

@@ -30,10 +30,12 @@ from .ends import (
 )
 from .evidence import clock, note_gradients, site, stack, told
 from .frames import user_frame
+from .logs import log_first_n, warn_not_watchable
 from .moving import adopt
 from .plan import on_tape
-from .record import Record, state
+from .record import Record
 from .release import orphans, release
+from .state import state
 from .tensor import EagerTensor, Tensor, wrap
 
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
@@ -541,22 +543,3 @@ GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
     inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
     for name, default in (("persistent", False), ("watch_accessed_variables", True))
 ])  # fmt: skip
-
-
-_logged: dict[str, int] = {}
-
-
-def log_first_n(place: str, message: str, times: int = 5) -> None:
-    """Logs a warning as TensorFlow does, through the logger "tensorflow": the first ``times`` times for a place."""
-    import logging  # seldom needed, and four milliseconds of every start
-
-    _logged[place] = _logged.get(place, 0) + 1
-    if _logged[place] <= times:
-        logging.getLogger("tensorflow").warning(message)
-
-
-def warn_not_watchable(dtype: Any) -> None:
-    """The warning for watching integers, booleans or strings."""
-    log_first_n(
-        f"watch {dtype!r}", f"The dtype of the watched tensor must be floating (e.g. tf.float32), got {dtype!r}"
-    )

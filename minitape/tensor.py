@@ -1,14 +1,15 @@
-"""Tensors: immutable values, and how an operation on them is run and recorded.
+"""Tensors: immutable values.
 
 A tensor holds a NumPy array or NumPy scalar, or it is a *scalar row* of an open recording: then it only knows the
 recording (``_lane``) and its row, and its value is computed when somebody looks. Operators on scalar rows write their
-row and return; everything else goes through :func:`apply`.
+row and return; everything else goes through
+:func:`minitape.operation.apply`.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,10 @@ from . import dtypes
 from .dtypes import DType
 from .elements import dtype_of_numpy
 from .evidence import EAGER, born, left
-from .invalid import invalid
 from .lane import Lane, Wide
-from .late import put_off
-from .primitives import _TENSOR, TABLE, Primitive
-from .quiet import hush, restore
-from .record import FAST, HOOKS, Record, released, state
+from .record import HOOKS, Record, released
 from .shape import TensorShape
+from .state import state
 
 SCALAR_DTYPES = {np.float32: dtypes.float32, np.float64: dtypes.float64}
 
@@ -366,174 +364,3 @@ def _tensor_of_wide_row(lane: Any, row: int) -> EagerTensor:
             else:  # computed meanwhile by another thread
                 tensor._value, tensor._lane, tensor._home = record.arrays[row], None, record
         return tensor
-
-
-# -- running an operation ---------------------------------------------------------------------------------------------
-
-
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    """Runs ``primitive`` on tensors, and writes its row when a tape is open.
-
-    Returns one tensor, or a tuple when the forward function returned several arrays.
-    """
-    if state.graph is not None:
-        return _symbolic(primitive, inputs, attrs)
-    for t in inputs:
-        if type(t) is not EagerTensor:
-            return _symbolic(primitive, inputs, attrs)
-    record = state.record
-    if record is not None:
-        if primitive.code and not attrs:
-            made = _fast_row(record, primitive, inputs)
-            if made is not None:
-                return made
-        if primitive.shape is not None and not record.watchers:
-            place = put_off(record, primitive, inputs, attrs)
-            if place is not None:
-                return tensor_of_row(*place)
-    arrays = [t._value if t._lane is None else t.array for t in inputs]
-    kinds = tuple([a.dtype for a in arrays])
-    if kinds not in primitive.accepted:
-        _accept(primitive, kinds)
-    before = hush()
-    try:
-        out = primitive.forward(*arrays, **attrs)
-    finally:
-        restore(before)
-    if type(out) is tuple:
-        tensors = tuple([bare(o) for o in out])
-        finish(primitive, inputs, attrs, tensors)
-        return tensors
-    tensor = bare(out)
-    if record is not None and not record.watchers:
-        record.call(primitive, inputs, attrs, (tensor,), bool(state.tapes))
-    else:
-        finish(primitive, inputs, attrs, (tensor,))
-    return tensor
-
-
-def _symbolic(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    from .graphs.build import apply as build
-
-    return build(primitive, inputs, attrs)
-
-
-def _accept(primitive: Primitive, kinds: tuple[Any, ...]) -> None:
-    """Raises what TensorFlow raises when its kernel does not take inputs of these dtypes; remembers them when it does."""
-    from .opdefs import accept
-
-    accept(primitive.op, *[dtype_of_numpy(k) for k in kinds])
-    primitive.accepted.add(kinds)
-
-
-def finish(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], tensors: tuple[Any, ...]) -> None:
-    """Records an operation that has just computed ``tensors``."""
-    record = state.record
-    if record is not None:
-        record.call(primitive, inputs, attrs, tensors, bool(state.tapes))
-        if record.watchers:
-            record.notify()
-        return
-    origin = born("op", inputs, primitive, 4)  # outside any tape: a note for `explain`
-    for tensor in tensors:
-        tensor._made = origin
-
-
-def _fast_row(record: Record, primitive: Primitive, inputs: tuple[Any, ...]) -> EagerTensor | None:
-    """The row of an elementwise operation on scalars, or on small arrays of one shape; None for any other."""
-    rows, lane = [], record
-    for t in inputs:
-        own = t._lane
-        if own is None or (own is not record and own.home is not record):
-            value = t._value if own is None else t.array
-            if value.size > FAST:
-                return None
-            own = record if record.is_scalar(value) else record.lane_of(value)
-            if own is None:
-                return None
-            rows.append(record.enter(t))
-        else:
-            rows.append(t._row)
-        if own is not record:
-            if (lane is not record and lane is not own) or type(own) is Wide:
-                return None
-            lane = own
-    return tensor_of_row(lane, lane.append(primitive.code, rows[0], rows[-1], record.here()))
-
-
-# -- operands ---------------------------------------------------------------------------------------------------------
-
-
-def operand_tensors(inputs: Iterable[Any]) -> tuple[Any, ...]:
-    """The inputs of a primitive as tensors; numbers and arrays take the dtype of the first tensor among them."""
-    from .convert import convert_to_tensor
-
-    inputs = tuple(inputs)
-    like = next(t for t in inputs if isinstance(t, Tensor)).dtype
-    return tuple([t if isinstance(t, Tensor) else convert_to_tensor(t, like) for t in inputs])
-
-
-_TENSOR[:] = [Tensor, apply, operand_tensors]
-
-
-def check_same_dtype(op: str, x: Any, y: Any) -> None:
-    """Raises InvalidArgumentError when two operands have different dtypes, or one that the operation does not take."""
-    if x.dtype is not y.dtype:
-        from .opdefs import accept
-
-        accept(op, x.dtype, y.dtype)
-        raise invalid(
-            f"cannot compute {op} as input #1(zero-based) was expected to be a {x.dtype.kernel_name} tensor "
-            f"but is a {y.dtype.kernel_name} tensor", op,
-        )  # fmt: skip
-
-
-def check_broadcast(op: str, x: Any, y: Any) -> None:
-    """Raises InvalidArgumentError when two shapes do not broadcast."""
-    a, b = x.shape.as_list(), y.shape.as_list()
-    for m, n in zip(reversed(a), reversed(b), strict=False):
-        if m != n and m != 1 and n != 1:
-            from .opdefs import accept
-
-            accept(op, x.dtype, y.dtype)  # TensorFlow looks at the types first
-            show = [",".join(map(str, s)) for s in (a, b)]
-            raise invalid(f"Incompatible shapes: [{show[0]}] vs. [{show[1]}]", op)
-
-
-def _fit_lanes(x: Any, y: Any) -> bool:
-    """Whether two operands are rows of one recording that broadcast: of one lane, or one of them scalar."""
-    if x is None or y is None:
-        return False
-    return x is y or (x.home is y.home and x.home is not None and (x is x.home or y is y.home))
-
-
-def binary(primitive: Primitive, x: Any, y: Any) -> Any:
-    """An elementwise operation on two tensors, after the checks that TensorFlow makes."""
-    if type(x) is EagerTensor and type(y) is EagerTensor:
-        if not _fit_lanes(x._lane, y._lane):
-            dtype, a, b = x.dtype, x._dims, y._dims
-            if dtype.kind == "s" and primitive.op == "AddV2":
-                primitive = TABLE["string_add"]
-            if dtype is not y.dtype:
-                check_same_dtype(primitive.op, x, y)
-            if b != a[len(a) - len(b) :] and a:  # equal, a bias or a number: no question
-                check_broadcast(primitive.op, x, y)
-        if primitive.op in CHECKS:
-            CHECKS[primitive.op](primitive, x, y)
-    return apply(primitive, (x, y), {})
-
-
-def _no_zero_division(primitive: Primitive, x: Any, y: Any) -> None:
-    if x.dtype.is_integer and not np.all(y.array):
-        raise invalid("Integer division by zero", primitive.op)
-
-
-def _no_negative_power(primitive: Primitive, x: Any, y: Any) -> None:
-    if x.dtype.is_integer and np.any(y.array < 0):
-        raise invalid("Integers to negative integer powers are not allowed", primitive.op)
-
-
-# what an operation must refuse before it runs, by TensorFlow's kernel name; the modules of operations add theirs
-CHECKS: dict[str, Any] = {
-    "FloorDiv": _no_zero_division, "FloorMod": _no_zero_division, "Pow": _no_negative_power,
-}  # fmt: skip

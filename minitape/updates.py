@@ -13,11 +13,12 @@ from .errors import OutOfRangeError
 from .frames import user_frame
 from .invalid import invalid, shown
 from .operands import tensor_of
+from .operation import apply
 from .primitives import TABLE
 from .primitives.scatter import places
-from .record import state
 from .slices import IndexedSlices
-from .tensor import Tensor, apply, bare
+from .state import state
+from .tensor import Tensor, bare
 
 _UFUNCS = {
     "add": np.add,

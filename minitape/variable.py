@@ -13,13 +13,15 @@ from . import dtypes
 from .convert import convert_to_tensor, to_array
 from .evidence import born
 from .invalid import invalid
+from .operation import apply
 from .operators import write
 from .primitives import TABLE
 from .quiet import hush, restore
-from .record import Record, state
+from .record import Record
 from .shape import TensorShape
 from .shown import Shown
-from .tensor import EagerTensor, Reference, apply, bare
+from .state import state
+from .tensor import EagerTensor, Reference, bare
 from .updates import Updates, deprecated
 from .variable_operators import VariableOperators
 
@@ -75,7 +77,7 @@ class ResourceVariable(VariableOperators, Variable):
         **unknown: Any,
     ) -> None:
         if unknown:
-            from .tape import log_first_n
+            from .logs import log_first_n
 
             log_first_n(f"unknown {sorted(unknown)}",
                         f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
@@ -168,7 +170,7 @@ class ResourceVariable(VariableOperators, Variable):
     def _watch_on(self, tape: Any) -> None:
         """``tape.watch(variable)``: this state and all later ones."""
         if not self.dtype.differentiable:
-            from .tape import warn_not_watchable
+            from .logs import warn_not_watchable
 
             warn_not_watchable(self.dtype)
         if not tape._watches():

@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..invalid import invalid
-from ..record import state
+from ..state import state
 from ..tensor import wrap
 from . import arguments
 from .arguments import datasets, following, function, number, parallel_calls, truth

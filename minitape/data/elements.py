@@ -12,7 +12,7 @@ from ..convert import convert_to_tensor
 from ..custom import no_tapes
 from ..evidence import decided
 from ..invalid import invalid
-from ..record import state
+from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..invalid import invalid
-from ..record import state
+from ..state import state
 from ..tensor import wrap
 from .elements import apart, leaves, map_leaves, spec_of
 

@@ -14,10 +14,11 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError  # type: ignore[attr-defined]
 from ..invalid import invalid
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape
-from ..tensor import Tensor, apply, wrap
+from ..state import state
+from ..tensor import Tensor, wrap
 from .control import TensorArrayBase
 from .primitive import GraphPrimitive
 

@@ -19,7 +19,7 @@ from ..convert import convert_to_tensor
 from ..errors import InvalidArgumentError, OpError
 from ..frames import own_file, traced_file
 from ..primitives import TABLE
-from ..record import state
+from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, _not, build_case, closed, opened

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..record import state
+from ..state import state
 from ..tensor import Tensor
 from .build import Graph
 from .effects import is_stateful

@@ -20,8 +20,9 @@ from ..dtypes import DType
 from ..errors import OpError
 from ..invalid import AtRun, unsupported
 from ..primitives import TABLE, Primitive
-from ..record import Record, state
+from ..record import Record
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 from . import infer
 from .naming import CONTROL, caller, default_name, name_within

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid
+from ..operation import CHECKS
 from ..primitives.blocks import LARGE, buffer
 from ..primitives.formula import ARRAY
-from ..tensor import CHECKS, wrap
+from ..tensor import wrap
 from .blockwise import LEAST as LEAST_LARGE
 from .blockwise import Blockwise, large_kind, slow_shapes
 from .fuse import LEAST, Fused, Named, compiled, fusable

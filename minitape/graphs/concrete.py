@@ -16,13 +16,14 @@ from ..custom import for_batches
 from ..errors import OpError
 from ..evidence import born
 from ..invalid import invalid
+from ..operation import finish
 from ..plan import on_tape
 from ..primitives import Primitive
 from ..random.seeds import global_seed
-from ..record import state
 from ..slices import IndexedSlices
+from ..state import state
 from ..tape import GradientTape
-from ..tensor import Tensor, bare, finish, wrap
+from ..tensor import Tensor, bare, wrap
 from . import infer
 from .body import Body
 from .build import Graph

@@ -15,8 +15,8 @@ from ..convert import convert_to_tensor
 from ..custom import unrecorded
 from ..evidence import planned
 from ..invalid import invalid
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
 from .primitive import GraphPrimitive, write_notes

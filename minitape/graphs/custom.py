@@ -10,8 +10,9 @@ from ..convert import convert_to_tensor
 from ..custom import CUSTOM, CustomCall, check_gradient_arguments, variables_read
 from ..ends import flat_leaf, like_flat
 from ..forward import follow_custom
-from ..record import state
-from ..tensor import Tensor, finish, wrap
+from ..operation import finish
+from ..state import state
+from ..tensor import Tensor, wrap
 from .effects import NUMPY, NUMPY_STATELESS, PYTHON
 from .primitive import GraphPrimitive
 from .program import replay

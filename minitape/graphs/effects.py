@@ -14,8 +14,8 @@ from ..dtypes import string
 from ..invalid import invalid
 from ..primitives import TABLE, Primitive
 from ..pyfunction import PythonCall, check_count, next_number, python_error, run_python
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive
 

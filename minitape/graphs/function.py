@@ -11,9 +11,9 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..primitives import TABLE
-from ..record import state
 from ..settings import functions_run_eagerly
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import EagerTensor, Tensor
 from . import structured
 from .arguments import NoCast, cast, with_tensors

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import nest
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..variable import ResourceVariable, _numbers
 
 

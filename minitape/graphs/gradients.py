@@ -10,7 +10,7 @@ from .. import nest
 from ..convert import convert_to_tensor
 from ..ends import UnconnectedGradients
 from ..primitives import TABLE
-from ..record import state
+from ..state import state
 from ..tensor import Tensor
 from .build import Graph
 

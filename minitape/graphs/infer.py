@@ -16,10 +16,10 @@ from .. import dtypes
 from ..elements import dtype_of
 from ..errors import OpError
 from ..opdefs import accept
+from ..operation import CHECKS
 from ..primitives import Primitive
 from ..quiet import hush, restore
 from ..shape import TensorShape
-from ..tensor import CHECKS
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
@@ -194,7 +194,7 @@ def _filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
 def _run(primitive: Primitive, arrays: list[Any], attrs: dict[str, Any]) -> Any:
     kinds = tuple([a.dtype for a in arrays])
     if kinds not in primitive.accepted:
-        from ..tensor import _accept
+        from ..operation import _accept
 
         _accept(primitive, kinds)
     before = hush()

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import wrap
 from .primitive import GraphPrimitive
 from .symbolic import is_symbolic

@@ -13,8 +13,8 @@ from .. import nest
 from ..convert import convert_to_tensor
 from ..ops.filling import zeros
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 from .body import Body, BodyGraph
 from .control import TensorArrayBase, build_while, closed, opened

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError  # type: ignore[attr-defined]
 from ..invalid import invalid
 from ..primitives import TABLE
-from ..record import state
+from ..state import state
 from ..tensor import Tensor, wrap
 from .control import _spec, passing, while_loop
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import nest
 from ..custom import no_tapes, variables_read
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor, wrap
 from ..variable import Variable
 from .effects import later

@@ -134,7 +134,7 @@ def read_notes(value: Any) -> Any:
 def _replay_row(
     primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], notes: list[Any], inputs: tuple[Any, ...]
 ) -> list[Any]:
-    from ..record import state
+    from ..state import state
 
     shares: list[Any] = [None] * len(inputs)
     row = {"primitive": primitive, "attrs": attrs, "count": len(gs)}

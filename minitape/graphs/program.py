@@ -12,10 +12,11 @@ from typing import Any
 from .. import errors
 from ..columns import CALL
 from ..frames import user_frame
+from ..operation import apply, finish
 from ..pyfunction import PYTHON
 from ..quiet import hush, restore
-from ..record import state
-from ..tensor import apply, finish, wrap
+from ..state import state
+from ..tensor import wrap
 from . import failures
 from .compile import Writer
 from .fuse import LEAST, fusable

@@ -12,9 +12,9 @@ import numpy as np
 from ..convert import convert_to_tensor, to_array
 from ..invalid import unsupported
 from ..random.seeds import restart
-from ..record import state
 from ..shape import TensorShape
 from ..slices import IndexedSlices
+from ..state import state
 from ..tensor import EagerTensor, Tensor
 from .build import Graph
 from .program import Program

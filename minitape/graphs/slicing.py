@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor
 from .primitive import GraphPrimitive
 from .refusals import refused

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, nest
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor, wrap
 from .effects import LATER_STATEFUL, later
 from .primitive import GraphPrimitive

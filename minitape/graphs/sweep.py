@@ -14,10 +14,10 @@ import numpy as np
 from ..dtypes import int32
 from ..plan import Visit
 from ..primitives import TABLE
-from ..record import state
 from ..registry import GRADIENTS
 from ..shape import TensorShape
 from ..slices import IndexedSlices, join
+from ..state import state
 from ..sweep import Sweep, unbroadcast
 from ..tensor import EagerTensor, Tensor, wrap
 from .primitive import GraphPrimitive

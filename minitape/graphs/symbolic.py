@@ -142,7 +142,7 @@ class SymbolicTensor(Tensor):
 
     def _watch_on(self, tape: Any) -> None:
         if not self.dtype.differentiable:
-            from ..tape import warn_not_watchable
+            from ..logs import warn_not_watchable
 
             warn_not_watchable(self.dtype)
         elif tape._recording:

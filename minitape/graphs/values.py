@@ -11,7 +11,7 @@ import numpy as np
 from .. import nest
 from ..convert import convert_to_tensor
 from ..primitives import TABLE
-from ..record import state
+from ..state import state
 from ..tensor import Tensor
 from .symbolic import is_symbolic
 

@@ -9,8 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..custom import no_tapes
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 from ..tensor import Tensor, wrap
 from ..variable import ResourceVariable, UnreadVariable, _numbers
 from .program import needed, replay

@@ -11,12 +11,12 @@ from .. import dtypes
 from ..invalid import invalid, shown
 from ..linalg.products import tensordot
 from ..operands import strict, tensor_of
+from ..operation import apply
 from ..ops.arrays import expand_dims, identity
 from ..ops.casts import cast, saturate_cast
 from ..ops.joining import tile
 from ..ops.reductions import reduce_mean, reduce_std, reduce_sum
 from ..primitives import TABLE, declare
-from ..tensor import apply
 from .cropping import at_least_3d
 
 

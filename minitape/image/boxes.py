@@ -10,7 +10,7 @@ from .. import dtypes
 from ..evidence import decided
 from ..invalid import invalid, shown
 from ..operands import strict, tensor_of
-from ..record import state
+from ..state import state
 from ..tensor import Tensor, wrap
 
 _OP = "NonMaxSuppressionV3"

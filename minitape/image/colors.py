@@ -12,10 +12,10 @@ from ..errors import FailedPreconditionError
 from ..linalg.products import tensordot
 from ..opdefs import accept
 from ..operands import is_tensor_like, strict, tensor_of
+from ..operation import apply
 from ..ops.casts import cast
 from ..ops.joining import stack
 from ..primitives import TABLE, declare
-from ..tensor import apply
 from .adjusting import _as_floats, _like
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..record import state as _thread
+from ..state import state as _thread
 from ..tensor import Tensor
 
 ALLOWED_DTYPES = frozenset(

@@ -13,7 +13,7 @@ from typing import Any
 from .. import nest
 from ..custom import no_tapes
 from ..random.seeds import untouched
-from ..record import state
+from ..state import state
 from .base import auto_name, current, floatx, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 

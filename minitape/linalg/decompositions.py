@@ -12,9 +12,10 @@ import numpy as np
 from ..evidence import decided
 from ..invalid import invalid, shown
 from ..operands import call, generated, strict, tensor_of, together
+from ..operation import apply
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
-from ..tensor import apply, wrap
+from ..tensor import wrap
 from .products import matmul, swapped
 
 

@@ -12,13 +12,13 @@ from .. import dtypes
 from ..invalid import invalid, shown
 from ..opdefs import accept
 from ..operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
+from ..operation import apply
 from ..operators import fit_matrices
 from ..ops.complexes import conj
 from ..ops.elementwise import abs as absolute
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE
-from ..record import state
-from ..tensor import apply
+from ..state import state
 
 
 def swapped(x: Any, conjugate: bool = False) -> Any:

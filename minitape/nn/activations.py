@@ -8,9 +8,9 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import call, generated, named, strict, tensor_of, unary
+from ..operation import apply
 from ..ops.quick import quick
 from ..primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
-from ..tensor import apply
 
 
 def _simple(name: str, sentence: str, result: str) -> Any:

@@ -9,8 +9,9 @@ import numpy as np
 from .. import dtypes
 from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import apply, wrap
+from ..tensor import wrap
 
 
 def _both(name: str, labels: Any, logits: Any) -> None:

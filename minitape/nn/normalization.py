@@ -8,9 +8,10 @@ import numpy as np
 
 from .. import dtypes
 from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
+from ..operation import apply
 from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import apply, wrap
+from ..tensor import wrap
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:

@@ -11,11 +11,12 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid, shown
 from ..operands import axes_of, deferred, integers, static, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape, as_shape
 from ..slices import IndexedSlices
-from ..tensor import EagerTensor, apply, wrap
+from ..state import state
+from ..tensor import EagerTensor, wrap
 from .quick import quick
 
 newaxis = None

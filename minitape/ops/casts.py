@@ -11,10 +11,11 @@ from ..errors import UnimplementedError
 from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
 from ..primitives.choice import warn_discarded
 from ..slices import IndexedSlices
-from ..tensor import apply, wrap
+from ..tensor import wrap
 
 
 @strict

@@ -11,10 +11,11 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..operands import call, pairwise, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..slices import IndexedSlices
-from ..tensor import apply, wrap
+from ..state import state
+from ..tensor import wrap
 from ..updates import deprecated
 from .reductions import reduce_sum
 

@@ -7,8 +7,8 @@ from typing import Any
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..operands import strict, tensor_of
+from ..operation import apply, binary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..tensor import apply, binary
 
 
 @strict

@@ -15,9 +15,9 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..opdefs import refused_operand
 from ..operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
+from ..operation import apply, binary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..record import state
-from ..tensor import apply, binary
+from ..state import state
 from .quick import quick, quick_function
 
 # of tf.math.special only

@@ -14,10 +14,11 @@ from ..evidence import decided
 from ..invalid import invalid, shown
 from ..opdefs import accept, accept_attr
 from ..operands import integers, static, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape, static_sizes
-from ..tensor import Tensor, apply, wrap
+from ..state import state
+from ..tensor import Tensor, wrap
 
 
 def fill_sizes(shape: Any) -> tuple[int, ...]:

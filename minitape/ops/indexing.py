@@ -16,10 +16,11 @@ from ..evidence import left
 from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import Dimension
-from ..tensor import EagerTensor, Tensor, apply
+from ..state import state
+from ..tensor import EagerTensor, Tensor
 
 _OP, _NAME = "StridedSlice", "strided_slice/"
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "

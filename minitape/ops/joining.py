@@ -11,10 +11,11 @@ from ..errors import UnimplementedError
 from ..evidence import planned
 from ..invalid import invalid, shown
 from ..operands import deferred, integers, static, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape
-from ..tensor import Tensor, apply
+from ..state import state
+from ..tensor import Tensor
 
 
 def same_dtype_tensors(values: Any) -> list[Any]:

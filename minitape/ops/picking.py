@@ -14,10 +14,11 @@ from ..evidence import born, decided
 from ..invalid import at_run, invalid, shown
 from ..opdefs import accept, accept_attr
 from ..operands import deferred, static, strict, tensor_of, together
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
 from ..shape import TensorShape
-from ..tensor import Tensor, apply, wrap
+from ..state import state
+from ..tensor import Tensor, wrap
 from .places import check_places, outside
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..record import state
+from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 
 _LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

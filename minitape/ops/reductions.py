@@ -11,9 +11,10 @@ from ..convert import convert_to_tensor
 from ..graphs.refusals import wrong_axis
 from ..invalid import invalid
 from ..operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
-from ..record import state
-from ..tensor import EagerTensor, apply
+from ..state import state
+from ..tensor import EagerTensor
 
 
 def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:

@@ -9,9 +9,9 @@ import numpy as np
 from ..invalid import invalid, shown
 from ..opdefs import accept_attr
 from ..operands import deferred, static, strict, tensor_of, together
+from ..operation import apply
 from ..primitives import TABLE
-from ..record import state
-from ..tensor import apply
+from ..state import state
 from .places import outside
 
 

@@ -10,8 +10,9 @@ from .. import dtypes
 from ..evidence import decided
 from ..invalid import invalid
 from ..operands import call, generated, named, static, strict, tensor_of, together
+from ..operation import apply
 from ..primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
-from ..tensor import apply, wrap
+from ..tensor import wrap
 
 
 class TopKV2(NamedTuple):

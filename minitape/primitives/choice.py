@@ -9,7 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import DType
 from ..elements import dtype_of_any
-from ..tensor import Tensor, apply, wrap
+from ..operation import apply
+from ..tensor import Tensor, wrap
 from . import TABLE, Primitive, declare
 from .selecting import select
 

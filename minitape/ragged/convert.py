@@ -8,9 +8,10 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operation import apply
 from ..primitives import TABLE, declare
 from ..slices import IndexedSlices
-from ..tensor import Tensor, apply, wrap
+from ..tensor import Tensor, wrap
 from . import checks
 from .parts import all_splits, bounds, is_ragged, nvals, rowids_of, splits_of
 from .rows import as_ragged, take_rows

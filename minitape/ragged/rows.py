@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..operation import apply
 from ..primitives import TABLE
-from ..tensor import apply, wrap
+from ..tensor import wrap
 from .parts import is_ragged, nvals, splits_of
 from .tensor import make
 

@@ -266,7 +266,7 @@ class RaggedTensor(Parts):
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
-        from ..tape import warn_not_watchable
+        from ..logs import warn_not_watchable
 
         tape.watch(self.flat_values)
         warn_not_watchable(self.row_splits.dtype)

@@ -10,8 +10,8 @@ from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..invalid import invalid, shown
 from ..operands import integers, tensor_of
-from ..record import state
 from ..shape import TensorShape
+from ..state import state
 
 
 def sizes_of(shape: Any, op: str) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..record import state
+from ..state import state
 from ..tensor import wrap
 from . import philox
 

@@ -12,9 +12,10 @@ from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..opdefs import accept, accept_attr
 from ..operands import integers, strict, tensor_of
+from ..operation import apply
 from ..primitives import TABLE, declare, special  # noqa: F401 - special fills the table
 from ..shape import TensorShape
-from ..tensor import EagerTensor, Tensor, apply
+from ..tensor import EagerTensor, Tensor
 from . import philox
 from .arguments import check_dtype, check_numbers, count_of, draw, known_sizes, limits_of, scaled, sizes_of, spread
 from .seeds import Draw, taking

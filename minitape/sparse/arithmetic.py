@@ -10,8 +10,9 @@ from ..convert import convert_to_tensor
 from ..dtypes import int64
 from ..invalid import invalid, shown
 from ..opdefs import accept
+from ..operation import apply
 from ..primitives import TABLE
-from ..tensor import Tensor, apply, wrap
+from ..tensor import Tensor, wrap
 from .primitives import pick, places, put, sparse
 from .tensor import SparseTensor, sparse_input
 

@@ -11,9 +11,10 @@ from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..invalid import invalid, shown
 from ..operands import mismatch, static
+from ..operation import apply
 from ..primitives import TABLE
 from ..slices import IndexedSlices
-from ..tensor import Tensor, apply, wrap
+from ..tensor import Tensor, wrap
 from .primitives import checked, pick, places, sparse
 from .tensor import SparseTensor, sparse_input
 

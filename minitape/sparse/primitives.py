@@ -12,8 +12,9 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operation import apply
 from ..primitives import TABLE, declare
-from ..tensor import Tensor, apply, wrap
+from ..tensor import Tensor, wrap
 
 
 def _put(values: Any, *, index: Any, size: int) -> Any:

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..operation import apply
 from ..primitives import TABLE
-from ..tensor import Tensor, apply, wrap
+from ..tensor import Tensor, wrap
 from .primitives import pick, put, sparse
 from .tensor import SparseTensor, sparse_input
 

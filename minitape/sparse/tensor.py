@@ -99,7 +99,7 @@ class SparseTensor:
     # -- gradients ----------------------------------------------------------------------------------------------------
 
     def _watch_on(self, tape: Any) -> None:
-        from ..tape import warn_not_watchable
+        from ..logs import warn_not_watchable
 
         tape.watch(self._values)
         for part in (self._indices, self._dense_shape):

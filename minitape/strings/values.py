@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
-from ..record import state
+from ..state import state
 from ..tensor import Tensor, wrap
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import minitape as tf
 from minitape import tape as tape_module
-from minitape.record import state
+from minitape.state import state
 
 
 def derivatives(f, x, order):

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import minitape as tf
-from minitape import evaluation, plan, record
+from minitape import evaluation, plan
+from minitape.state import state
 
 MET = 30  # so often that the sweep is written out
 
@@ -243,7 +244,7 @@ def test_numbers_in_the_rows_of_a_sweep_stay_when_it_left_others():
         want, slope = reference(VALUES)
         np.testing.assert_allclose(first.numpy(), slope, rtol=1e-4)
         np.testing.assert_allclose(second.numpy(), want + VALUES.sum() * slope, rtol=1e-4)
-        assert record.state.record is None
+        assert state.record is None
 
 
 def test_a_used_tape_that_is_entered_again_finds_the_arrays_that_it_needs():

@@ -251,7 +251,7 @@ def reset(tf, code: str = "keras") -> None:
     if "keras" in code:
         with contextlib.suppress(Exception):
             tf.keras.backend.clear_session()
-    for module, counter in (("tensorflow.python.platform.tf_logging", "_log_counter_per_token"), ("minitape.tape", "_logged")):
+    for module, counter in (("tensorflow.python.platform.tf_logging", "_log_counter_per_token"), ("minitape.logs", "_logged")):
         if module in sys.modules:
             getattr(sys.modules[module], counter).clear()
 

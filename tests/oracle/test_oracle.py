@@ -45,7 +45,7 @@ def stored():
 @pytest.fixture(autouse=True)
 def nothing_logged_yet(monkeypatch):
     """A warning is logged the first few times only: what other tests logged does not count here."""
-    monkeypatch.setattr(importlib.import_module("minitape.tape"), "_logged", {})
+    monkeypatch.setattr(importlib.import_module("minitape.logs"), "_logged", {})
 
 
 @pytest.mark.parametrize("case", CASES)

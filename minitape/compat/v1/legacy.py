@@ -12,7 +12,7 @@ from ...graphs.session import get_default_graph
 from ...graphs.symbolic import is_symbolic
 from ...invalid import unsupported
 from ...pyfunction import call_numpy
-from ...record import state
+from ...state import state
 
 _warned: set[tuple[str, int]] = set()
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...graphs.gradients import check_aggregation, gradients
 from ...graphs.variables import group
-from ...record import state
 from ...slices import IndexedSlices
+from ...state import state
 from .collections import trainable_variables
 
 

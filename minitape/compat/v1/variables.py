@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 from ... import dtypes
 from ...graphs.session import get_default_graph
 from ...invalid import unsupported
-from ...record import state
 from ...shape import TensorShape
+from ...state import state
 from ...variable import Variable
 from .legacy import name_scope
 

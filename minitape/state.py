@@ -1,0 +1,42 @@
+"""What a thread is doing: its open recording, its active tapes, the graph that it builds."""
+
+from __future__ import annotations
+
+import threading
+from types import CodeType
+from typing import Any
+
+from .columns import more
+
+
+class State(threading.local):
+    """What this thread is doing: its open recording, its active tapes, the graph it builds."""
+
+    record: Any = None
+    graph: Any = None
+    by: Any = None  # the tape whose sweep is writing rows, None for the user's own
+    site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
+    _scope: tuple[str, ...] = ()
+    graves: Any = None  # skeletons of released recordings, see minitape.release
+    exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
+    trying = False  # a function runs on stand-ins of its arguments: it may not change a variable
+    scratch = False  # a layer runs on zeros for the shapes of its outputs: assignments come to nothing
+    token: Any = None  # another object whenever the active tapes change: tells variables to be watched anew
+
+    def __init__(self) -> None:
+        self.tapes: list[Any] = []
+        self.readers: list[dict[int, Any]] = []  # who wants to know which variables are read
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The names of the open ``tf.name_scope`` blocks; the open recording notes when they change."""
+        return self._scope
+
+    @scope.setter
+    def scope(self, path: tuple[str, ...]) -> None:
+        self._scope = path
+        if self.record is not None and not self.record.lasting:
+            self.record.scopes = more(self.record.scopes, (len(self.record), path))
+
+
+state = State()
