@@ -179,7 +179,7 @@ class Record:
     def here(self, level: int = 2) -> int:
         """Notes the user's frame, searched ``level`` frames up, and returns the site of the statement that runs now.
 
-        While a sweep is recorded, its statement is the site of all its rows.
+        While a sweep is recorded, or a function replayed, its statement is the site of all its rows.
         """
         frame = sys._getframe(level)
         if frame is self.frame:  # the user's statement itself called, in the frame of the one before

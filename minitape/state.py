@@ -15,7 +15,7 @@ class State(threading.local):
     record: Any = None
     graph: Any = None
     by: Any = None  # the tape whose sweep is writing rows, None for the user's own
-    site: tuple[CodeType, int] | None = None  # the statement that asked for the sweep that is being recorded
+    site: tuple[CodeType, int] | None = None  # to which all rows belong while a sweep is recorded or a function replayed
     _scope: tuple[str, ...] = ()
     graves: Any = None  # skeletons of released recordings, see minitape.release
     exits: Any = None  # values that left to NumPy or Python, see minitape.evidence
