@@ -298,9 +298,14 @@ def _chained(pred: Any, function: Any, otherwise: Any) -> Any:
 # -- while_loop -------------------------------------------------------------------------------------------------------
 
 
+TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it may never end
+
+
 def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
     turns = 0
     while (limit is None or turns < limit) and test([*values, *captured]):
+        if state.trying and turns == TRIED:
+            raise RuntimeError(f"a loop on stand-ins did not end after {TRIED} turns")
         values = list(step([*values, *captured]))
         turns += 1
     return values

@@ -300,3 +300,18 @@ def test_a_function_without_source_does_not_stand_for_one_that_reads_the_same(mo
     exec(compile(source, "<a cell>", "exec"), cell)
     assert hidden["f"].__code__ == cell["f"].__code__  # Python does not look at the file
     assert tf.function(cell["f"])(tf.constant(-1.0)).numpy() == 1.0
+
+
+@pytest.mark.parametrize("wrong", [lambda p: tf.equal(p, tf.constant(1)),
+                                   lambda p: tf.equal(tf.reshape(p, [-1, 2]), tf.reshape(p, [-1, 3]))])  # fmt: skip
+def test_a_loop_that_would_not_end_on_stand_ins_is_given_up(wrong):
+    """What does not fit is tried on zeros, which never reach nine; the loop itself ends for what it is given."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])
+    def f(p):
+        while tf.reduce_max(p) < 9.0:
+            p = p * 2.0
+        return wrong(p)
+
+    with pytest.raises((TypeError, ValueError)):
+        f(tf.constant([1.0, 2.0]))
