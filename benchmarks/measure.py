@@ -11,6 +11,7 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 
 def pin() -> None:
@@ -28,6 +29,13 @@ def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, ob
     start = time.perf_counter()
     result = run()
     first = time.perf_counter() - start
+    times = steady(run, seconds)
+    return {"median": statistics.median(times), "best": min(times), "first": first,
+            "result": [float(v) for v in result]}  # fmt: skip
+
+
+def steady(run: Callable[[], object], seconds: float) -> list[float]:
+    """Seconds of a call in steady state, measured several times."""
     end = time.perf_counter() + seconds / 4
     run()
     while time.perf_counter() < end:
@@ -46,8 +54,7 @@ def measure(peer: str, function: str, size: int, seconds: float) -> dict[str, ob
         times.append((time.perf_counter() - start) / batch)
         if once > 5 and len(times) >= 3:
             break
-    return {"median": statistics.median(times), "best": min(times), "first": first,
-            "result": [float(v) for v in result]}  # fmt: skip
+    return times
 
 
 def main() -> None:

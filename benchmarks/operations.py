@@ -11,12 +11,13 @@ import importlib
 import json
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import pin, steady
+
 TABLE = Path(__file__).with_name("operations.txt")
-SYSTEMS = {"minitape": "minitape", "tensorflow": "tensorflow"}
+SYSTEMS = ("minitape", "tensorflow")
 
 
 def lines() -> list[tuple[str, str, str]]:
@@ -39,7 +40,7 @@ def arrays(inputs: str) -> dict[str, Any]:
 
 def measure(system: str, only: str, seconds: float) -> dict[str, Any]:
     """Best seconds of value and gradient, and a sum over each gradient, by operation."""
-    tf = importlib.import_module(SYSTEMS[system])
+    tf = importlib.import_module(system)
     if system == "tensorflow":
         tf.config.threading.set_intra_op_parallelism_threads(1)
         tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -60,25 +61,16 @@ def timed(tf: Any, function: Any, given: dict[str, Any], seconds: float) -> dict
             y = tf.reduce_sum(function(tf, **given))
         return tape.gradient(y, sources)
 
-    gradients, best, end = run(), 1e9, time.perf_counter() + seconds
-    for _ in range(3):
-        run()
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - start)
-    sums = [float(tf.reduce_sum(tf.abs(tf.convert_to_tensor(g)))) for g in gradients]
-    return {"seconds": best, "sums": sums}
+    sums = [float(tf.reduce_sum(tf.abs(tf.convert_to_tensor(g)))) for g in run()]
+    return {"seconds": min(steady(run, seconds)), "sums": sums}
 
 
 def main() -> None:
-    """The command line, or with ``--measure SYSTEM ONLY SECONDS`` one system's figures as JSON."""
-    if sys.argv[1:2] == ["--measure"]:
-        from benchmarks.measure import pin
-
+    """The command line, or with ``SYSTEM ONLY SECONDS`` one system's figures as JSON."""
+    if sys.argv[1:2] and sys.argv[1] in SYSTEMS:
         pin()
         os.environ["TF_CPP_MIN_LOG_LEVEL"], os.environ["CUDA_VISIBLE_DEVICES"] = "3", "-1"
-        system, only, seconds = sys.argv[2:5]
+        system, only, seconds = sys.argv[1:4]
         print(json.dumps(measure(system, only, float(seconds))))
         return
     import click
@@ -96,19 +88,17 @@ def main() -> None:
 
 def compare(only: str, python: str, seconds: float) -> None:
     """Prints the table; fails where gradients differ."""
-    import subprocess
-
     import click
     from rich.console import Console
     from rich.table import Table
 
-    figures = {}
-    for system, interpreter in (("minitape", sys.executable), ("tensorflow", python)):
-        done = subprocess.run([interpreter, "-m", "benchmarks.operations", "--measure", system, only, str(seconds)],
-                              capture_output=True, text=True, cwd=TABLE.parent.parent)  # fmt: skip
-        if done.returncode:
-            raise click.ClickException(f"{system}: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
-        figures[system] = json.loads(done.stdout.splitlines()[-1])
+    from benchmarks.run import PYTHONS, call
+
+    PYTHONS["tensorflow"] = python
+    figures = {system: call("benchmarks.operations", system, only, str(seconds)) for system in SYSTEMS}
+    for system, found in figures.items():
+        if "error" in found:
+            raise click.ClickException(f"{system}: {found['error']}")
     own, other = figures["minitape"], figures["tensorflow"]
     table = Table("operation", "minitape, us", "TensorFlow, us", "ratio", title="value and gradient, best time")
     for name in sorted(own, key=lambda n: -own[n]["seconds"] / other[n]["seconds"]):

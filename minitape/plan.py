@@ -67,7 +67,7 @@ class Plan:
         """
         if type(record.values) is not list or record.watchers:
             return None
-        waiting = (alone, live(record)) if record.wide else ()
+        waiting = _waiting(record, alone)
         key = (*seeds, record.done, *waiting)
         if waiting and not alone:  # beside Python numbers less is kept for other sweeps
             key = (*key, *filter(record.is_number, record.leaves))
@@ -97,7 +97,7 @@ class Plan:
 
     def unbind(self, program: Any, record: Any, seeds: dict[int, Any], alone: bool) -> None:
         """Writes a program once more, for any attributes and exponents: they do not stay the same."""
-        waiting = (alone, live(record)) if record.wide else ()
+        waiting = _waiting(record, alone)
         for key in [key for key, found in self._written.items() if found is program]:
             self._program(key, record, seeds, False, waiting)
 
@@ -128,6 +128,11 @@ class Plan:
             self._written[start] = found = rows() if all(map(is_plain, attrs)) else None
             if found is not None:
                 found.bound, found.attrs = calls, attrs
+
+
+def _waiting(record: Any, alone: bool) -> tuple[Any, ...]:
+    """What a program depends on where large arrays are yet to be computed."""
+    return (alone, live(record)) if record.wide else ()
 
 
 def is_plain(value: Any) -> bool:

@@ -75,7 +75,7 @@ class _Writer:
         self.high = len(record) - 1 if record.wide else max(targets)
         self.bound, self.live, self.lean = bound, live, lean
         self.attrs: dict[int, Any] = {}  # those that are written in, by the number of the call
-        self.fixed = _fixed(record)
+        self.fixed = _fixed(record) if bound else {}
         self.numbers: dict[int, float] = {}  # those that are written in, by row
         self.kept = set() if alone or not record.wide else read_by_rules(record, min(record.wide))
         self.scope: dict[str, Any] = {
@@ -318,17 +318,21 @@ class _Writer:
 
     def _text(self, primitive: Any, which: int, inputs: Sequence[int]) -> str:
         """One of the formulas of an elementwise row; the exponents of arrays are written in."""
-        text, power = primitive.texts[which], primitive.name == "pow" and self._shape(inputs[-1]) == () != self._shape(inputs[0])
-        if not power or not self.bound or inputs[-1] not in self.fixed:
+        text = primitive.texts[which]
+        if primitive.name != "pow" or inputs[-1] not in self.fixed or not self._beside_number(inputs):
             return text
         number, read = self.fixed[inputs[-1]]
         self.numbers |= read
         return powers(text, number)
 
+    def _beside_number(self, inputs: Sequence[int]) -> bool:
+        """Whether the second of two operands is a number, and the first an array."""
+        return self._shape(inputs[-1]) == () != self._shape(inputs[0])
+
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
-        array, squares = row in self.record.meta, self._shape(inputs[-1]) == () != self._shape(inputs[0])
-        return template(text, "a_" if array else "s_", squares).format(**names)
+        array = row in self.record.meta
+        return template(text, "a_" if array else "s_", self._beside_number(inputs)).format(**names)
 
     def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[Step]:
         """The steps of the shares of a call's inputs."""

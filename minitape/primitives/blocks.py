@@ -272,11 +272,16 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*values, **attrs)
         if any(a.shape != like.shape or not a.flags.c_contiguous for a in arrays):
             return function(*values, **attrs)
-        flat = [v.reshape(-1) if type(v) is np.ndarray and v.ndim else v for v in values]
-        out = buffer(like.shape, like.dtype)
-        whole = out.reshape(-1)
-        for part in slices(like.size):
-            whole[part] = function(*[v[part] if type(v) is np.ndarray and v.ndim else v for v in flat], **attrs)
-        return out
+        return in_blocks(function, values, like.shape, like.dtype, attrs)
 
     return run
+
+
+def in_blocks(function: Callable[..., Any], values: Any, shape: tuple[int, ...], dtype: Any, attrs: Any) -> np.ndarray:
+    """What an elementwise function gives for arrays of this shape (in order) and single numbers, block by block."""
+    flat = [v.reshape(-1) if type(v) is np.ndarray and v.ndim else v for v in values]
+    out = buffer(shape, dtype)
+    whole = out.reshape(-1)
+    for part in slices(out.size):
+        whole[part] = function(*[v[part] if type(v) is np.ndarray and v.ndim else v for v in flat], **attrs)
+    return out

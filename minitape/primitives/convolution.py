@@ -207,20 +207,19 @@ def _max_repool(g: Any, x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> A
 
 def _counts(shape: Any, size: Sizes, strides: Sizes, pads: Pads, dtype: Any) -> Any:
     """How many elements each window has inside the array."""
-    ones = padded(np.ones((1, *shape[1:-1], 1), dtype), pads)
-    return windows(ones, size, strides).sum(_inside(size))
+    return _total(np.ones((1, *shape[1:-1], 1), dtype), size, strides, pads)
 
 
-def _inside(size: Sizes) -> tuple[int, ...]:
-    """The axes of what is in the windows."""
-    return tuple(range(-len(size), 0))
-
-
-def _avg_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+def _total(x: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+    """The sum of each window."""
     total = np.zeros((x.shape[0], *_count(x.shape, size, strides, pads), x.shape[-1]), x.dtype)
     for _, view in _views(x, size, strides, pads, 0):
         total += view
-    return total / _counts(x.shape, size, strides, pads, x.dtype)
+    return total
+
+
+def _avg_pool(x: Any, *, size: Sizes, strides: Sizes, pads: Pads) -> Any:
+    return _total(x, size, strides, pads) / _counts(x.shape, size, strides, pads, x.dtype)
 
 
 def _avg_unpool(g: Any, *, shape: Any, size: Sizes, strides: Sizes, pads: Pads) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import LARGE, buffer, slices
+from .blocks import LARGE, in_blocks
 
 LONG = 2048  # elements from which on the mask is faster
 _BITS = {np.dtype(np.float32): np.dtype(np.int32), np.dtype(np.float64): np.dtype(np.int64)}
@@ -27,7 +27,10 @@ def select(condition: Any, x: Any, y: Any) -> Any:
         dtype = x.dtype if isinstance(x, (np.ndarray, np.generic)) else getattr(y, "dtype", None)
         a, b = _bits(x, dtype, condition.shape), _bits(y, dtype, condition.shape)
         if a is not None and b is not None:
-            return _in_blocks(condition.view(np.int8), a, b).view(dtype)
+            holds = condition.view(np.int8)
+            if holds.size < LARGE:
+                return _masked(holds, a, b).view(dtype)
+            return in_blocks(_masked, (holds, a, b), holds.shape, a.dtype, {}).view(dtype)
     return np.where(condition, x, y)
 
 
@@ -47,16 +50,6 @@ def _bits(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype != dtype or value.shape not in ((), shape) or not _in_order(value):
         return None
     return value.view(_BITS[dtype]) if value.shape else value[()].view(_BITS[dtype])
-
-
-def _in_blocks(holds: np.ndarray, a: Any, b: Any) -> np.ndarray:
-    if holds.size < LARGE:
-        return _masked(holds, a, b)
-    out = buffer(holds.shape, a.dtype)
-    flat, whole = [v.reshape(-1) if type(v) is np.ndarray else v for v in (holds, a, b)], out.reshape(-1)
-    for part in slices(holds.size):
-        whole[part] = _masked(*[v[part] if type(v) is np.ndarray else v for v in flat])
-    return out
 
 
 def _masked(holds: np.ndarray, a: Any, b: Any) -> np.ndarray:

@@ -61,16 +61,20 @@ HOLD = """() => {
 }"""
 
 
-def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(show):
-    page = show(bush(1500))
+def press_while_nodes_are_placed(page, *keys):
     page.evaluate(HOLD)
     page.get_by_label("Folding").select_option("none")
     stop = page.get_by_role("button", name="placing… stop")
     stop.wait_for()
     page.locator(".mt-view").focus()
-    press(page, "0")
+    press(page, *keys)
     page.evaluate("window.held.forEach(send => send())")
     stop.wait_for(state="hidden")
+
+
+def test_what_is_fitted_while_nodes_are_placed_is_still_fitted_when_they_are(show):
+    page = show(bush(1500))
+    press_while_nodes_are_placed(page, "0")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 500")
 
 
@@ -79,14 +83,7 @@ SCALE = "Number(document.querySelector('.mt-scene > g').getAttribute('transform'
 
 def test_zooming_while_nodes_are_placed_is_kept(show):
     page = show(bush(1500))
-    page.evaluate(HOLD)
-    page.get_by_label("Folding").select_option("none")
-    stop = page.get_by_role("button", name="placing… stop")
-    stop.wait_for()
-    page.locator(".mt-view").focus()
-    press(page, "0", "+", "+", "+")
-    page.evaluate("window.held.forEach(send => send())")
-    stop.wait_for(state="hidden")
+    press_while_nodes_are_placed(page, "0", "+", "+", "+")
     page.wait_for_function("document.querySelectorAll('.mt-node').length > 100")
     zoomed = page.evaluate(SCALE)
     press(page, "0")

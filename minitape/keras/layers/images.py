@@ -75,7 +75,31 @@ class UpSampling1D(_Images):
         return [batch, None if steps is None else self.size * steps, features]
 
 
-class UpSampling2D(_Images):
+class _UpSampling(_Images):
+    """Layers that make each spatial axis ``size`` times as long."""
+
+    size: tuple[int, ...]
+
+    def _times(self) -> Any:
+        """(axis, how often it is repeated) of each spatial axis."""
+        return zip(self._spatial(len(self.size) + 2), self.size, strict=True)
+
+    def _repeated(self, inputs: Any) -> Any:
+        import minitape as tf
+
+        for axis, times in self._times():
+            inputs = tf.repeat(inputs, times, axis)
+        return inputs
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with longer spatial axes."""
+        shape = list(input_shape)
+        for axis, times in self._times():
+            shape[axis] = None if shape[axis] is None else shape[axis] * times
+        return tuple(shape)
+
+
+class UpSampling2D(_UpSampling):
     """Makes height and width of (batch, height, width, channels) ``size`` times as large.
 
     ``interpolation`` is "nearest" (pixels are repeated), "bilinear", "bicubic", "lanczos3", "lanczos5" or "area"; see
@@ -107,21 +131,12 @@ class UpSampling2D(_Images):
         import minitape as tf
 
         if self.interpolation == "nearest":
-            for axis, times in zip(self._spatial(4), self.size, strict=True):
-                inputs = tf.repeat(inputs, times, axis)
-            return inputs
+            return self._repeated(inputs)
         first = self.data_format == "channels_first"
         images = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
         new = length(images, 1) * self.size[0], length(images, 2) * self.size[1]
         out = resized(images, new, self.interpolation)
         return tf.transpose(out, [0, 3, 1, 2]) if first else out
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape with larger height and width."""
-        shape = list(input_shape)
-        for axis, times in zip(self._spatial(4), self.size, strict=True):
-            shape[axis] = None if shape[axis] is None else shape[axis] * times
-        return tuple(shape)
 
 
 def margins(value: Any, name: str, crop: bool = False, axes: int = 2) -> tuple[Any, ...]:

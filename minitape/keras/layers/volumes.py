@@ -10,7 +10,7 @@ from typing import Any
 from ..base import standardize_data_format
 from ..layer import InputSpec
 from .convolution import Conv2D, sizes
-from .images import _Cropping, _Images, _Padding, margins
+from .images import _Cropping, _Padding, _UpSampling, margins
 from .pooling import _Global, _Pooling2D
 from .transposed import Conv2DTranspose
 
@@ -149,7 +149,7 @@ class GlobalMaxPooling3D(_Global):
     _rank, _reduce = 5, "reduce_max"
 
 
-class UpSampling3D(_Images):
+class UpSampling3D(_UpSampling):
     """Repeats depth, height and width of (batch, depth, height, width, channels) ``size`` times. Differentiable.
 
     With data_format "channels_first" the channels are the second axis.
@@ -169,18 +169,7 @@ class UpSampling3D(_Images):
 
     def call(self, inputs: Any) -> Any:
         """The repeated elements."""
-        import minitape as tf
-
-        for axis, times in zip(self._spatial(5), self.size, strict=True):
-            inputs = tf.repeat(inputs, times, axis)
-        return inputs
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape with larger spatial axes."""
-        shape = list(input_shape)
-        for axis, times in zip(self._spatial(5), self.size, strict=True):
-            shape[axis] = None if shape[axis] is None else shape[axis] * times
-        return tuple(shape)
+        return self._repeated(inputs)
 
 
 class ZeroPadding3D(_Padding):
