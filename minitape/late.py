@@ -19,7 +19,8 @@ from .state import state
 HELD = 2**26  # bytes of arrays that one recording holds for rows that were put off
 
 
-def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> tuple[Record | Lane, int] | None:
+def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict[str, Any],
+            shape: tuple[int, ...] | None = None) -> tuple[Record | Lane, int] | None:  # fmt: skip
     """Writes the row of an operation and returns the lane of its result, and the row.
 
     None, and nothing written, for one that must run now: its shape is not known before, its dtype is not that of the
@@ -27,40 +28,36 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     """
     real = record.real or record.settled(inputs[0].array.dtype.type)
     rows: list[Any] = []
-    shapes, wide, cold, hot = [], False, record.cold, False
+    shapes: list[tuple[int, ...]] = []
     for t in inputs:
         lane = t._lane
         if lane is record or (lane is not None and lane.home is record):
-            row = t._row
             shapes.append(lane.shape)
-            rows.append(row)
-            wide, hot = wide or type(lane) is Wide, hot or row not in cold
+            rows.append(t._row)
             continue
         value = t._value if lane is None else t.array
         if real is None or value.dtype.type is not real:
             return None
         shapes.append(value.shape)
         rows.append(None)
-        wide = wide or type(record.lane_for(value.shape)) is Wide
-    shape = primitive.shape(*shapes, **attrs)
+        record.lane_for(value.shape)
+    if shape is None:
+        shape = primitive.shape(*shapes, **attrs)
     home: Any = record if shape == () else record.lane_for(shape)
     if home is None:
         return None
     site = record.here(4)  # the user's frame is at least so far up
     if None in rows:
-        for i, row in enumerate(rows):
-            if row is None:
-                rows[i] = row = record.enter(inputs[i], site=site)
-                hot = hot or row not in cold
-    hot = hot and bool(state.tapes)
-    if wide or type(home) is Wide:
+        rows = [record.enter(t, site=site) if row is None else row for t, row in zip(inputs, rows, strict=True)]
+    hot = bool(state.tapes) and not record.cold.issuperset(rows)
+    if record.wide_lanes and not record.wide_lanes.keys().isdisjoint((shape, *shapes)):
         if not hot:
             return None
         plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
         return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
     row = _call(record, primitive, tuple(rows), attrs, hot, site)
     if not hot:
-        cold.add(row)
+        record.cold.add(row)
     if home is not record:
         record.meta[row] = home.spec
     return home, row

@@ -19,10 +19,13 @@ from .state import state
 from .tensor import EagerTensor, Tensor, bare, tensor_of_row
 
 
-def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+def apply(
+    primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any], shape: tuple[int, ...] | None = None
+) -> Any:
     """Runs ``primitive`` on tensors, and writes its row when a tape is open.
 
-    Returns one tensor, or a tuple when the forward function returned several arrays.
+    Returns one tensor, or a tuple when the forward function returned several arrays. ``shape`` is that of the result,
+    where the caller knows it.
     """
     if state.graph is not None:
         return _symbolic(primitive, inputs, attrs)
@@ -36,7 +39,7 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
             if made is not None:
                 return made
         if primitive.shape is not None and not record.watchers:
-            place = put_off(record, primitive, inputs, attrs)
+            place = put_off(record, primitive, inputs, attrs, shape)
             if place is not None:
                 return tensor_of_row(*place)
     arrays = [t._value if t._lane is None else t.array for t in inputs]

@@ -7,6 +7,7 @@ primitive ``slice`` works with.
 from __future__ import annotations
 
 import numbers
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from ..opdefs import accept_attr
 from ..operands import strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE
+from ..primitives.shapes import sliced
 from ..shape import Dimension
 from ..state import state
 from ..tensor import EagerTensor, Tensor
 
+_SLICE = TABLE["slice"]
 _OP, _NAME = "StridedSlice", "strided_slice/"
 _VALID = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
           "valid indices")  # fmt: skip
@@ -37,8 +40,8 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     >>> getitem(x, (slice(None), 1)).numpy(), getitem(x, x > 4).numpy()
     (array([2, 5], dtype=int32), array([5, 6], dtype=int32))
     """
-    spec = _plain_spec(key, tensor._dims) if type(tensor) is EagerTensor else None
-    if spec is None:
+    known = _plain_index(key, tensor._dims) if type(tensor) is EagerTensor else None
+    if known is None:
         if _is_mask(key):
             from .picking import boolean_mask
 
@@ -47,25 +50,40 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
             from .. import graph
 
             return graph.getitem(tensor, key)
-        spec = spec_of(tensor.shape, key)
-    out = apply(TABLE["slice"], (tensor,), {"spec": spec})
+        known = {"spec": spec_of(tensor.shape, key)}, None
+    attrs, shape = known
+    out = apply(_SLICE, (tensor,), attrs, shape)
     if variable is not None:
-        attach(out, variable, spec)
+        attach(out, variable, attrs["spec"])
     return out
 
 
 EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
 
 
-def _plain_spec(key: Any, sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
-    """The NumPy index for integers and slices between such, which need no more thought; None for any other key."""
+_Known = tuple[dict[str, Any], tuple[int, ...] | None]  # the attributes of a slice, and its shape if it is known
+
+
+def _plain_index(key: Any, sizes: tuple[int, ...]) -> _Known | None:
+    """What integers and slices between such select, which need no more thought; None for any other key."""
+    if type(key) is slice:
+        try:
+            return _cut(sizes, key.start, key.stop, key.step)
+        except TypeError:  # an end without a hash: a tensor
+            return None
     if type(key) is not tuple:
-        entry = _plain(key, sizes[0]) if sizes else None
-        return None if entry is None else (entry,)
+        key = (key,)
     if not 0 < len(key) <= len(sizes):
         return None
     spec = tuple(map(_plain, key, sizes))
-    return None if None in spec else spec
+    return None if None in spec else ({"spec": spec}, None)
+
+
+@lru_cache(1024, typed=True)
+def _cut(sizes: tuple[int, ...], start: Any, stop: Any, step: Any) -> _Known | None:
+    """The same of one slice: programs take few different ones, again and again."""
+    entry = _plain(slice(start, stop, step), sizes[0]) if sizes else None
+    return None if entry is None else ({"spec": (entry,)}, sliced(sizes, spec=(entry,)))
 
 
 def _plain(entry: Any, size: int) -> Any:
