@@ -239,10 +239,10 @@ class Record:
             self.leaves[row], self.known[row] = number_leaf.__wrapped__(number, self.real)
         return row
 
-    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 2, site: int | None = None) -> int:
+    def enter(self, tensor: Any, variable: Any = None, version: int = 0, level: int = 3, site: int | None = None) -> int:
         """The row of a tensor in this recording; one that is new here becomes a leaf (of a variable, where it has one).
 
-        The user's frame is searched ``level`` frames up where the ``site`` is not given.
+        The user's frame is searched ``level`` frames up where the ``site`` is not given: behind the caller, minitape's own.
         """
         own, old = tensor._lane, tensor._home
         if old is None and own is not None:
@@ -322,7 +322,8 @@ class Record:
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
         """Notes the value of a row that no scalar operation wrote, and returns the lane that it belongs to."""
-        if type(value) is self.real or (self.real is None and self.is_scalar(value)):
+        kind = type(value)
+        if kind is self.real or (self.real is None and kind is self.settled(kind)):
             self.known[row] = value
             return self
         self.arrays[row] = value

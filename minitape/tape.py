@@ -223,7 +223,8 @@ class GradientTape:
         frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
-                self.notes.append(("watch", 0 if self._record is None else len(self._record), _weak(t), frames))
+                rows = 0 if self._record is None else len(self._record)
+                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)
