@@ -10,10 +10,8 @@ A note of origin is a plain tuple, see :class:`Origin`; it hangs on the tensor's
 from __future__ import annotations
 
 import weakref
-from collections import deque
 from collections.abc import Sequence
 from itertools import count, takewhile
-from operator import itemgetter
 from sys import _getframe
 from types import CodeType
 from typing import Any, NamedTuple
@@ -21,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .frames import _OWN, own_file
-from .lane import Lane
-from .record import HOOKS
+from .record import HOOKS, Record
 from .state import state
 
 DEPTH = 40  # an origin remembers this many generations before it
 EXITS = 256  # values that left, remembered per thread
-SITES = 512  # places at which values left: of each the last one is remembered as well
+SITES = 512  # places at which values left before: of each the last one is remembered as well
+_ENOUGH = 2 * EXITS
 STACK = 3  # user frames noted per origin
 
 Stack = tuple[tuple[CodeType, int], ...]
@@ -79,26 +77,35 @@ class Exit(NamedTuple):
 
 
 class Exits:
-    """The last values that left on this thread. Values leave often and few ask for one: notes are read late."""
+    """The last values that left on this thread. Values leave often and few ask for one: notes are read and sorted out late."""
 
     def __init__(self) -> None:
-        self.notes: deque[Any] = deque(maxlen=EXITS)  # the fields of an Exit each
-        self.sites: dict[Any, Any] = {}  # the user's statement -> the last note from there
-        self.count = 0  # of all that left
+        self.notes: list[Any] = []  # the fields of an Exit each, oldest first
+        self.sites: dict[Any, Any] = {}  # of those before: the user's statement -> the last note from there
+        self.dropped = 0  # how many those were
         self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
         self._indexed = 0
+
+    def add(self, note: Any) -> None:
+        """One more; of all but the last ``EXITS`` only the last of each statement stays, once they are twice as many."""
+        self.notes.append(note)
+        if len(self.notes) > _ENOUGH:
+            early = self.notes[:-EXITS]
+            del self.notes[:-EXITS]
+            self.dropped += len(early)
+            sites = _by_statement(early)
+            for site in sites:
+                self.sites.pop(site, None)  # so that the latest are the last
+            self.sites |= sites
+            for site in [*self.sites][:-SITES]:
+                del self.sites[site]
 
     @property
     def list(self) -> list[Exit]:
         """The exits that are remembered, oldest first."""
-        since = self.notes[0][0] if self.notes else 0
-        early = sorted((note for note in self.sites.values() if note[0] < since), key=itemgetter(0))
+        late = _by_statement(self.notes)
+        early = [note for site, note in self.sites.items() if site not in late]
         return [_read(note) for note in (*early, *self.notes)]
-
-    @property
-    def dropped(self) -> int:
-        """How many are forgotten."""
-        return self.count - len(self.notes)
 
     def of(self, value: Any) -> Exit | None:
         """The exit through which this very array (or one that it is a view of) or scalar came."""
@@ -113,11 +120,16 @@ class Exits:
     def _index(self) -> None:
         if not self.notes or self.notes[-1][0] <= self._indexed:
             return
-        if len(self.arrays) > 2 * EXITS:
+        if len(self.arrays) > 2 * _ENOUGH:
             self.arrays = {id(_given(n)): n for n in self.notes if n[0] <= self._indexed}
         fresh = list(takewhile(lambda n: n[0] > self._indexed, reversed(self.notes)))
         self.arrays.update((id(_given(n)), n) for n in reversed(fresh))
         self._indexed = fresh[0][0]
+
+
+def _by_statement(notes: list[Any]) -> dict[Any, Any]:
+    """The last of the notes from each of the user's statements, by its code's id: to hash the code would take long."""
+    return {(id(frames[0][0]), frames[0][1]) if (frames := note[3]) else None: note for note in notes}
 
 
 def _read(note: Any) -> Exit:
@@ -169,13 +181,9 @@ _new = tuple.__new__  # builds a named tuple at a third of the price
 def ref(value: Any) -> Ref:
     """A reference to a tensor, or to the current state of a variable."""
     tensor = value if type(value) is EAGER[0] else value._state
-    home = lane = tensor._lane
-    if isinstance(lane, Lane):
-        home = lane.home
-    if home is not None:
-        made = None if home.tapes > 0 and tensor._row not in home.leaves else tensor._made
-        return _new(Ref, (weakref.ref(tensor), made, weakref.ref(home), tensor._row))
-    home = tensor._home
+    lane, home = tensor._lane, tensor._home
+    if home is None and lane is not None:
+        home = lane if type(lane) is Record else lane.home
     if home is None:
         return _new(Ref, (weakref.ref(tensor), tensor._made, None, -1))
     return _new(Ref, (weakref.ref(tensor), tensor._made, weakref.ref(home), tensor._row))
@@ -229,7 +237,6 @@ def decided(value: Any, inputs: Sequence[Any], op: str) -> Any:
 def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
-    known.count += 1
     out = weakref.ref(array) if type(array) is np.ndarray else array
     if tensor._lane is None and tensor._home is None:
         value: Any = (weakref.ref(tensor), tensor._made, None, -1)  # as ``ref`` says of a tensor without a recording
@@ -237,16 +244,10 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
         value = ref(tensor)
     frames = stack(3)
     if record is None:
-        note: Any = (clock(), how, value, frames, None, 0, out)
+        known.add((clock(), how, value, frames, None, 0, out))
     else:
-        note = (clock(), how, value, frames, weakref.ref(record), len(record), out)
+        known.add((clock(), how, value, frames, weakref.ref(record), len(record), out))
         record.note(how, record.find(tensor))
-    known.notes.append(note)
-    if frames:
-        code, at = frames[0]
-        known.sites[id(code), at] = note  # to hash a code object takes longer than all of this
-    if len(known.sites) > SITES:
-        known.sites = dict(list(known.sites.items())[SITES // 2 :])
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor

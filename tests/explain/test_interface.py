@@ -182,7 +182,7 @@ def test_exits_are_bounded() -> None:
         x.numpy()
     for i in range(2000):
         exec(compile(f"x.numpy(){' ' * (i % 7)}", f"<cell {i}>", "exec"), {"x": x})
-    assert len(exits().list) <= 256 + 512 and len(exits().arrays) <= 3 * 256
+    assert len(exits().list) <= 2 * 256 + 512 and len(exits().arrays) <= 6 * 256
 
 
 def test_lines_in_a_notebook_name_the_cell() -> None:
