@@ -195,28 +195,24 @@ def born(
     """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
     if frames is None:
         frames = stack(level)
-    refs, depth, eager = [], 0, EAGER[0]
+    refs: tuple[Ref, ...] = ()
+    depth = 0
     for value in inputs:
-        if type(value) is eager and value._lane is None and value._home is None:
-            origin = value._made
-            refs.append(_new(Ref, (weakref.ref(value), origin, None, -1)))  # as ref() does
-        else:
-            refs.append(found := ref(value))
-            origin = found[1]
+        found = ref(value)
+        refs += (found,)
+        origin = found[1]
         if origin is not None and origin[5] >= depth:
             depth = origin[5] + 1
     if depth > DEPTH:
-        refs, depth = [r._replace(origin=None) for r in refs], 0
-    return _new(Origin, (clock(), kind, frames, tuple(refs), detail, depth))
+        refs, depth = tuple([r._replace(origin=None) for r in refs]), 0
+    return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 
 def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
     """Notes on gradients that no tape recorded what they came from."""
-    origin = None
+    origin = born("gradient", targets, None, 0, frames)
     for g in gradients:
         if type(g) is EAGER[0]:
-            if origin is None:
-                origin = born("gradient", targets, frames=frames)
             g._made = origin
 
 
