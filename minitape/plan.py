@@ -67,7 +67,7 @@ class Plan:
         """
         if type(record.values) is not list or record.watchers:
             return None
-        waiting = _waiting(record, alone)
+        waiting = _waiting(record, alone) if record.wide else ()
         key = (*seeds, record.done, *waiting)
         if waiting and not alone:  # beside Python numbers less is kept for other sweeps
             key = (*key, *filter(record.is_number, record.leaves))
@@ -76,7 +76,7 @@ class Plan:
             found = self._met_program(key, record, seeds, waiting)
         if found is None or not found.needs <= record.arrays.keys():
             return None
-        if not _as_written(found, record):  # the attributes do not stay the same
+        if found.bound and not _as_written(found, record):  # the attributes do not stay the same
             found = self._program(key, record, seeds, False, waiting)
         return found
 
@@ -97,7 +97,7 @@ class Plan:
 
     def unbind(self, program: Any, record: Any, seeds: dict[int, Any], alone: bool) -> None:
         """Writes a program once more, for any attributes and exponents: they do not stay the same."""
-        waiting = _waiting(record, alone)
+        waiting = _waiting(record, alone) if record.wide else ()
         for key in [key for key, found in self._written.items() if found is program]:
             self._program(key, record, seeds, False, waiting)
 
@@ -117,7 +117,9 @@ class Plan:
     def repeated(self, start: Any, record: Any) -> Any:
         """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
         found = self._met(start)
-        return None if type(found) is int or found is None or not _as_written(found, record) else found
+        if type(found) is int or found is None or (found.bound and not _as_written(found, record)):
+            return None
+        return found
 
     def keep(self, start: Any, record: Any, count: int, rows: Callable[[], Any]) -> None:
         """Keeps the ``rows`` of a recorded sweep that is met often, together with the attributes of ``count`` calls."""
@@ -131,8 +133,8 @@ class Plan:
 
 
 def _waiting(record: Any, alone: bool) -> tuple[Any, ...]:
-    """What a program depends on where large arrays are yet to be computed."""
-    return (alone, live(record)) if record.wide else ()
+    """What a program depends on beside, where large arrays are yet to be computed."""
+    return alone, live(record)
 
 
 def is_plain(value: Any) -> bool:
@@ -153,7 +155,7 @@ _what = attrgetter("primitive", "inputs")
 def _as_written(found: Any, record: Any) -> bool:
     """Whether calls have the attributes for which something was written: those of the calls ``bound``, ``attrs``."""
     try:
-        return not found.bound or found.attrs == [*map(_attrs, map(record.calls.__getitem__, found.bound))]
+        return found.attrs == [*map(_attrs, map(record.calls.__getitem__, found.bound))]  # type: ignore[no-any-return]
     except ValueError:  # arrays among them, which are not equal or unequal as a whole
         return False
 
@@ -177,7 +179,12 @@ def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
     if batched or type(record) is not Record or record.base or rows > 4 * LONG:
         return _made(tape, ends, recorded, False)
     alike = (rows, recorded, *ends)
-    structure = _structure(tape, recorded)
+    calls = record.calls
+    structure = (  # all that a plan depends on, as it is held: to compare it takes half the time of hashing it
+        record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
+        calls and [*map(_what, calls)], record.late,
+        recorded and record.cold, recorded and record.constants,
+    )  # fmt: skip
     for known, found in _plans.get(alike, ()):
         if known == structure:
             return found
@@ -185,17 +192,6 @@ def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
     if found.visits is not None:
         _keep(alike, tuple(map(copy, structure)), found)
     return found
-
-
-def _structure(tape: Any, recorded: bool) -> tuple[Any, ...]:
-    """All that a plan depends on, as it is held: to compare it takes half the time of hashing it."""
-    record = tape._record
-    calls = record.calls
-    return (
-        record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
-        calls and [*map(_what, calls)], record.late,
-        recorded and record.cold, recorded and record.constants,
-    )  # fmt: skip
 
 
 def _keep(alike: Any, structure: tuple[Any, ...], found: Plan) -> None:

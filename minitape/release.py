@@ -44,14 +44,16 @@ def release(record: Any) -> None:
         return
     if record.lasting or is_finalizing():  # at the end of the process nothing more is computed
         return
-    record.numbers.clear()
     record.leaf_of.clear()
-    record.variables.clear()
-    record.events = ()
+    if record.numbers or record.variables or record.events:
+        record.numbers.clear()
+        record.variables.clear()
+        record.events = ()
     _bury(record)
     if record.bulky or record.wide or record.lent > LENT or len(record.meta) > ARRAYS:
         _settle(record)
-    record.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
+    if record.wide_lanes:
+        record.wide_lanes.clear()  # they refer to the recording, which would wait for the garbage collector
 
 
 def _bury(record: Any) -> None:

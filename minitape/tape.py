@@ -12,6 +12,8 @@ import contextlib
 import inspect
 import weakref
 from collections.abc import Iterator
+from functools import partial
+from operator import is_
 from sys import _getframe
 from typing import Any
 
@@ -38,6 +40,7 @@ from .release import orphans, release
 from .state import state
 from .tensor import EagerTensor, Tensor, wrap
 
+_is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
 _WARNS: list[bool] = []  # not empty: every tape warns, see minitape.explain.warn
 NOTES = 1000  # what one tape remembers of watch calls and the like
@@ -109,7 +112,11 @@ class GradientTape:
             self._recording = True
             state.tapes.append(self)
             state.token = object()
-            self._join_picture(record)
+            if self.number is None:
+                self.number = len(record.members)
+                record.members.append((weakref.ref(self), self.spans, self.watched))
+            if self.watchers:
+                record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
             return self
         except BaseException:  # Ctrl-C, say
             if self._recording:
@@ -117,14 +124,6 @@ class GradientTape:
             elif state.record is not None and not state.tapes and not state.record.paused:
                 state.record = state.record.close()
             raise
-
-    def _join_picture(self, record: Record) -> None:
-        """Lets pictures of the recording know this tape, and its own pictures the recording."""
-        if self.number is None:
-            self.number = len(record.members)
-            record.members.append((weakref.ref(self), self.spans, self.watched))
-        if self.watchers:
-            record.watchers = [*record.watchers, *(w for w in self.watchers if w not in record.watchers)]
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._recording:
@@ -311,7 +310,7 @@ class GradientTape:
             note_gradients(gradients, targets, frames)
         if self._warns or _WARNS:
             self._warn(gradients, targets, flat)
-        self.last, self.nones = (targets, flat, seeds), [g is None for g in gradients]
+        self.last, self.nones = (targets, flat, seeds), [*map(_is_none, gradients)]
         if zero:
             gradients = [zeros_of(s) if g is None else g for g, s in zip(gradients, flat, strict=True)]
         if flat is not given:
@@ -321,7 +320,7 @@ class GradientTape:
             ]
         if self._record.watchers:  # type: ignore[union-attr]
             self._record.notify()  # type: ignore[union-attr]
-        self._end(frames[:1])
+        self._end(frames)
         return packed(sources, given, gradients)
 
     def explain(self, target: Any, sources: Any) -> Any:
