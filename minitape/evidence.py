@@ -210,9 +210,11 @@ def born(
 
 def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> None:
     """Notes on gradients that no tape recorded what they came from."""
-    origin = born("gradient", targets, None, 0, frames)
+    origin = None
     for g in gradients:
         if type(g) is EAGER[0]:
+            if origin is None:
+                origin = born("gradient", targets, None, 0, frames)
             g._made = origin
 
 
