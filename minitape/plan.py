@@ -179,7 +179,7 @@ def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
     if batched or type(record) is not Record or record.base or rows > 4 * LONG:
         return _made(tape, ends, recorded, False)
     alike = (rows, recorded, *ends)
-    calls = record.calls
+    calls: Any = record.calls
     structure = (  # all that a plan depends on, as it is held: to compare it takes half the time of hashing it
         record.pending, record.real, tape.spans, tape._recording and tape._start, tape.watched, record.meta,
         calls and [*map(_what, calls)], record.late,

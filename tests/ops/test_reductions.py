@@ -136,6 +136,19 @@ def test_sorting(shape, data, dtype):
     assert np.array_equal(np.take_along_axis(x, indices.numpy(), -1), values.numpy())
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize(("shape", "k"), [((200,), 1), ((200,), 7), ((3, 40), 10), ((2, 0, 40), 5), ((5, 16), 15)])
+def test_the_largest_of_many_are_the_first_among_equals(dtype, shape, k):
+    """Few of many are not found by sorting them all: equal ones still come in their order, on both sides of the cut."""
+    x = np.random.default_rng(4).integers(0, 6, shape).astype(dtype)
+    if np.issubdtype(dtype, np.floating) and x.size:
+        x.flat[3::17], x.flat[5::19] = np.inf, -0.0
+    want = np.argsort(-x.astype(np.float64), -1, kind="stable")[..., :k]
+    values, indices = tf.math.top_k(tf.constant(x), k)
+    np.testing.assert_array_equal(indices.numpy(), want)
+    np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, want, -1))
+
+
 def test_gradients_of_orders():
     x = np.random.default_rng(1).permutation(12).reshape(3, 4).astype(float)
     check_grads(lambda t: tf.sort(t, 0), [x])
