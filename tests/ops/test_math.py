@@ -100,6 +100,33 @@ def numbers(low, high, shape, seed):
     return low + (high - low) * np.random.default_rng(seed).random(shape)
 
 
+WIDE = {  # special functions far beyond the intervals above
+    "erf": (-6, 6), "erfc": (-6, 6), "erfinv": (-0.999, 0.999), "lgamma": (-20, 60), "digamma": (0.01, 60),
+    "ndtri": (0.001, 0.999), "bessel_i0e": (-60, 60), "bessel_i1e": (-60, 60),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", WIDE)
+def test_special_functions_of_long_arrays(name, dtype):
+    x = numbers(*WIDE[name], (3, 7001), 5).astype(dtype)
+    got = getattr(tf.math, name)(tf.constant(x)).numpy()
+    relative = 1e-5 if dtype == np.float32 else 1e-11
+    np.testing.assert_allclose(got, UNARY[name][0](x.astype(np.float64)), rtol=relative, atol=relative)
+    again = getattr(tf.math, name)(tf.constant(x[:, :900])).numpy()
+    np.testing.assert_allclose(got[:, :900], again, rtol=relative, atol=relative)
+
+
+def test_lgamma_of_single_precision_is_good_to_the_last_place_also_at_its_zeros():
+    rng = np.random.default_rng(6)
+    parts = [1 + 1e-3 * rng.normal(size=500), 2 + 1e-3 * rng.normal(size=500), 1 + 1e-6 * rng.normal(size=500),
+             10.0 ** rng.uniform(-30, 30, 500), -30 * rng.random(500), [0.0, -0.0, -1.0, 1.0, 2.0, np.inf, -np.inf]]  # fmt: skip
+    x = np.concatenate(parts).astype(np.float32)
+    got, want = tf.math.lgamma(tf.constant(x)).numpy(), scipy.special.gammaln(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_max_ulp(got[:-2], want[:-2], 4)
+    assert got[-2] == got[-1] == np.inf and np.isnan(tf.math.lgamma(tf.fill([99], np.nan)).numpy()).all()
+
+
 @pytest.mark.parametrize("name", UNARY)
 @settings(max_examples=12, deadline=None)
 @given(shape=SHAPES, dtype=st.sampled_from(FLOATS), seed=st.integers(0, 99))
