@@ -92,7 +92,8 @@ class GradientTape:
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
         while orphans:
-            release(orphans.pop())
+            with contextlib.suppress(IndexError):  # another thread was faster
+                release(orphans.pop())
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:

@@ -146,6 +146,19 @@ def test_a_leaf_stays_one_when_the_recording_that_it_comes_from_is_released(valu
     np.testing.assert_array_equal(second.gradient(z, y), np.full(np.shape(value), 5.0))
 
 
+def test_a_tape_is_entered_although_another_thread_releases_what_was_left_to_release(monkeypatch):
+    class Taken(list):
+        def pop(self):
+            self.clear()
+            return super().pop()
+
+    monkeypatch.setattr(tape_module, "orphans", Taken([object()]))
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
 def test_other_threads_are_not_recorded():
     x = tf.constant(3.0)
     results = {}
