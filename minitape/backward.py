@@ -113,11 +113,11 @@ def _recorded(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any]) -
     outer, site, by = state.record, state.site, state.by
     if outer is None:
         return _walked(tape, record, known, seeds, True)
-    if site is None:
-        frame = user_frame(_getframe(2))
-        state.site = None if frame is None else (frame.f_code, frame.f_lasti)
-    outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
     try:
+        if site is None:
+            frame = user_frame(_getframe(2))
+            state.site = None if frame is None else (frame.f_code, frame.f_lasti)
+        outer.by_marks = more(outer.by_marks, (len(outer), outer.member(tape)))
         if outer is not record or state.site is None or not all(map(_fresh, seeds.values())):
             return _walked(tape, record, known, seeds, True)
         start = known.start(record, seeds)

@@ -54,12 +54,13 @@ def unrecorded() -> Iterator[None]:
 def variables_read() -> Iterator[dict[int, Any]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, Any] = {}
-    state.readers.append(found)
-    state.token = object()
+    before = state.readers
     try:
+        state.readers = (*before, found)
+        state.token = object()
         yield found
     finally:
-        del state.readers[next(i for i, known in enumerate(state.readers) if known is found)]
+        state.readers = before
         state.token = object()
 
 

@@ -117,10 +117,14 @@ class ForwardAccumulator:
             raise ValueError("Accumulator is already recording.")
         self._outer = list(state.tapes)
         self._tape.__enter__()
-        if not self._entered:
-            self._entered = True
-            self._tape.watch([p for p in self._primals if p.dtype.differentiable])
-        return self
+        try:
+            if not self._entered:
+                self._tape.watch([p for p in self._primals if p.dtype.differentiable])
+                self._entered = True
+            return self
+        except BaseException:  # Ctrl-C, say
+            self._tape.__exit__()
+            raise
 
     def __exit__(self, *error: Any) -> None:
         self._tape.__exit__()

@@ -25,7 +25,7 @@ class State(threading.local):
 
     def __init__(self) -> None:
         self.tapes: list[Any] = []
-        self.readers: list[dict[int, Any]] = []  # who wants to know which variables are read
+        self.readers: tuple[dict[int, Any], ...] = ()  # who wants to know which variables are read
 
     @property
     def scope(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class GradientTape:
     """
 
     __slots__ = ("_persistent", "_watch_accessed_variables", "_recording", "_record", "_used", "_start", "spans",
-                 "watched", "variables", "_planned", "late", "number", "last", "watchers", "notes", "nones", "_warns", "__weakref__", "__dict__")  # fmt: skip
+                 "watched", "variables", "_planned", "late", "number", "last", "watchers", "notes", "nones", "_warns", "_paused", "__weakref__", "__dict__")  # fmt: skip
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True, **options: Any) -> None:
         self._record: Record | None = None
@@ -73,8 +73,7 @@ class GradientTape:
         self._watch_accessed_variables = watch_accessed_variables
         self.notes: list[tuple[str, int, Any, Any]] = []  # (what, at which row, a weak reference, the user's frames)
         self.nones: list[bool] | None = None  # which gradients the last call found to be None
-        self._recording = False
-        self._used = False
+        self._recording = self._paused = self._used = False
         self.spans: list[tuple[int, int]] = []  # closed spans of rows; the open one starts at _start
         self.watched: dict[int, int] = {}  # row -> from which row on it is watched
         self.variables: dict[int, Any] = {}  # watched variables by id
@@ -91,9 +90,9 @@ class GradientTape:
                 ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape."),
                 "The tape was entered", self.notes, "enter",
             )  # fmt: skip
-        while orphans:
+        for _ in range(len(orphans)):  # those that can not be released yet come back
             with contextlib.suppress(IndexError):  # another thread was faster
-                release(orphans.pop())
+                release(orphans.pop(0))
         if self._used:  # entered again after its one gradient: it begins anew
             self._forget()
         try:
@@ -127,16 +126,21 @@ class GradientTape:
             raise
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
-        if self._recording:
-            self._pop()
+        if self._paused:  # Ctrl-C came between the end of a pause and what it does then
+            self._record.paused -= 1  # type: ignore[union-attr]
+            self._paused = False
+        if self._recording or state.record is self._record is not None:
+            try:
+                self._pop()
+            except BaseException:  # Ctrl-C, say
+                self._pop()
+                raise
             if kind is not None:
                 self._record.mend()  # type: ignore[union-attr]
 
     def _pop(self) -> None:
-        self._recording = False
-        state.token = object()
+        """Stops recording; may be called again where it was interrupted."""
         record: Record = self._record  # type: ignore[assignment]
-        self.spans.append((self._start, record.base + (len(record.pending) >> 2)))
         tapes = state.tapes
         if tapes and tapes[-1] is self:
             tapes.pop()
@@ -144,8 +148,12 @@ class GradientTape:
             tapes.remove(self)
         if not tapes and not record.paused:
             state.record = record.close()
-        if record.watchers:
-            record.notify()
+        state.token = object()
+        if self._recording:
+            self.spans.append((self._start, record.base + (len(record.pending) >> 2)))
+            self._recording = False
+            if record.watchers:
+                record.notify()
 
     def __del__(self) -> None:
         record = getattr(self, "_record", None)  # not there when __init__ was called wrongly
@@ -196,23 +204,24 @@ class GradientTape:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         record: Record = self._record
-        state.token = object()
-        self._recording = False
-        self.spans.append((self._start, len(record)))
-        state.tapes.remove(self)
-        record.paused += 1
-        record.note("pause", self)
         try:
+            record.paused += 1  # so that the recording stays open
+            self._paused = True
+            self._pop()
+            record.note("pause", self)
             yield
         finally:
-            record.paused -= 1
-            record.note("resume", self)
-            if self._used:  # by a gradient in the block: it begins anew
-                self._forget()
-            self._recording = True
-            self._start = len(record)
-            state.tapes.append(self)
-            state.token = object()
+            if self._paused:  # else the tape's own block was left, and Python comes here late
+                record.paused -= 1
+                self._paused = False
+                if self._used:  # by a gradient in the block: it begins anew
+                    self._forget()
+                self._start = len(record)
+                if self not in state.tapes:
+                    state.tapes.append(self)
+                self._recording = True
+                state.token = object()
+                record.note("resume", self)
 
     def watch(self, tensor: Any) -> None:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.

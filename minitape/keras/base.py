@@ -319,10 +319,11 @@ class name_scope:
                 f"Argument `name` must be a string and cannot contain character `/`. Received: name={name}"
             )
         self.name, self.caller, self.deduplicate, self.override_parent = name, caller, deduplicate, override_parent
-        self._entered: list[bool] = []
+        self._before: list[Any] = []  # what was open around each block of it
 
     def __enter__(self) -> name_scope:
-        outer = current.scopes[-1] if current.scopes else None
+        scopes, path = current.scopes, _thread.scope
+        outer = scopes[-1] if scopes else None
         again = (
             self.deduplicate
             and outer is not None
@@ -330,16 +331,13 @@ class name_scope:
             and outer.caller is self.caller
             and outer.name == self.name
         )
-        self._entered.append(not again)
+        self._before.append((scopes, path))
         if not again:
-            current.scopes.append(self)
-            _thread.scope = (*_thread.scope, self.name)
+            current.scopes, _thread.scope = [*scopes, self], (*path, self.name)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._entered.pop():
-            current.scopes.pop()
-            _thread.scope = _thread.scope[:-1]
+        current.scopes, _thread.scope = self._before.pop()
 
 
 def current_path() -> str:

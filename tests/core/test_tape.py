@@ -12,7 +12,12 @@ import pytest
 
 import minitape as tf
 from minitape import tape as tape_module
+from minitape.record import Record
 from minitape.state import state
+
+
+def interrupt(*args):
+    raise KeyboardInterrupt
 
 
 def derivatives(f, x, order):
@@ -114,9 +119,6 @@ def test_a_number_taken_without_a_row_is_given_again():
 
 @pytest.mark.parametrize("where", ["site", "weakref"])  # before and after it is among the active ones
 def test_ctrl_c_while_a_tape_is_entered_leaves_nothing_open(where, monkeypatch):
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
     interrupted = interrupt if where == "site" else SimpleNamespace(ref=interrupt)
     x = tf.Variable(2.0)
     tape = tf.GradientTape()
@@ -146,11 +148,68 @@ def test_a_leaf_stays_one_when_the_recording_that_it_comes_from_is_released(valu
     np.testing.assert_array_equal(second.gradient(z, y), np.full(np.shape(value), 5.0))
 
 
+@pytest.mark.parametrize("kind", ["pause", "resume"])
+def test_ctrl_c_at_the_ends_of_a_pause_leaves_nothing_open(kind, monkeypatch):
+    x = tf.Variable(3.0)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Record, "note", lambda self, what, subject=None: interrupt() if what == kind else None)
+        with tf.GradientTape() as tape:
+            y = x * x
+            with tape.stop_recording():
+                y.numpy()
+    assert state.record is None and not state.tapes
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_ctrl_c_before_a_pause_ends_leaves_nothing_open():
+    x = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+        pause = tape.stop_recording()
+        pause.__enter__()  # and nothing leaves it: what an interrupt in the first step of __exit__ comes to
+    assert state.record is None and not state.tapes
+    del pause
+    assert state.record is None and not state.tapes
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_ctrl_c_while_a_block_is_left_leaves_nothing_open(monkeypatch):
+    x = tf.Variable(3.0)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), tf.GradientTape() as tape:
+        y = x * x
+        patched.setattr(Record, "close", lambda self: (patched.undo(), interrupt()))
+    assert state.record is None and not state.tapes
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch):
+    x = tf.constant([1.0, 2.0])
+    accumulator = tf.autodiff.ForwardAccumulator(x, tf.ones([2]))
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(tf.GradientTape, "watch", interrupt)
+        accumulator.__enter__()
+    assert state.record is None and not state.tapes
+    with accumulator:
+        y = x * x
+    assert accumulator.jvp(y).numpy().tolist() == [2.0, 4.0]
+
+
+def test_what_can_not_be_released_yet_does_not_keep_a_tape_from_being_entered(monkeypatch):
+    """While the garbage collector runs, or where Ctrl-C kept us from hearing that it is through."""
+    waiting = [object(), object()]
+    monkeypatch.setattr(tape_module, "orphans", waiting)
+    monkeypatch.setattr(tape_module, "release", waiting.append)
+    tape = tf.GradientTape()
+    with tape:
+        pass
+    assert len(waiting) == 2
+
+
 def test_a_tape_is_entered_although_another_thread_releases_what_was_left_to_release(monkeypatch):
     class Taken(list):
-        def pop(self):
+        def pop(self, at):
             self.clear()
-            return super().pop()
+            return super().pop(at)
 
     monkeypatch.setattr(tape_module, "orphans", Taken([object()]))
     x = tf.Variable(3.0)
