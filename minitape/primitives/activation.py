@@ -125,7 +125,8 @@ declare(
 
 @by_blocks
 def _leaky(x: Any, *, alpha: float) -> Any:
-    return select(x > 0, x, x * x.dtype.type(alpha)).astype(x.dtype, copy=False)
+    less = x * x.dtype.type(alpha)
+    return (np.maximum(x, less) if 0 < alpha <= 1 else select(x > 0, x, less)).astype(x.dtype, copy=False)
 
 
 @by_blocks

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import numerics
-from .blocks import filled
+from .blocks import filled, maximum, minimum
 from .selecting import select
 
 ARGUMENTS = "g, z, x, y=None"
@@ -67,7 +67,7 @@ _LIBRARY = {
 
 ARRAY: dict[str, Any] = {name: _rounded(function) for name, function in _LIBRARY.items()} | {
     "abs": np.abs, "sign": np.sign, "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "sqrt": np.sqrt,
-    "atan2": np.arctan2, "pow": _pow, "maximum": np.maximum, "minimum": np.minimum, "floordiv": _floordiv,
+    "atan2": np.arctan2, "pow": _pow, "maximum": maximum, "minimum": minimum, "floordiv": _floordiv,
     "ones": _ones, "mod": np.mod, "select": select, "mul_no_nan": _mul_no_nan, "zero": np.zeros_like, "erf": numerics.erf,
     "erfc": numerics.erfc,
 }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare, integrals, numerics
-from .blocks import by_blocks
+from .blocks import by_blocks, maximum, minimum
 from .formula import ARRAY, compile_text, reads
 from .selecting import select
 
@@ -89,7 +89,7 @@ def _truncatediv(x: Any, y: Any) -> Any:
 
 
 def _selu(x: Any) -> Any:
-    return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](np.minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
+    return select(x < 0, SELU_SCALE_ALPHA * (ARRAY["exp"](minimum(x, 0)) - 1), SELU_SCALE * x).astype(x.dtype, copy=False)
 
 
 FORWARD: dict[str, Any] = {
@@ -101,9 +101,9 @@ FORWARD: dict[str, Any] = {
     "truncatediv": _truncatediv,
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
-    "relu6": lambda x: np.minimum(np.maximum(x, 0), 6).astype(x.dtype),
+    "relu6": lambda x: minimum(maximum(x, 0), 6).astype(x.dtype, copy=False),
     "relu6_gate": lambda g, z: select((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
-    "elu": lambda x: select(x < 0, ARRAY["exp"](np.minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
+    "elu": lambda x: select(x < 0, ARRAY["exp"](minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
     "elu_gate": lambda g, z: select(z < 0, g * (z + 1), g).astype(g.dtype, copy=False),
     "selu": _selu,
     "selu_gate": lambda g, z: select(z < 0, g * (z + SELU_SCALE_ALPHA), g * SELU_SCALE).astype(g.dtype, copy=False),
