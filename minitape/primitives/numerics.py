@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import by_blocks
+
 _EPS = 2.0**-53
 
 
@@ -103,6 +105,7 @@ def _erf_double(x: Any) -> Any:
     return np.copysign(_by_size(a, _erf_small, lambda v: 1 - _erfc_middle(v), lambda v: 1 - _erfc_large(v)), x)
 
 
+@by_blocks
 def erf(x: Any) -> Any:
     """The error function: Cody (1969), or a single rational function of x² where that does for float32."""
     if np.size(x) > 4096 and np.asarray(x).dtype == np.float32:
