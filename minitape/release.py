@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections import deque
+from collections import OrderedDict, deque
 from itertools import compress, repeat
 from operator import is_
 from sys import getrefcount, is_finalizing
@@ -23,23 +23,14 @@ ARRAYS, LENT = 256, 2**18  # one keeps up to so many small arrays, and so many b
 # A tape may die while the garbage collector runs, which may be in the middle of any allocation of the interpreter. Its
 # recording is not released there: that computes values, which switches NumPy's warnings off, which changes a context
 # variable; and when the collector was started by such a change, the interpreter crashes (seen on Python 3.11).
-_collecting: list[bool] = []  # not empty while the collector runs
+_phases = OrderedDict.fromkeys(("start", "stop"))  # of the collector; the last one is where it is
+gc.callbacks.append(_phases.move_to_end)  # type: ignore[arg-type] # no function of ours: it would meet a Ctrl-C, and Python drops it there
 orphans: list[Any] = []  # recordings to release when the next tape is entered
-
-
-def _notice(phase: str, info: dict[str, int]) -> None:
-    if phase == "start":
-        _collecting.append(True)
-    else:
-        _collecting.clear()
-
-
-gc.callbacks.append(_notice)
 
 
 def release(record: Any) -> None:
     """No tape is left to ask for a gradient: lets go of what nobody can ask for any more."""
-    if _collecting:
+    if next(reversed(_phases)) == "start":
         orphans.append(record)
         return
     if record.lasting or is_finalizing():  # at the end of the process nothing more is computed

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import weakref
+from _thread import interrupt_main, start_new_thread
 from collections.abc import Iterator
 from functools import partial
 from operator import is_
@@ -162,7 +163,10 @@ class GradientTape:
                 state.tapes.remove(self)
             record.tapes -= 1
             if record.tapes <= 0:
-                release(record)
+                try:
+                    release(record)
+                except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
+                    start_new_thread(interrupt_main, ())
 
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""

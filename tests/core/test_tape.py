@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import tracemalloc
 from types import SimpleNamespace
 
@@ -192,6 +193,19 @@ def test_ctrl_c_while_an_accumulator_is_entered_leaves_nothing_open(monkeypatch)
     with accumulator:
         y = x * x
     assert accumulator.jvp(y).numpy().tolist() == [2.0, 4.0]
+
+
+def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost(monkeypatch):
+    """Python drops what is raised in ``__del__``."""
+    tape = tf.GradientTape()
+    with tape:
+        pass
+    monkeypatch.setattr(tape_module, "release", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        del tape
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            pass
 
 
 def test_what_can_not_be_released_yet_does_not_keep_a_tape_from_being_entered(monkeypatch):
