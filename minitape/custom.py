@@ -17,6 +17,7 @@ import numpy as np
 
 from . import nest
 from .batch import Batch
+from .block import block
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, flat_leaf, like_flat
 from .forward import follow_custom
@@ -30,7 +31,7 @@ from .tensor import EagerTensor, Tensor, wrap
 # -- state of the thread ----------------------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
+@block
 def no_tapes() -> Iterator[None]:
     """Runs the block eagerly, out of sight of every tape and graph of this thread."""
     saved = state.record, state.tapes, state.graph, state.by, state.scope
@@ -41,7 +42,7 @@ def no_tapes() -> Iterator[None]:
         state.record, state.tapes, state.graph, state.by, state.scope = saved
 
 
-@contextlib.contextmanager
+@block
 def unrecorded() -> Iterator[None]:
     """No tape records the block; where a graph is being built it goes on."""
     with contextlib.ExitStack() as stack:
@@ -50,7 +51,7 @@ def unrecorded() -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
+@block
 def variables_read() -> Iterator[dict[int, Any]]:
     """Collects the trainable variables that are read in the block."""
     found: dict[int, Any] = {}

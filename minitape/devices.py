@@ -6,11 +6,12 @@ import logging
 import re
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
+from .block import block
 from .invalid import invalid
 from .state import state
 from .tensor import Tensor, wrap
@@ -35,7 +36,7 @@ def device(device_name: Any) -> AbstractContextManager[None]:
     return _on(device_name)
 
 
-@contextmanager
+@block
 def _on(name: Any) -> Iterator[None]:
     kind, number = _parsed(name)
     if kind == "CPU" and number != 0:  # a GPU that is not there is replaced by the CPU, as TensorFlow does

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .block import block
 from .columns import CALL
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, zeros_of
@@ -129,7 +130,7 @@ class ForwardAccumulator:
     def __exit__(self, *error: Any) -> None:
         self._tape.__exit__()
 
-    @contextlib.contextmanager
+    @block
     def _as_inside(self) -> Iterator[None]:
         """Tangents belong to the block: tapes around it record them whenever they are asked for, no others do."""
         with contextlib.ExitStack() as stack:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from . import nest
 from .batch import Batch
+from .block import block
 from .convert import convert_to_tensor
 from .ends import leaf_of, wants_zeros
 from .evidence import site
@@ -22,7 +22,7 @@ NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute
 WITHOUT_PFOR = " with eager execution enabled and with  experimental_use_pfor set to False."
 
 
-@contextlib.contextmanager
+@block
 def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iterator[None]:
     """A ValueError from inside a Jacobian comes in the words that TensorFlow's vectorization has for all of them."""
     try:

@@ -5,7 +5,6 @@ In a graph they run when the graph does (:mod:`minitape.graphs.custom`).
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import threading
 import traceback
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import errors, nest
+from .block import block
 from .convert import convert_to_tensor
 from .custom import for_batches, no_tapes, plain
 from .dtypes import DType, as_dtype, int64
@@ -36,7 +36,7 @@ class _Looking(threading.local):
 _looking = _Looking()
 
 
-@contextlib.contextmanager
+@block
 def only_looking() -> Iterator[None]:
     """Gradients of the block are for a picture: they use nothing up."""
     before, _looking.on = _looking.on, True

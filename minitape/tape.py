@@ -20,6 +20,7 @@ from typing import Any
 
 from . import nest
 from .backward import sweep
+from .block import block
 from .ends import (
     NO_SEED,
     UnconnectedGradients,
@@ -197,7 +198,7 @@ class GradientTape:
         self.spans, self.watched, self.variables, self._used = [], {}, {}, False
         self.late, self._planned = True, (None, None)
 
-    @contextlib.contextmanager
+    @block
     def stop_recording(self) -> Iterator[None]:
         """Operations in this block are not recorded on this tape.
 

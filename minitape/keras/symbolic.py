@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
+from ..block import block
 from ..custom import no_tapes
 from ..random.seeds import untouched
 from ..state import state
@@ -298,7 +299,7 @@ def tried(layer: Layer, args: Any, kwargs: Any) -> Any:
     return nest.map_structure(_combined, *runs)
 
 
-@contextlib.contextmanager
+@block
 def _scratch(layer: Layer) -> Iterator[None]:
     """A trial leaves no trace: no rows on a tape, no losses, no changed state, no random numbers taken.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import nest
+from ..block import block
 from ..columns import CALL, operation_of
 from ..ends import seed_of
 from ..errors import OpError
@@ -135,7 +135,7 @@ class Stepper:
             found.append(self.show(sum(parts[1:], parts[0])) if parts else None)
         return found
 
-    @contextmanager
+    @block
     def _lent(self) -> Iterator[None]:
         """The recording has its released arrays back for a while."""
         arrays = self.record.arrays

@@ -6,7 +6,6 @@ Without any seed the numbers differ from run to run.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
 import random as _python
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..block import block
 from ..state import state
 from ..tensor import wrap
 from . import philox
@@ -120,7 +120,7 @@ def restart(graph: Any) -> None:
         del _seeds.places[place]
 
 
-@contextlib.contextmanager
+@block
 def taking(seed: Any) -> Iterator[None]:
     """Checks of the kernel: what it refuses has taken a seed of the global stream all the same."""
     try:
@@ -137,7 +137,7 @@ def pair_of(op_seed: int | None) -> tuple[int, int]:
     return key, counter >> 64
 
 
-@contextlib.contextmanager
+@block
 def untouched() -> Iterator[None]:
     """What the block draws is not missing afterwards: the random numbers go on as if it had not been there."""
     before = None if _seeds.rng is None else _seeds.rng.getstate(), dict(_seeds.read)

@@ -1,0 +1,81 @@
+"""What begins with a block ends with it, whatever comes between."""
+
+from __future__ import annotations
+
+import pytest
+
+from minitape.block import block
+
+
+class Change:
+    """A change that a block makes, and an interrupt that may come at four places."""
+
+    def __init__(self, where=None):
+        self.where, self.on, self.kept = where, False, []
+
+    def come(self, where):
+        if where == self.where:
+            raise KeyboardInterrupt
+
+    @property
+    def made(self):
+        @block
+        def change():
+            self.come("before")
+            self.on = True
+            try:
+                yield self
+            finally:
+                self.on = False
+                self.come("after")
+
+        return change()
+
+
+@pytest.mark.parametrize("where", ["before", "inside", "after"])
+def test_a_change_is_taken_back(where):
+    change = Change(where)
+    with pytest.raises(KeyboardInterrupt) as caught, change.made as given:
+        assert given is change and change.on
+        change.come("inside")
+    assert not change.on and caught.value is not None
+
+
+@pytest.mark.parametrize("step", ["__enter__", "__exit__"])
+def test_a_change_is_taken_back_at_once_where_the_block_is_not_reached(step):
+    """The error, which holds on to everything, is still there when the change is gone."""
+    change = Change()
+    made = change.made
+    inner = made._inner
+
+    class Interrupted:
+        def __enter__(self):
+            inner.__enter__()
+            raise KeyboardInterrupt
+
+        def __exit__(self, *error):
+            raise KeyboardInterrupt
+
+    if step == "__exit__":
+        Interrupted.__enter__ = lambda self: inner.__enter__()
+    made._inner = Interrupted()
+    with pytest.raises(KeyboardInterrupt) as caught, made:
+        pass
+    assert caught.value is not None and not change.on
+
+
+def test_errors_go_through_the_function_and_may_end_there():
+    @block
+    def forgiving():
+        try:
+            yield
+        except ZeroDivisionError:
+            seen.append("zero")
+
+    seen = []
+    with forgiving():
+        1 / 0
+    assert seen == ["zero"]
+    with pytest.raises(KeyError), forgiving():
+        {}["nothing"]
+    assert forgiving.__name__ == "forgiving"
