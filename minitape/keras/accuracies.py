@@ -32,7 +32,7 @@ def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
            [0.]], dtype=float32)
     """
     y_true, y_pred = squeeze_or_expand(convert(y_true), convert(y_pred))
-    return _same(y_true, convert(y_pred > threshold, y_true.dtype.name))
+    return _same(y_true, convert(y_pred > convert(threshold, y_pred.dtype.name), y_true.dtype.name))
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:

@@ -194,7 +194,8 @@ def result_type(*dtypes: Any) -> str:
 
 @functools.lru_cache(1024)
 def _combined(dtypes: tuple[Any, ...], default: str) -> str:
-    names = [standardize_dtype(d) for d in dtypes if d not in (int, float)]
+    python = [d for d in dtypes if d is int or d is float]  # by identity: a dtype of NumPy equals the type of Python
+    names = [standardize_dtype(d) for d in dtypes if d is not int and d is not float]
     if "string" in names and len({*names, *dtypes}) > 1:
         raise ValueError("dtype='string' is not a valid dtype for Keras type promotion.")
     if any(name.startswith("complex") for name in names):
@@ -203,11 +204,11 @@ def _combined(dtypes: tuple[Any, ...], default: str) -> str:
     if floats:
         return floats.pop() if len(floats) == 1 else "float64" if "float64" in floats else "float32"
     whole = [name for name in names if name not in ("bool", "string")]
-    if float in dtypes or not dtypes or ("uint64" in whole and any(name.startswith("int") for name in whole)):
+    if float in python or not dtypes or ("uint64" in whole and any(name.startswith("int") for name in whole)):
         return default
     if whole:
         return np.result_type(*whole).name.replace("uint64", "uint32")
-    return "int32" if int in dtypes else names[0]
+    return "int32" if python else names[0]
 
 
 def standardize_shape(shape: Any) -> tuple[int | None, ...]:

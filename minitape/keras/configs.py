@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from .serial import plain
+from .serial import made, plain
 from .symbolic import InputLayer, KerasTensor, Step
 
 # -- functions of tensors ---------------------------------------------------------------------------------------------
@@ -149,10 +149,10 @@ def _places(model: Any) -> tuple[dict[int, list[Any]], dict[int, list[Any]]]:
     return places, calls
 
 
-def model_of(kind: type, config: dict[str, Any], custom_objects: Any = None) -> Any:
+def model_of(kind: Any, config: dict[str, Any]) -> Any:
     """The model of symbolic tensors that a configuration tells of: its layers are made, and called again."""
-    made = {about["name"]: _operation(about, custom_objects) for about in config["layers"]}
-    outputs = {(name, 0): [layer.output] for name, layer in made.items() if isinstance(layer, InputLayer)}
+    layers = {about["name"]: made(about) for about in config["layers"]}
+    outputs = {(name, 0): [layer.output] for name, layer in layers.items() if isinstance(layer, InputLayer)}
     waiting = [(about["name"], i, node) for about in config["layers"] for i, node in enumerate(about["inbound_nodes"])]
     while waiting:
         left = []
@@ -162,23 +162,14 @@ def model_of(kind: type, config: dict[str, Any], custom_objects: Any = None) -> 
                 left.append((name, i, node))
                 continue
             args, kwargs = _given(node["args"], outputs), _given(node["kwargs"], outputs)
-            outputs[name, i] = nest.flatten(made[name](*args, **kwargs))
+            outputs[name, i] = nest.flatten(layers[name](*args, **kwargs))
         if len(left) == len(waiting):
             raise ValueError(f"The calls of the layers {sorted({n for n, _, _ in left})} need tensors that nothing gives.")
         waiting = left
     ends = (_end(config[name], outputs) for name in ("input_layers", "output_layers"))
-    return kind(*ends, name=config["name"])
-
-
-def _operation(about: dict[str, Any], custom_objects: Any) -> Any:
-    """A layer, a model inside the model, or a plain operation."""
-    from .layers.common import layer_of
-    from .model import Functional, Sequential
-
-    if about["class_name"] == "Step":
-        return Step.from_config(about["config"])
-    models = {"Functional": Functional, "Sequential": Sequential}
-    return layer_of(about, {**models, **(custom_objects or {})})
+    model = kind(*ends, name=config["name"])
+    model._trainable = config.get("trainable", True)
+    return model
 
 
 def _is_tensor(value: Any) -> bool:

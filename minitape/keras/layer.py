@@ -319,7 +319,7 @@ class Layer(Stateful, Operation):
         if self.activity_regularizer is not None:
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
-                self.add_loss(loss / base.convert(max(output.shape[0], 1), loss.dtype.name) if output.ndim else loss)
+                self.add_loss(loss / base.convert(_batch_of(output), loss.dtype.name) if output.ndim else loss)
         if self.supports_masking:
             masks = self.compute_mask(first, before)
             if masks is not None:
@@ -383,3 +383,11 @@ class Layer(Stateful, Operation):
         if not self._inbound_nodes:
             raise AttributeError(f"The layer {self.name} has never been called and thus has no defined {what}.")
         return self._inbound_nodes[0]
+
+
+def _batch_of(output: Any) -> Any:
+    """The size of a batch by which a penalty is divided, at least 1; a tensor where only a run of the graph knows it."""
+    import minitape as tf
+
+    size = output.shape[0]
+    return tf.maximum(tf.shape(output)[0], 1) if size is None else max(size, 1)

@@ -12,6 +12,7 @@ from ..tensor import Tensor
 from . import base
 from .base import convert
 from .layer import Layer
+from .serial import known, made, plain
 from .symbolic import InputLayer, KerasTensor, Step, by_depth, nodes_between, replay
 from .training import Trainer
 
@@ -73,7 +74,8 @@ class Model(Trainer, Layer):
             return super().from_config(config)
         from .configs import model_of
 
-        return model_of(Functional if cls is Model else cls, config, custom_objects)
+        with known(custom_objects):
+            return model_of(Functional if cls is Model else cls, config)
 
     @property
     def layers(self) -> list[Layer]:
@@ -436,8 +438,6 @@ class Sequential(Model):
 
     def get_config(self) -> dict[str, Any]:
         """The layers with their arguments."""
-        from .serial import plain
-
         stack = [
             layer
             for i, layer in enumerate(self._stack)
@@ -448,12 +448,10 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The model with layers of these arguments."""
-        from .configs import _operation
-
         model = cls(name=config.get("name"))
-        for about in config["layers"]:
-            layer = InputLayer(**about["config"]) if about["class_name"] == "InputLayer" else None
-            model.add(layer or _operation(about, custom_objects), rebuild=False)
+        with known(custom_objects):
+            for about in config["layers"]:
+                model.add(made(about), rebuild=False)
         model._rebuild()
         return model
 

@@ -27,7 +27,7 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
         "tanh true_divide where",
     "keras.operations.reductions":
         "all amax amin any argmax argmin average bincount count_nonzero cumprod cumsum logsumexp max mean min prod "
-        "segment_sum std sum var",
+        "std sum var",
     "keras.operations.shaping":
         "broadcast_to concatenate expand_dims flip hstack meshgrid moveaxis ones_like pad ravel repeat reshape roll "
         "size split squeeze stack swapaxes tile transpose unstack vstack zeros_like",
@@ -52,7 +52,7 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
         "lu_factor map matrix_rank max_pool median moments multi_hot nanargmax nanargmin nancumprod nancumsum "
         "nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar nextafter "
         "percentile pinv polar psnr ptp quantile rad2deg rfft right_shift rms_normalization rot90 "
-        "saturate_cast searchsorted segment_max segment_min segment_prod select signbit sinc slice_update "
+        "saturate_cast searchsorted segment_max segment_min segment_prod segment_sum select signbit sinc slice_update "
         "slogdet soft_shrink solve_triangular space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus "
         "svd switch tanh_shrink threshold trapezoid tri trunc unravel_index vander view_as_complex "
         "view_as_real vsplit",

@@ -7,8 +7,9 @@ import warnings
 from typing import Any
 
 from ..slices import IndexedSlices
-from . import initializers
+from . import initializers, schedules
 from .base import auto_name, convert, floatx, name_scope
+from .serial import known, lookup, plain
 from .variable import Variable
 
 SHARED = (
@@ -383,6 +384,8 @@ class Optimizer:
         """The arguments that make another one like this."""
         rate = self._learning_rate
         config = {"name": self.name, "learning_rate": float(rate.numpy()) if isinstance(rate, Variable) else rate}
+        if hasattr(rate, "get_config"):
+            config["learning_rate"] = plain(rate)
         config.update({name: getattr(self, name) for name in SHARED})
         config.update({name: getattr(self, name) for name in self._settings})
         return config
@@ -390,8 +393,13 @@ class Optimizer:
     _settings: tuple[str, ...] = ()
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Optimizer:
-        """The optimizer with these arguments."""
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Optimizer:
+        """The optimizer with these arguments; ValueError for a learning rate schedule that is not known."""
+        rate = config.get("learning_rate")
+        if isinstance(rate, dict):
+            with known(custom_objects):
+                rate = lookup("learning rate schedule", rate, vars(schedules))
+            config = {**config, "learning_rate": rate}
         return cls(**config)
 
 

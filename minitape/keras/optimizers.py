@@ -342,14 +342,14 @@ class Adadelta(Optimizer):
         if self.built:
             return
         super().build(variables)
-        self._gradients, self._steps = self._slots("accumulated_grad", "accumulated_delta_var")
+        self._gradients, self._changes = self._slots("accumulated_grad", "accumulated_delta_var")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Changes one weight."""
         import minitape as tf
 
         rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        gradients, steps = self._of(self._gradients, variable), self._of(self._steps, variable)
+        gradients, steps = self._of(self._gradients, variable), self._of(self._changes, variable)
         gradients.assign(self.rho * value_of(gradients) + (1 - self.rho) * self._squared(gradient, variable))
         below = tf.sqrt(value_of(gradients) + self.epsilon)
         above = tf.sqrt(value_of(steps) + self.epsilon)

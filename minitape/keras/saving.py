@@ -15,7 +15,7 @@ import numpy as np
 
 from ..namespace import public
 from . import losses, metrics, optimizers, schedules
-from .serial import plain, registered
+from .serial import known, made, plain, registered, unknown
 from .utils import register_keras_serializable
 
 
@@ -109,14 +109,11 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     from .model import Functional, Sequential
 
     path = _check(filepath, ".keras", overwrite)
-    about: dict[str, Any] = {"class_name": type(model).__name__, "build_shape": model._build_shape}
-    if isinstance(model, Sequential):
-        about["layers"] = [{"class_name": type(layer).__name__, "config": layer.get_config()} for layer in model._stack]
-        about["config"] = {"name": model.name}
-    elif isinstance(model, Functional):
-        about["graph"] = model.get_config()
-    else:
-        about["config"] = {k: v for k, v in model.get_config().items() if k in model._init_arguments or k == "name"}
+    kind = "Sequential" if isinstance(model, Sequential) else "Functional" if isinstance(model, Functional) else None
+    config = model.get_config()
+    if kind is None:
+        config = {k: v for k, v in config.items() if k in model._init_arguments or k == "name"}
+    about = {"class_name": type(model).__name__, "kind": kind, "build_shape": model._build_shape, "config": config}
     arrays = _numbered(model.weights)
     if model.compiled:
         about["compiled"] = _plainly(model._compile_arguments)
@@ -152,15 +149,20 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     arrays = _read(path)
     about = json.loads(str(arrays.pop("about")))
-    known = {**registered, **(custom_objects or {})}
-    model = _made(about, known)
+    with known(custom_objects):
+        return _restored_model(about, arrays, compile)
+
+
+def _restored_model(about: dict[str, Any], arrays: dict[str, Any], compile: bool) -> Any:
+    """The model that a file tells of, with its weights, compiled on demand."""
+    model = _made(about)
     weights = [arrays[str(i)] for i in range(sum(name.isdigit() for name in arrays))]
     if weights and not model.weights and about["build_shape"] is not None:
         model.build(tuple(about["build_shape"]))
     if weights or model.weights:
         model.set_weights(weights)
     if compile and "compiled" in about:
-        model.compile(**_restored(about["compiled"], known))
+        model.compile(**_restored(about["compiled"]))
         state = [arrays[f"optimizer_{i}"] for i in range(len(arrays) - len(weights))]
         if state:
             model.optimizer.build(model.trainable_variables)
@@ -169,30 +171,14 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     return model
 
 
-def _made(about: dict[str, Any], known: dict[str, Any]) -> Any:
-    """The model that a file tells of, without its weights."""
-    from . import layers
-    from .configs import model_of
-    from .model import Functional, Sequential
-
-    if "graph" in about:
-        return model_of(known.get(about["class_name"], Functional), about["graph"], known)
-    if "layers" in about:
-        model = Sequential(**about["config"])
-        for layer in about["layers"]:
-            name = layer["class_name"]
-            kind = known.get(name) or (getattr(layers, name) if name in dir(layers) else _unknown(name))
-            model.add(kind.from_config(layer["config"]), rebuild=False)
-        model._rebuild()
-        return model
-    return (known.get(about["class_name"]) or _unknown(about["class_name"]))(**about["config"])
-
-
-def _unknown(name: str) -> Any:
-    raise TypeError(
-        f"Could not locate class '{name}'. Make sure custom classes are decorated with "
-        "`@keras.saving.register_keras_serializable()`."
-    )
+def _made(about: dict[str, Any]) -> Any:
+    """The model that a file tells of, without its weights; of an unknown class it is a plain one, if it can be."""
+    if about["kind"] is not None:
+        name = about["class_name"] if about["class_name"] in registered else about["kind"]
+        return made({"class_name": name, "config": about["config"]})
+    if about["class_name"] not in registered:
+        raise unknown("class", about["class_name"])
+    return registered[about["class_name"]](**about["config"])
 
 
 def _plainly(value: Any) -> Any:
@@ -205,18 +191,18 @@ def _plainly(value: Any) -> Any:
     return written if written is value else _plainly(written)
 
 
-def _restored(value: Any, known: dict[str, Any]) -> Any:
+def _restored(value: Any) -> Any:
     """The other way: names stay for ``compile`` to look up, unless they are the user's own."""
     if isinstance(value, list):
-        return [_restored(v, known) for v in value]
+        return [_restored(v) for v in value]
     if not isinstance(value, dict):
-        return known.get(value, value) if isinstance(value, str) else value
+        return registered.get(value, value) if isinstance(value, str) else value
     if "class_name" not in value:
-        return {name: _restored(v, known) for name, v in value.items()}
-    name, config = value["class_name"], _restored(value["config"], known)
-    spaces = {"keras.losses": losses.TABLE, "keras.metrics": metrics.TABLE, "keras.schedules": vars(schedules)}
-    if name in known:
-        return known[name].from_config(config)
+        return {name: _restored(v) for name, v in value.items()}
+    name, config = value["class_name"], _restored(value["config"])
+    spaces = {"keras.losses": losses.TABLE, "keras.metrics": metrics.TABLE, "keras.optimizers.schedules": vars(schedules)}
+    if name in registered:
+        return registered[name].from_config(config)
     if value["module"] == "keras.optimizers":
         return optimizers.get({"class_name": name, "config": config})
     return spaces[value["module"]][name].from_config(config)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -41,6 +42,47 @@ def lookup(kind: str, identifier: Any, table: Mapping[str, Any], instance: bool 
 registered: dict[str, Any] = {}
 
 
+@contextlib.contextmanager
+def known(objects: Mapping[str, Any] | None) -> Iterator[None]:
+    """In the block these classes and functions of the user are found by their names, as registered ones are."""
+    objects = objects or {}
+    before = {name: registered[name] for name in objects if name in registered}
+    registered.update(objects)
+    try:
+        yield
+    finally:
+        for name in objects:
+            registered.pop(name, None)
+        registered.update(before)
+
+
+def unknown(kind: str, name: str) -> TypeError:
+    """The error for a class or function of a configuration that nobody knows."""
+    return TypeError(
+        f"Could not locate {kind} '{name}'. Make sure custom classes and functions are decorated with "
+        "`@keras.saving.register_keras_serializable()`, or give it in `custom_objects`."
+    )
+
+
+def made(config: Any) -> Any:
+    """The layer, model or plain operation that a configuration tells of; what is no configuration stays itself.
+
+    Raises TypeError for a class that is not known.
+    """
+    from . import layers
+    from .model import Functional, Sequential
+    from .symbolic import Step
+
+    if not isinstance(config, dict):
+        return config
+    name = config["class_name"]
+    kind = registered.get(name) or {"Functional": Functional, "Sequential": Sequential, "Step": Step}.get(name)
+    kind = kind or (getattr(layers, name) if name in dir(layers) else None)
+    if kind is None:
+        raise unknown("class", name)
+    return kind.from_config(config["config"])
+
+
 def policy(dtype: str) -> dict[str, Any]:
     """How Keras writes down the type that a layer works in."""
     return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": dtype}, "registered_name": None}
@@ -65,6 +107,7 @@ _BELONG = {
     "keras.metrics": "metric counting auc accuracies",
     "keras.losses": "loss",
     "keras.optimizers": "optimizer",
+    "keras.optimizers.schedules": "schedules",
     "keras.layers": "symbolic layer",
 }
 _NAMESPACE = {f"minitape.keras.{name}": space for space, names in _BELONG.items() for name in names.split()}

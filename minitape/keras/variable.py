@@ -219,6 +219,11 @@ class Variable:
     def __pos__(self) -> Any:
         return self._value
 
+    def __round__(self, ndigits: int | None = None) -> Any:
+        from .operations.elementwise import round
+
+        return round(self._value, ndigits or 0)
+
 
 def _operands(variable: Variable, other: Any) -> tuple[Any, Any]:
     """Both operands as tensors of the type in which Keras combines them."""

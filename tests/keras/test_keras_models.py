@@ -238,3 +238,52 @@ def test_an_operation_of_another_module_is_not_made_from_a_configuration():
         config["layers"][1]["config"]["what"] = what
         with pytest.raises(ValueError, match=r"holds no operations|is no operator"):
             tf.keras.Model.from_config(config)
+
+
+def test_functions_and_classes_of_custom_objects_are_found_inside_layers(tmp_path):
+    def triple(x):
+        return 3.0 * x
+
+    class Shift(tf.keras.layers.Layer):
+        def call(self, x):
+            return x + 1.0
+
+    layers = tf.keras.layers
+    models = [
+        tf.keras.Sequential([tf.keras.Input((2,)), layers.Lambda(triple)]),
+        tf.keras.Sequential([tf.keras.Input((2,)), layers.Dense(2, triple, kernel_initializer="identity")]),
+        tf.keras.Sequential([tf.keras.Input((3, 2)), layers.TimeDistributed(tf.keras.Sequential([Shift()]))]),
+    ]
+    path = tmp_path / "model.keras"
+    for model in models:
+        model.save(path)
+        x = tf.ones([1, *model.input_shape[1:]])
+        with pytest.raises((TypeError, ValueError), match="Could not"):
+            tf.keras.models.load_model(path)
+        again = tf.keras.models.load_model(path, custom_objects={"triple": triple, "Shift": Shift})
+        assert again(x).numpy().tolist() == model(x).numpy().tolist()
+    with pytest.raises(TypeError, match="Could not locate function 'triple'"):  # what was given is forgotten again
+        tf.keras.models.clone_model(models[0])
+
+
+def test_custom_objects_take_the_place_of_registered_ones_only_meanwhile():
+    @tf.keras.utils.register_keras_serializable()
+    def factor(x):
+        return 2.0 * x
+
+    config = {"name": "a", "layers": [{"class_name": "Activation", "config": {"activation": "factor"}}]}
+    made = tf.keras.Sequential.from_config(config, custom_objects={"factor": lambda x: 5.0 * x})
+    assert made(tf.ones([1, 1])).numpy().item() == 5.0
+    assert tf.keras.Sequential.from_config(config)(tf.ones([1, 1])).numpy().item() == 2.0
+
+
+def test_a_size_that_is_not_known_stays_unknown_behind_layers_that_shrink_it():
+    class Half(tf.keras.layers.Layer):
+        def call(self, x):
+            return tf.nn.max_pool2d(x, 2, 2, "VALID")
+
+    x = y = tf.keras.Input((None, None, 1))
+    for _ in range(5):
+        y = Half()(y)
+    assert y.shape == (None, None, None, 1)
+    assert tf.keras.Model(x, y)(tf.ones([1, 64, 32, 1])).shape == (1, 2, 1, 1)

@@ -7,7 +7,8 @@ from typing import Any
 from ... import nest
 from .. import activations, random
 from ..layer import Layer
-from .common import Weighted, layer_of
+from ..serial import known, made
+from .common import Weighted
 
 _WEIGHTS = (
     "kernel_initializer recurrent_initializer bias_initializer kernel_regularizer recurrent_regularizer "
@@ -131,6 +132,7 @@ def products(x: Any, kernel: Any, masks: Any) -> Any:
     """``x @ kernel`` where ``x`` is masked: by one mask, or by another for the columns of each gate."""
     import minitape as tf
 
+    x = x if x.dtype.is_floating else tf.cast(x, kernel.dtype)
     if masks is None:
         return tf.matmul(x, kernel)
     if len(masks) == 1:
@@ -336,8 +338,8 @@ class StackedRNNCells(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
-        cells = [layer_of(cell, custom_objects) for cell in config["cells"]]
-        return super().from_config({**config, "cells": cells})
+        with known(custom_objects):
+            return super().from_config({**config, "cells": [made(cell) for cell in config["cells"]]})
 
 
 def takes_training(cell: Any) -> bool:

@@ -16,23 +16,6 @@ def length(x: Any, axis: int) -> Any:
     return tf.shape(x)[axis] if x.shape[axis] is None else x.shape[axis]
 
 
-def layer_of(config: Any, custom_objects: Any = None) -> Any:
-    """The layer inside another that a configuration tells of; a layer stays itself. TypeError for an unknown class."""
-    from .. import layers
-    from ..serial import registered
-
-    if not isinstance(config, dict):
-        return config
-    name = config["class_name"]
-    kind = {**registered, **(custom_objects or {})}.get(name) or getattr(layers, name, None)
-    if kind is None:
-        raise TypeError(
-            f"Could not locate class '{name}'. Make sure custom classes are decorated with "
-            "`@keras.saving.register_keras_serializable()`."
-        )
-    return kind.from_config(config["config"])
-
-
 class SameShape(Layer):
     """A layer whose output has the shape of its input."""
 
@@ -117,11 +100,8 @@ class ScaleAndOffset(Weighted, SameShape):
     ) -> None:
         """Takes the arguments that say what the weights will be."""
         self.center, self.scale = center, scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.beta_regularizer = regularizers.get(beta_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.beta_constraint, self.gamma_constraint = beta_constraint, gamma_constraint
+        self._set_kind("beta", beta_initializer, beta_regularizer, beta_constraint)
+        self._set_kind("gamma", gamma_initializer, gamma_regularizer, gamma_constraint)
         self.gamma = self.beta = None
         self.supports_masking = True
 

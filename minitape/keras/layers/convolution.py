@@ -62,6 +62,13 @@ def channels_last(layer: Any, data_format: Any) -> str:
     return found
 
 
+def windows(n: int | None, size: int, step: int, padding: str, rate: int = 1) -> int | None:
+    """How many windows of a size stand on an axis of length ``n``, 0 or less where none fits; None of an unknown length."""
+    if n is None:
+        return None
+    return (n - (rate * (size - 1) if padding == "valid" else 0) - 1) // step + 1
+
+
 def convolved_shape(layer: Any, input_shape: Any, filters: int) -> tuple[Any, ...]:
     """The shape of a convolution's outputs; ValueError when the kernel does not fit into the input."""
     shape, kernel = tuple(input_shape), (*layer.kernel_size, input_shape[-1], filters)
@@ -70,10 +77,8 @@ def convolved_shape(layer: Any, input_shape: Any, filters: int) -> tuple[Any, ..
             f"Kernel shape must have the same length as input, but received kernel of shape {kernel} and input of "
             f"shape {shape}."
         )
-    found = []
-    for n, k, step, rate in zip(shape[1:-1], layer.kernel_size, layer.strides, layer.dilation_rate, strict=True):
-        less = rate * (k - 1) if layer.padding == "valid" else 0
-        found.append(None if n is None else (n - less - 1) // step + 1)
+    steps = zip(shape[1:-1], layer.kernel_size, layer.strides, layer.dilation_rate, strict=True)
+    found = [windows(n, size, step, layer.padding, rate) for n, size, step, rate in steps]
     if any(n is not None and n <= 0 for n in found):
         rates = " ".join(map(str, layer.dilation_rate))
         raise ValueError(f"Computed output size would be zero or negative. Received `inputs shape={shape}`, "

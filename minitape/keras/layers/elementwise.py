@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
 from .. import activations, regularizers
 from ..layer import InputSpec, Layer
+from ..serial import registered, unknown
 from .common import SameShape, Weighted
 
 
@@ -285,7 +287,8 @@ class Rescaling(_Elementwise):
 class Lambda(Layer):
     """Any function of tensors as a layer. Variables inside it are not seen by the layer.
 
-    ``function`` takes the inputs and ``arguments`` by name; shapes, dtypes and the gradient are its own.
+    ``function`` takes the inputs and ``arguments`` by name, and where it has arguments of these names the ``mask`` of the
+    inputs and ``training``; shapes, dtypes and the gradient are its own.
     ``output_shape`` (without the batch, or a function of the input's shape) is what ``compute_output_shape`` answers; a
     model calls the function to find out. Raises ValueError for a ``mask``.
 
@@ -304,10 +307,12 @@ class Lambda(Layer):
             raise ValueError("minitape's Lambda layer takes no `mask`: write a Layer with compute_mask() instead.")
         self.function, self.arguments = function, dict(arguments or {})
         self._given_shape = output_shape
+        self._asks_for = {"mask", "training"} & set(inspect.getfullargspec(function).args)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
         """The function of the inputs."""
-        return self.function(inputs, **self.arguments)
+        given = {"mask": mask, "training": training}
+        return self.function(inputs, **self.arguments, **{name: given[name] for name in self._asks_for})
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape that was given, else that of the function's output for an input of this shape."""
@@ -316,3 +321,18 @@ class Lambda(Layer):
         if callable(self._given_shape):
             return self._given_shape(input_shape)
         return (input_shape[0], *self._given_shape)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make another layer like this; the function by its name."""
+        config = super().get_config()
+        return config if self._given_shape is None else {**config, "output_shape": self._given_shape}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The layer with these arguments; TypeError for a function whose name is not registered."""
+        function = config["function"]
+        if isinstance(function, str):
+            if function not in registered:
+                raise unknown("function", function)
+            config = {**config, "function": registered[function]}
+        return super().from_config(config)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .. import initializers, regularizers
 from .common import Weighted
 
 
@@ -47,9 +46,7 @@ class Embedding(Weighted):
             warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
         super().__init__(**kwargs)
         self.input_dim, self.output_dim = input_dim, output_dim
-        self.embeddings_initializer = initializers.get(embeddings_initializer)
-        self.embeddings_regularizer = regularizers.get(embeddings_regularizer)
-        self.embeddings_constraint = embeddings_constraint
+        self._set_kind("embeddings", embeddings_initializer, embeddings_regularizer, embeddings_constraint)
         self.mask_zero = self.supports_masking = mask_zero
         self.autocast = False
         if weights is not None:
@@ -74,7 +71,7 @@ class Embedding(Weighted):
         """True where the integer is not zero, if ``mask_zero``."""
         import minitape as tf
 
-        return tf.cast(inputs, tf.int32) != 0 if self.mask_zero else None
+        return tf.keras.ops.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape and ``output_dim``."""

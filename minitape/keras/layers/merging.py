@@ -1,7 +1,7 @@
 """Layers of several inputs.
 
-They take a list of tensors, the batch first, of shapes that broadcast; whole numbers become the dtype of the layer. All
-raise ValueError for what is not a list, or is an empty one.
+They take a list of tensors, the batch first, of shapes that broadcast; of two dtypes the one that holds both is taken.
+All raise ValueError for what is not a list, or is an empty one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from string import ascii_lowercase
 from typing import Any
 
 from ..layer import Layer
+from ..operations.sampling import sizes_of
 
 
 class _Merge(Layer):
-    """Combines a list of inputs element by element."""
+    """Combines a list of inputs element by element; ``_operation`` is the function of ``tf.keras.ops`` for two of them."""
+
+    _operation = ""
 
     def build(self, input_shape: Any) -> None:
         """Checks that there are inputs to merge."""
@@ -39,11 +42,16 @@ class _Merge(Layer):
         functools.reduce(_broadcast, (shape[1:] for shape in shapes))
 
     def call(self, inputs: Any) -> Any:
-        """The merged inputs."""
-        return functools.reduce(self._merge, inputs)
+        """The merged inputs; one of fewer axes counts as one with axes of size 1 behind the batch."""
+        import minitape as tf
 
-    def _merge(self, a: Any, b: Any) -> Any:
-        raise NotImplementedError
+        rank = max(len(x.shape) for x in inputs)
+        alike = []
+        for x in inputs:
+            for _ in range(rank - len(x.shape)):
+                x = tf.keras.ops.expand_dims(x, 1)
+            alike.append(x)
+        return functools.reduce(getattr(tf.keras.ops, self._operation), alike)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """What one of the inputs' masks keeps; None where an input has none."""
@@ -76,8 +84,7 @@ class Add(_Merge):
     array([3.], dtype=float32)
     """
 
-    def _merge(self, a: Any, b: Any) -> Any:
-        return a + b
+    _operation = "add"
 
 
 class Subtract(_Merge):
@@ -91,6 +98,8 @@ class Subtract(_Merge):
     array([4., 5.], dtype=float32)
     """
 
+    _operation = "subtract"
+
     def build(self, input_shape: Any) -> None:
         """Checks that there are two inputs."""
         super().build(input_shape)
@@ -98,9 +107,6 @@ class Subtract(_Merge):
             raise ValueError(
                 f"A `Subtract` layer should be called on exactly 2 inputs. Received: input_shape={input_shape}"
             )
-
-    def _merge(self, a: Any, b: Any) -> Any:
-        return a - b
 
 
 class Multiply(_Merge):
@@ -114,8 +120,7 @@ class Multiply(_Merge):
     array([ 8., 15.], dtype=float32)
     """
 
-    def _merge(self, a: Any, b: Any) -> Any:
-        return a * b
+    _operation = "multiply"
 
 
 class Average(_Merge):
@@ -129,9 +134,11 @@ class Average(_Merge):
     array([2., 4.], dtype=float32)
     """
 
+    _operation = "add"
+
     def call(self, inputs: Any) -> Any:
         """The merged inputs."""
-        return functools.reduce(lambda a, b: a + b, inputs) / float(len(inputs))
+        return super().call(inputs) / len(inputs)
 
 
 class Maximum(_Merge):
@@ -145,10 +152,7 @@ class Maximum(_Merge):
     array([4., 5.], dtype=float32)
     """
 
-    def _merge(self, a: Any, b: Any) -> Any:
-        import minitape as tf
-
-        return tf.maximum(a, b)
+    _operation = "maximum"
 
 
 class Minimum(_Merge):
@@ -162,10 +166,7 @@ class Minimum(_Merge):
     array([1., 2.], dtype=float32)
     """
 
-    def _merge(self, a: Any, b: Any) -> Any:
-        import minitape as tf
-
-        return tf.minimum(a, b)
+    _operation = "minimum"
 
 
 class Concatenate(_Merge):
@@ -198,7 +199,7 @@ class Concatenate(_Merge):
         """The joined inputs."""
         import minitape as tf
 
-        return tf.concat(inputs, axis=self.axis)
+        return tf.keras.ops.concatenate(inputs, axis=self.axis)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """The inputs' masks joined as the inputs are; an input without one is kept whole."""
@@ -216,7 +217,7 @@ def _for_elements(mask: Any, x: Any) -> Any:
 
     if mask is not None and len(mask.shape) == len(x.shape):
         return mask
-    return tf.broadcast_to(True if mask is None else tf.expand_dims(mask, -1), x.shape)
+    return tf.broadcast_to(True if mask is None else tf.expand_dims(mask, -1), sizes_of(x))
 
 
 class Dot(_Merge):
@@ -335,6 +336,18 @@ def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Any:
     return Dot(axes=axes, **kwargs)(inputs)
 
 
+def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
+    """``Concatenate(axis, ...)(inputs)``: the inputs joined along ``axis``.
+
+    Takes the arguments of the layer by name. Shapes, dtypes, the gradient and errors are those of the layer.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.concatenate([tf.constant([[2.0, 8.0]]), tf.constant([[4.0, 2.0]])]).numpy()
+    array([[2., 8., 4., 2.]], dtype=float32)
+    """
+    return Concatenate(axis=axis, **kwargs)(inputs)
+
+
 def _function(layer: type[Layer], result: str) -> Any:
     """The layer as a function; ``result`` is what it makes of the two rows of the example."""
 
@@ -359,4 +372,3 @@ multiply = _function(Multiply, "array([[ 8., 16.]], dtype=float32)")
 average = _function(Average, "array([[3., 5.]], dtype=float32)")
 maximum = _function(Maximum, "array([[4., 8.]], dtype=float32)")
 minimum = _function(Minimum, "array([[2., 2.]], dtype=float32)")
-concatenate = _function(Concatenate, "array([[2., 8., 4., 2.]], dtype=float32)")

@@ -9,6 +9,7 @@ import numpy as np
 from ...tensor import Tensor
 from .. import base, initializers
 from ..layer import InputSpec
+from ..operations.sampling import sizes_of
 from .common import SameShape, ScaleAndOffset
 
 
@@ -99,7 +100,7 @@ def _moments(inputs: Any, axes: list[int], mask: Any) -> tuple[Any, Any]:
             "The mask provided should be one dimension less than the inputs. Received: "
             f"mask.shape={tuple(mask.shape)}, inputs.shape={tuple(inputs.shape)}"
         )
-    kept = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), inputs.shape), inputs.dtype)
+    kept = tf.cast(tf.broadcast_to(tf.expand_dims(mask, -1), sizes_of(inputs)), inputs.dtype)
     count = tf.reduce_sum(kept, axes, keepdims=True) + base.epsilon()
     mean = tf.reduce_sum(tf.where(kept > 0, inputs, 0.0), axes, keepdims=True) / count
     variance = tf.reduce_sum(tf.where(kept > 0, inputs - mean, 0.0) ** 2, axes, keepdims=True) / count

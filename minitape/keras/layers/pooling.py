@@ -6,7 +6,7 @@ from typing import Any
 
 from ..base import standardize_data_format
 from ..layer import InputSpec, Layer
-from .convolution import sizes
+from .convolution import sizes, windows
 
 
 class _Pooling2D(Layer):
@@ -31,7 +31,7 @@ class _Pooling2D(Layer):
             )
         self.pool_size = sizes(pool_size, "pool_size", self._rank)
         self.strides = self.pool_size if strides is None else sizes(strides, "strides", self._rank)
-        self.padding = padding.lower()
+        self.padding = padding
         self.input_spec = InputSpec(ndim=self._rank + 2)
 
     def call(self, inputs: Any) -> Any:
@@ -40,6 +40,17 @@ class _Pooling2D(Layer):
 
         pool = getattr(tf.nn, self._pool)
         return pool(inputs, list(self.pool_size), list(self.strides), self.padding.upper())
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape with a size for each window; ValueError where none fits into the input."""
+        batch, *sizes, channels = input_shape
+        given = zip(sizes, self.pool_size, self.strides, strict=True)
+        found = [windows(n, size, step, self.padding.lower()) for n, size, step in given]
+        if any(n is not None and n <= 0 for n in found):
+            shape, pool = (" ".join(map(str, numbers)) for numbers in (input_shape, self.pool_size))
+            raise ValueError(f"Computed output size would be zero or negative. Received: `inputs.shape=[{shape}]`, "
+                             f"`pool_size=[{pool}]`, `strides={self.strides}`, `padding={self.padding}`.")  # fmt: skip
+        return (batch, *found, channels)
 
 
 class MaxPooling2D(_Pooling2D):
@@ -125,7 +136,7 @@ class _Global(Layer):
         super().__init__(**kwargs)
         self.data_format, self.keepdims = standardize_data_format(data_format), keepdims
         self.input_spec = InputSpec(ndim=self._rank)
-        self.supports_masking = self._rank == 3
+        self.supports_masking = self._rank == 3 and self._reduce == "reduce_mean"
         self.built = True
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
@@ -134,7 +145,7 @@ class _Global(Layer):
 
         first = self.data_format == "channels_first"
         axes = list(range(2, self._rank)) if first else list(range(1, self._rank - 1))
-        if mask is not None and self._reduce == "reduce_mean" and self._rank == 3:
+        if mask is not None and self.supports_masking:
             weight = tf.expand_dims(tf.cast(mask, inputs.dtype), 1 if first else -1)
             total = tf.reduce_sum(inputs * weight, axes, keepdims=self.keepdims)
             return total / tf.reduce_sum(weight, axes, keepdims=self.keepdims)

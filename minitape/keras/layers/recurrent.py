@@ -8,9 +8,9 @@ from typing import Any
 from ... import nest
 from .. import base
 from ..layer import InputSpec, Layer
+from ..serial import known, made
 from ..variable import Variable
 from .cells import Cell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, initial_state, output_size, takes_training
-from .common import layer_of
 
 
 class RNN(Layer):
@@ -91,8 +91,10 @@ class RNN(Layer):
 
     def reset_state(self) -> None:
         """Sets the kept states of a stateful layer to zero."""
+        import minitape as tf
+
         for state in [] if self.states is None else nest.flatten(self.states):
-            state.assign(state * 0)
+            state.assign(tf.zeros(state.shape, state.dtype))
 
     reset_states = reset_state
 
@@ -221,9 +223,8 @@ class RNN(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
-        if "cell" in config:
-            config = {**config, "cell": layer_of(config["cell"], custom_objects)}
-        return super().from_config(config)
+        with known(custom_objects):
+            return super().from_config({**config, "cell": made(config["cell"])} if "cell" in config else config)
 
 
 def _batch(sequences: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import initializers
 from ..layer import InputSpec, Layer
-from .common import layer_of
+from ..serial import known, made
 
 _MODES = ("sum", "mul", "ave", "concat", None)
 
@@ -42,7 +42,8 @@ class Wrapper(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
-        return super().from_config({**config, "layer": layer_of(config["layer"], custom_objects)})
+        with known(custom_objects):
+            return super().from_config({**config, "layer": made(config["layer"])})
 
 
 class SpectralNormalization(Wrapper):
@@ -175,7 +176,7 @@ def _check_mask(shape: tuple[Any, ...], mask: tuple[Any, ...]) -> None:
             "The `mask` passed to the `TimeDistributed` layer must be at least 2D (e.g., `(batch_size, timesteps)`), but "
             f"it has {len(mask)} dimension(s) with shape {mask}."
         )
-    if mask[:2] != shape[:2]:
+    if any(None not in pair and pair[0] != pair[1] for pair in zip(mask[:2], shape[:2], strict=True)):
         raise ValueError(
             f"The `mask` passed to the `TimeDistributed` layer has a shape {mask} that is incompatible with the input "
             f"shape {shape}. The first two dimensions of the mask (batch size and timesteps) must match the input's first "
@@ -309,10 +310,9 @@ class Bidirectional(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """The layer with these arguments."""
-        config = dict(config)
-        for name in {"layer", "backward_layer"} & set(config):
-            config[name] = layer_of(config[name], custom_objects)
-        return super().from_config(config)
+        with known(custom_objects):
+            inner: dict[str, Any] = {name: made(config[name]) for name in ("layer", "backward_layer") if name in config}
+            return super().from_config({**config, **inner})
 
 
 _SHARED = ("stateful", "return_sequences", "return_state")

@@ -65,7 +65,7 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     """``max(x, 0)``; or ``negative_slope * (x - threshold)`` below ``threshold``, cut at ``max_value``.
 
     ``x`` is a tensor of numbers of any shape, or what can become one; the result has its shape and dtype.
-    Differentiable; at the threshold the gradient is that from below. Raises InvalidArgumentError for other dtypes.
+    With ``negative_slope`` whole numbers become floats. Differentiable. Raises InvalidArgumentError for other dtypes.
 
     >>> import minitape as tf
     >>> tf.keras.activations.relu([-1.0, 2.0]).numpy()
@@ -74,13 +74,18 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     array([-0.5,  2. ,  6. ], dtype=float32)
     """
     x = convert(x)
-    if negative_slope == 0.0 and threshold == 0.0:
-        if max_value is None:
-            return tf.nn.relu(x)
-        return tf.nn.relu6(x) if max_value == 6 else tf.clip_by_value(x, 0.0, max_value)
-    below = negative_slope * (x - threshold) if negative_slope else tf.zeros_like(x)
-    out = tf.where(x > threshold, x, below)
-    return out if max_value is None else tf.minimum(out, max_value)
+    x = x if not negative_slope or x.dtype.is_floating else as_float(x)
+    if negative_slope and max_value is None and not threshold:
+        return tf.nn.leaky_relu(x, negative_slope)
+    limit, six = convert(threshold, x.dtype.name), max_value == 6 and not threshold
+    below = negative_slope * tf.nn.relu(limit - x) if negative_slope else None
+    if threshold:
+        x = tf.where(x > limit, x, tf.zeros_like(x))
+    else:
+        x = tf.nn.relu6(x) if six else tf.nn.relu(x)
+    if max_value is not None and not six:
+        x = tf.clip_by_value(x, convert(0, x.dtype.name), convert(max_value, x.dtype.name))
+    return x if below is None else x - below
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:

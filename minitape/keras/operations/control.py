@@ -56,8 +56,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     >>> tf.keras.ops.fori_loop(0, 4, lambda i, total: total + i, 0).numpy()
     np.int32(6)
     """
-    start = (convert(lower), convert(init_val))
-    return tf.while_loop(lambda i, v: i < upper, lambda i, v: (i + 1, body_fun(i, v)), start)[1]
+    return tf.while_loop(lambda i, v: i < upper, lambda i, v: (i + 1, body_fun(i, v)), (lower, init_val))[1]
 
 
 def vectorized_map(function: Callable[..., Any], elements: Any) -> Any:

@@ -303,7 +303,8 @@ def logaddexp(x1: Any, x2: Any) -> Any:
     array([6.9314718e-01, 1.0006932e+03], dtype=float32)
     """
     x1, x2 = (as_float(x) for x in alike(x1, x2))
-    return tf.maximum(x1, x2) + tf.math.log1p(tf.exp(-tf.abs(x1 - x2)))
+    between = x1 - x2  # NaN for two equal infinities
+    return tf.where(tf.math.is_nan(between), x1 + x2, tf.maximum(x1, x2) + tf.math.log1p(tf.exp(-tf.abs(between))))
 
 
 def nan_to_num(x: Any, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:

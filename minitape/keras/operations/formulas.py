@@ -6,6 +6,7 @@ A function is three lines of a table: ``name(arguments) = formula``, what it com
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -316,7 +317,7 @@ heaviside(x1, x2) = tf.where(x1 < 0, tf.zeros_like(x1), tf.where(x1 > 0, tf.ones
 hypot(x1, x2) = pieces.hypotenuse(tf.abs(x1), tf.abs(x2))
     The root of the sum of squares, without overflow. Differentiable in both.
     ([3.0], [4.0]) -> array([5.], dtype=float32)
-logaddexp2(x1, x2) = tf.maximum(x1, x2) + tf.math.log1p(2.0 ** -tf.abs(x1 - x2)) / tf.math.log(convert(2, x1.dtype.name))
+logaddexp2(x1, x2) = tf.keras.ops.logaddexp(x1 * math.log(2), x2 * math.log(2)) / math.log(2)
     The logarithm to base 2 of ``2 ** x1 + 2 ** x2``. Differentiable in both.
     ([1.0], [1.0]) -> array([2.], dtype=float32)
 nextafter(x1, x2) = convert(tf.math.nextafter(convert(x1, "float64"), convert(x2, "float64")), x1.dtype.name)
@@ -417,6 +418,9 @@ segment_max(data, segment_ids, num_segments=None, sorted=False) = pieces.segment
 segment_min(data, segment_ids, num_segments=None, sorted=False) = pieces.segments("min", data, segment_ids, num_segments, sorted)
     The smallest of the rows with one segment number each. Differentiable. ValueError for ``num_segments`` with ``sorted``.
     ([1, 5, 3], [0, 0, 1]) -> array([1, 3], dtype=int32)
+segment_sum(data, segment_ids, num_segments=None, sorted=False) = pieces.segments("sum", data, segment_ids, num_segments, sorted)
+    The sum of the rows with one segment number each. Differentiable. ValueError for ``num_segments`` with ``sorted``.
+    ([1, 5, 3], [0, 0, 1]) -> array([6, 3], dtype=int32)
 segment_prod(data, segment_ids, num_segments=None, sorted=False) = pieces.segments("prod", data, segment_ids, num_segments, sorted)
     The product of the rows with one segment number each. Differentiable. ValueError for ``num_segments`` with ``sorted``.
     ([2, 5, 3], [0, 0, 1]) -> array([10,  3], dtype=int32)
@@ -467,7 +471,7 @@ conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate
 """
 
 _SCOPE = {"tf": tf, "np": np, "nest": nest, "convert": convert, "floatx": floatx, "pieces": pieces, "alike": alike,
-          "as_float": as_float}  # fmt: skip
+          "as_float": as_float, "math": math}  # fmt: skip
 _ROW = re.compile(r"^(\w+)\((.*?)\) = (.*)\n    (.*)\n    (.*?) -> (.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 import minitape as tf
 
-from ..base import convert, floatx, is_keras_tensor, standardize_dtype
+from ..base import convert, floatx, is_keras_tensor, result_type, standardize_dtype
+from .common import alike, as_float
 
 
 def convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any = None) -> Any:
@@ -180,17 +181,17 @@ def identity(n: int, dtype: Any = None) -> Any:
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
     """A vector of numbers from ``start`` up to ``stop``, which is left out.
 
-    One number alone is ``stop``, and ``start`` is 0. ``dtype`` is by default int32 for whole numbers and ``floatx()`` for
-    others. Raises ZeroDivisionError for a ``step`` of 0.
+    The numbers are Python's or scalar tensors; one alone is ``stop``, and ``start`` is 0. ``dtype`` is by default what holds
+    all of them: int32 for whole Python numbers, ``floatx()`` for others. Raises InvalidArgumentError for a ``step`` of 0.
 
     >>> import minitape as tf
     >>> tf.keras.ops.arange(3).numpy(), tf.keras.ops.arange(0, 1, 0.5).numpy()
     (array([0, 1, 2], dtype=int32), array([0. , 0.5], dtype=float32))
     """
+    if dtype is None:
+        dtype = result_type(*(getattr(v, "dtype", type(v)) for v in (start, stop, step) if v is not None))
     first, last = (0, start) if stop is None else (start, stop)
-    step = 1 if step is None else step
-    whole = all(isinstance(v, int) for v in (first, last, step))
-    return convert(np.arange(first, last, step), dtype or ("int32" if whole else floatx()))
+    return tf.range(first, last, 1 if step is None else step, standardize_dtype(dtype))
 
 
 def linspace(
@@ -198,15 +199,19 @@ def linspace(
 ) -> Any:
     """``num`` numbers at equal distances from ``start`` to ``stop``, which ``endpoint=False`` leaves out.
 
-    ``start`` and ``stop`` are numbers or arrays that broadcast; the numbers stand along a new ``axis``. ``dtype`` is by
-    default ``floatx()``. With ``retstep`` the distance comes as a second tensor. Not differentiable. Raises ValueError
-    for a negative ``num``.
+    ``start`` and ``stop`` are numbers or tensors that broadcast; the numbers stand along a new ``axis``. ``dtype`` is by
+    default the float type of both; integers are rounded down. With ``retstep`` the distance comes as a second tensor.
+    Differentiable in both. Raises ValueError for a negative ``num``.
 
     >>> import minitape as tf
     >>> tf.keras.ops.linspace(0, 1, 5).numpy()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    dtype = dtype or floatx()
-    start, stop = (convert(v).numpy() for v in (start, stop))
-    numbers, step = np.linspace(start, stop, num, endpoint, retstep=True, axis=axis)
-    return (convert(numbers, dtype), convert(step, dtype)) if retstep else convert(numbers, dtype)
+    if num < 0:
+        raise ValueError(f"`num` must be a non-negative integer. Received: num={num}")
+    start, stop = map(as_float, alike(start, stop)) if dtype is None else (convert(v, dtype) for v in (start, stop))
+    kind, parts = start.dtype.name, num - endpoint
+    step = (stop - start) / parts if parts > 0 else tf.constant(np.nan)
+    numbers = tf.linspace(start, stop if endpoint or num < 2 else tf.cast(stop, step.dtype) - step, num, axis=axis)
+    numbers = convert(numbers if start.dtype.is_floating else tf.floor(numbers), kind)
+    return (numbers, step) if retstep else numbers

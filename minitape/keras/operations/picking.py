@@ -24,7 +24,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
            [3, 4]], dtype=int32)
     """
     x, axis = flat(convert(x), axis)
-    indices = convert(indices, "int32") if not hasattr(indices, "dtype") else convert(indices)
+    indices = convert(indices)
     return tf.gather(x, tf.where(indices < 0, indices + x.shape[axis], indices), axis=axis)
 
 
@@ -234,7 +234,7 @@ def sort(x: Any, axis: int | None = -1) -> Any:
     array([[1, 2, 3]], dtype=int32)
     """
     x, axis = flat(convert(x), axis)
-    return tf.sort(x, axis=axis)
+    return convert(tf.sort(_ordered(x), axis=axis), x.dtype.name)
 
 
 def argsort(x: Any, axis: int | None = -1) -> Any:
@@ -248,7 +248,12 @@ def argsort(x: Any, axis: int | None = -1) -> Any:
     array([1, 2, 0], dtype=int32)
     """
     x, axis = flat(convert(x), axis)
-    return tf.argsort(x, axis=axis)
+    return tf.argsort(_ordered(x), axis=axis)
+
+
+def _ordered(x: Any) -> Any:
+    """``x``, bools as integers, which can be sorted."""
+    return convert(x, "int8") if x.dtype.name == "bool" else x
 
 
 def top_k(x: Any, k: int, sorted: bool = True) -> Any:

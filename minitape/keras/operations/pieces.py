@@ -37,7 +37,8 @@ def nan_count(x: Any, axis: Any, keepdims: bool) -> Any:
 def nan_variance(x: Any, axis: Any, keepdims: bool) -> Any:
     """The mean squared distance from the mean, without NaN."""
     centered = x - nan_total(x, axis, True) / nan_count(x, axis, True)
-    return nan_total(tf.square(centered), axis, keepdims) / nan_count(x, axis, keepdims)
+    centered = tf.where(tf.math.is_nan(x), tf.zeros_like(x), centered)
+    return tf.reduce_sum(tf.square(centered), axis, keepdims) / nan_count(x, axis, keepdims)
 
 
 def nan_extreme(reduce: Callable[..., Any], limit: float, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -331,7 +332,7 @@ def window(count: Any, make: Callable[[int], Any]) -> Any:
 
 
 def segments(kind: str, data: Any, ids: Any, count: Any, is_sorted: bool) -> Any:
-    """The largest, smallest or product of the rows of each segment."""
+    """The largest, smallest, sum or product of the rows of each segment."""
     data, ids = convert(data), convert(ids, "int32")
     if is_sorted:
         if count is not None:

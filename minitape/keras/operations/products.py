@@ -169,9 +169,9 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={ord}")
     if ord == 0:
         return convert(tf.math.count_nonzero(x, axis, keepdims), x.dtype.name)
-    if ord == -np.inf:
-        return tf.reduce_min(tf.abs(x), axis, keepdims)
-    return tf.norm(x, ord, axis, keepdims)
+    if abs(ord) == np.inf:
+        return (tf.reduce_max if ord > 0 else tf.reduce_min)(tf.abs(x), axis, keepdims)
+    return tf.reduce_sum(tf.abs(x) ** ord, axis, keepdims) ** (1 / ord)
 
 
 def _matrix_norm(x: Any, ord: Any, axes: list[int], keepdims: bool) -> Any:

@@ -9,8 +9,6 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import minitape as tf
 
 from ..base import convert
@@ -237,27 +235,3 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = Fal
     weights = None if weights is None else convert(weights)
     axis = -1 if len(x.shape) > 1 else None
     return tf.math.bincount(convert(x, "int32"), weights, minlength, axis=axis, dtype="int32")
-
-
-def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False) -> Any:
-    """The sums of the rows that have the same number.
-
-    ``data`` is a tensor of numbers, ``segment_ids`` a vector of integers from 0 on, one for each of its rows. The result
-    has ``num_segments`` rows (by default the largest number and one more) and the dtype of ``data``. Differentiable in
-    ``data``. Raises InvalidArgumentError when there are more or fewer numbers than rows, and with ``sorted`` for
-    numbers that fall; ValueError for ``num_segments`` together with ``sorted``.
-
-    >>> import minitape as tf
-    >>> tf.keras.ops.segment_sum(tf.constant([1.0, 2.0, 4.0]), tf.constant([0, 0, 1])).numpy()
-    array([3., 4.], dtype=float32)
-    """
-    ids = convert(segment_ids)
-    if sorted and num_segments is not None:
-        raise ValueError(
-            "Argument `num_segments` cannot be set when sorted is True when using the tensorflow backend."
-            f"Received: num_segments={num_segments}, sorted=True."
-        )
-    if sorted:
-        return tf.math.segment_sum(convert(data), ids)
-    count = int(np.max(ids.numpy(), initial=-1)) + 1 if num_segments is None else num_segments
-    return tf.math.unsorted_segment_sum(convert(data), ids, count)
