@@ -8,6 +8,7 @@ from typing import Any
 from .base import auto_name, convert, epsilon
 from .loss import squeeze_or_expand
 from .metric import Metric
+from .operations.sampling import sizes_of
 
 TP, FP, TN, FN = (True, True), (False, True), (False, False), (True, False)  # (label, prediction)
 BELOW_ALL = -1e10  # a threshold that every prediction but those outside the top k passes
@@ -56,10 +57,10 @@ def count_cells(
                 f"shape: {tuple(y_pred.shape)}"
             )
         y_true, y_pred = y_true[..., class_id, None], y_pred[..., class_id, None]
-    factor = tf.ones_like(y_pred) if weight is None else tf.broadcast_to(weight, y_pred.shape)
+    factor = tf.ones_like(y_pred) if weight is None else tf.broadcast_to(weight, sizes_of(y_pred))
     if label_weights is not None:
         factor = factor * convert(label_weights, dtype)
-    flat = (1, *y_pred.shape) if by_label else (1, -1)
+    flat = (1, -1, y_pred.shape[-1]) if by_label else (1, -1)
     labels, factor = tf.reshape(tf.cast(y_true, tf.bool), flat), tf.reshape(factor, flat)
     limits = tf.reshape(tf.constant(thresholds, dtype), (-1, 1, 1) if by_label else (-1, 1))
     predicted = tf.reshape(y_pred, flat) > limits

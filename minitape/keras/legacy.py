@@ -370,7 +370,7 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
     """One of two: for a scalar condition as a whole, else element by element.
 
     ``condition`` is a tensor of bools or numbers; the expressions are tensors, or functions that give one, with as many
-    axes as the condition or more. Differentiable in what was taken. Raises ValueError for a condition of more axes
+    axes as the condition or more: of one axis it broadcasts, else it stands for the first axes. Differentiable in what was taken. Raises ValueError for a condition of more axes
     than the expressions.
 
     >>> import minitape as tf
@@ -388,7 +388,7 @@ def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
             "Rank of `condition` should be less than or equal to rank of `then_expression` and `else_expression`. "
             f"ndim(condition)={condition.shape.rank}, ndim(then_expression)={len(first.shape)}"
         )
-    while condition.shape.rank < len(first.shape):
+    while 1 < condition.shape.rank < len(first.shape):
         condition = condition[..., None]
     return tf.where(condition, first, second)
 

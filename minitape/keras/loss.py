@@ -146,7 +146,15 @@ def reduce_weighted(values: Any, sample_weight: Any, mask: Any, reduction: Any, 
         return total
     if reduction == "mean_with_sample_weight" and weight is not None:
         return tf.math.divide_no_nan(total, tf.reduce_sum(weight))
-    return tf.math.divide_no_nan(total, tf.constant(float(values.shape.num_elements()), total.dtype))
+    return tf.math.divide_no_nan(total, _count(values))
+
+
+def _count(x: Any) -> Any:
+    """The number of elements in the dtype of ``x``."""
+    import minitape as tf
+
+    known = x.shape.num_elements()
+    return tf.cast(tf.size(x), x.dtype) if known is None else tf.constant(float(known), x.dtype)
 
 
 def apply_mask(weight: Any, mask: Any, dtype: str, reduction: Any) -> Any:
@@ -157,8 +165,7 @@ def apply_mask(weight: Any, mask: Any, dtype: str, reduction: Any) -> Any:
         return weight
     factor = convert(mask, dtype)
     if reduction in ("mean", "sum_over_batch_size"):
-        total = tf.constant(float(factor.shape.num_elements()), factor.dtype)
-        factor = factor * tf.math.divide_no_nan(total, tf.reduce_sum(factor))
+        factor = factor * tf.math.divide_no_nan(_count(factor), tf.reduce_sum(factor))
     if weight is None:
         return factor
     factor, weight = squeeze_or_expand(factor, convert(weight, dtype))

@@ -7,6 +7,7 @@ from typing import Any
 from . import initializers, lossfunctions
 from .base import auto_name, convert, floatx, get_keras_mask, name_scope, standardize_dtype
 from .loss import apply_mask, squeeze_or_expand
+from .operations.sampling import sizes_of
 from .serial import Configured
 from .tracking import Store, might_track
 from .variable import Variable
@@ -116,7 +117,7 @@ def _samplewise(values: Any, weight: Any, reduce: Any, dtype: str) -> tuple[Any,
         rank, inner = len(weight.shape), len(values.shape)
         if inner > rank:
             values = reduce(values, axis=list(range(rank, inner)))
-        weight = tf.broadcast_to(weight, values.shape)
+        weight = tf.broadcast_to(weight, sizes_of(values))
         values = values * weight
         if rank > 1:
             weight = reduce(weight, axis=list(range(1, rank)))

@@ -370,7 +370,6 @@ class Sequential(Model):
     def _set_stack(self, stack: tuple[Layer, ...]) -> None:
         self._store.unlock()
         self._store.layers.clear()
-        self._store._known.clear()
         self._stack = stack
         self.built, self._functional = False, None
 

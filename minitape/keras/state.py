@@ -26,6 +26,11 @@ class Stateful:
             value = store.track(value)
         object.__setattr__(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        value = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        self._store.drop(value)
+
     def _check_super_called(self) -> None:
         if "_call_signature" not in self.__dict__:
             raise RuntimeError(

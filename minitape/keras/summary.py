@@ -162,9 +162,11 @@ def _placed(text: str, width: int, how: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Text broken at blanks into lines that fit; the end of a word that is too long is left out."""
+    """Text broken at blanks, but for those it begins with, into lines that fit; the end of too long a word is left out."""
+    words = text.lstrip(" ").split(" ")
+    words[0] = " " * (len(text) - len(text.lstrip(" "))) + words[0]
     lines = [""]
-    for word in text.split(" "):
+    for word in words:
         word = word if len(word) <= width else word[: width - 1] + "…"
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if len(joined) <= width:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -328,3 +331,58 @@ def test_layers_are_made_from_their_configuration():
     layer = L.Dense(3, activation="relu", kernel_regularizer="l2", name="d")
     again = L.Dense.from_config(layer.get_config())
     assert again.get_config() == layer.get_config()
+
+
+def test_what_is_put_into_collections_is_part_of_a_layer_and_what_is_taken_away_is_not():
+    pair = collections.namedtuple("pair", "first second")
+
+    class Holder(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.one, self.many, self.by_name = L.Dense(1), [L.Dense(2), L.Dense(3)], {"a": L.Dense(4)}
+            self.some, self.two = {L.Dense(5)}, pair(L.Dense(6), "text")
+            self.ordered = collections.OrderedDict(b=L.Dense(7))
+
+    holder = Holder()
+
+    def units():
+        return sorted(layer.units for layer in holder._layers)
+
+    assert units() == [1, 2, 3, 4, 5, 6, 7] and type(holder.two) is pair and holder.two.second == "text"
+    holder.by_name.setdefault("c", L.Dense(8))
+    holder.by_name |= {"d": L.Dense(9)}
+    holder.many += [L.Dense(10)]
+    holder.some.add(L.Dense(11))
+    holder.ordered.move_to_end("b")
+    assert units() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert holder.many.pop().units == 10 and holder.by_name.pop("c").units == 8 and holder.by_name.popitem()[0] == "d"
+    holder.many.remove(holder.many[0])
+    del holder.one
+    assert units() == [3, 4, 5, 6, 7, 11]
+    for collection in (holder.many, holder.by_name, holder.some, holder.ordered):
+        collection.clear()
+    assert units() == [6]
+    with pytest.raises(KeyError):
+        holder.by_name.pop("a")
+    assert holder.by_name.pop("a", 3) == 3
+
+
+def test_a_copy_of_a_built_layer_has_layers_of_its_own():
+    class Both(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = [L.Dense(1, kernel_initializer="ones"), L.Dense(1, kernel_initializer="ones")]
+
+        def build(self, shape):
+            self.inner[0].build(shape)
+            self.inner[1].build((None, 1))
+
+        def call(self, x):
+            return self.inner[1](self.inner[0](x))
+
+    layer = Both()
+    layer(tf.ones([1, 1]))
+    other = copy.deepcopy(layer)
+    other.inner[0].kernel.assign([[3.0]])
+    assert len(other.weights) == 4 and other._layers == list(other.inner)
+    assert [made(tf.ones([1, 1])).numpy().item() for made in (layer, other)] == [1.0, 3.0]

@@ -11,7 +11,7 @@ from .common import Weighted
 class Embedding(Weighted):
     """Row ``i`` of a table of ``input_dim`` x ``output_dim`` weights for each integer ``i``.
 
-    With ``mask_zero`` zeros are marked as padding for the layers behind. The gradient of the table is an IndexedSlices.
+    Negative ones count from the end. With ``mask_zero`` zeros are marked as padding for the layers behind. The gradient of the table is an IndexedSlices.
     Raises ValueError when a size is no positive int.
 
     >>> import minitape as tf
@@ -65,7 +65,9 @@ class Embedding(Weighted):
 
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
-        return tf.gather(self.embeddings, inputs, axis=0)
+        if getattr(inputs, "_composite", False):
+            return tf.gather(self.embeddings, inputs, axis=0)
+        return tf.keras.ops.take(self.embeddings, inputs, axis=0)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """True where the integer is not zero, if ``mask_zero``."""

@@ -38,7 +38,8 @@ class OfText(Layer):
         """The layer of a tensor, an array or a list; a symbolic tensor is noted."""
         if is_keras_tensor(inputs):
             return super().__call__(inputs, **kwargs)
-        return self.call(inputs)
+        kwargs.pop("training", None)
+        return self._run((inputs,), kwargs)
 
     def _when_run(self, function: Any, x: Any, shape: Any, dtype: Any) -> Any:
         """``function(x)``: now for a tensor with a value, in a graph when it runs."""

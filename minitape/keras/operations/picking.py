@@ -25,7 +25,8 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """
     x, axis = flat(convert(x), axis)
     indices = convert(indices)
-    return tf.gather(x, tf.where(indices < 0, indices + x.shape[axis], indices), axis=axis)
+    size = tf.cast(tf.shape(x)[axis], indices.dtype)
+    return tf.gather(x, tf.where(indices < 0, indices + size, indices), axis=axis)
 
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import minitape as tf
 
-from ..base import floatx, standardize_dtype
+from ..base import floatx, is_float_dtype, is_int_dtype, standardize_dtype
 from ..seeds import draw_seed
 
 
@@ -42,15 +42,17 @@ def truncated_normal(shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: 
 def uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None) -> Any:
     """Numbers spread evenly from ``minval`` up to ``maxval``, which is left out.
 
-    ``shape`` is a sequence of sizes; ``dtype`` a dtype of floats or integers, by default ``floatx()``; ``seed`` an int (the
-    same numbers at each call), a ``SeedGenerator`` (others at each call) or None. Differentiable in the bounds. Raises
-    ValueError for another seed.
+    ``shape`` is a sequence of sizes; ``dtype`` a float dtype, by default ``floatx()``; ``seed`` an int (the same numbers at
+    each call), a ``SeedGenerator`` (others at each call) or None. Differentiable in the bounds. Raises ValueError for
+    another seed and another dtype.
 
     >>> import minitape as tf
     >>> tf.keras.random.uniform((3,), minval=-1.0, seed=7).numpy().round(4)
     array([ 0.4942,  0.3444, -0.8844], dtype=float32)
     """
-    dtype = dtype or floatx()
+    dtype = standardize_dtype(dtype)
+    if not is_float_dtype(dtype):
+        raise ValueError(f"`keras.random.uniform` requires a floating point `dtype`. Received: dtype={dtype} ")
     return tf.random.stateless_uniform(shape, draw_seed(seed), tf.cast(minval, dtype), tf.cast(maxval, dtype), dtype)
 
 
@@ -58,13 +60,16 @@ def randint(shape: Any, minval: int, maxval: int, dtype: Any = "int32", seed: An
     """Whole numbers from ``minval`` up to ``maxval``, which is left out.
 
     ``shape`` is a sequence of sizes; ``dtype`` a dtype of integers; ``seed`` an int (the same numbers at each call), a
-    ``SeedGenerator`` (others at each call) or None. Not differentiable. Raises ValueError for another seed.
+    ``SeedGenerator`` (others at each call) or None. Not differentiable. Raises ValueError for another seed and another
+    dtype.
 
     >>> import minitape as tf
     >>> tf.keras.random.randint((5,), 1, 7, seed=7).numpy()
     array([6, 1, 1, 5, 6], dtype=int32)
     """
     kind = standardize_dtype(dtype)
+    if not is_int_dtype(kind):
+        raise ValueError(f"`keras.random.randint` requires an integer `dtype`. Received: dtype={dtype} ")
     wide = kind if kind in ("int32", "int64") else "int64"
     return tf.cast(tf.random.stateless_uniform(shape, draw_seed(seed), minval, maxval, wide), kind)
 
