@@ -9,11 +9,34 @@ from .base import convert, epsilon, floatx, set_keras_mask
 from .loss import squeeze_or_expand
 
 
-def _pair(y_true: Any, y_pred: Any, squeeze: bool = True) -> tuple[Any, Any]:
-    """Both as tensors of the predictions' type, of the same rank."""
+def pair(y_true: Any, y_pred: Any, squeeze: bool = False) -> tuple[Any, Any]:
+    """Labels and predictions as tensors of the predictions' type, of the same rank on demand."""
     y_pred = convert(y_pred)
     y_true = convert(y_true, y_pred.dtype.name)
     return squeeze_or_expand(y_true, y_pred) if squeeze else (y_true, y_pred)
+
+
+def one_hot_pair(y_true: Any, y_pred: Any, name: str, label_smoothing: float, axis: Any) -> tuple[Any, Any]:
+    """Both as tensors, for labels that are one-hot; warns when there is only one class, ValueError for no axis."""
+    if isinstance(axis, bool):
+        raise ValueError(f"`axis` must be of type `int`. Received: axis={axis} of type {type(axis)}")
+    y_true, y_pred = pair(y_true, y_pred)
+    if y_pred.shape[-1] == 1:
+        warnings.warn(
+            f"In loss {name}, expected y_pred.shape to be (batch_size, num_classes) with num_classes > 1. "
+            f"Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only have 2 classes.",
+            SyntaxWarning,
+            stacklevel=3,
+        )
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
+    return y_true, y_pred
+
+
+def binary_pair(y_true: Any, y_pred: Any, label_smoothing: float) -> tuple[Any, Any]:
+    """Both as tensors, for labels 0 and 1, drawn towards 0.5 by ``label_smoothing``."""
+    y_true, y_pred = pair(y_true, y_pred)
+    return (y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing if label_smoothing else y_true), y_pred
 
 
 def _mean(x: Any) -> Any:
@@ -36,7 +59,7 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     >>> tf.keras.losses.MSE([[0.0, 2.0]], [[0.0, 0.0]]).numpy()
     array([2.], dtype=float32)
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     return _mean((y_true - y_pred) ** 2)
 
 
@@ -47,7 +70,7 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     >>> tf.keras.losses.MAE([[0.0, 2.0]], [[1.0, 0.0]]).numpy()
     array([1.5], dtype=float32)
     """
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     return _mean(abs(y_true - y_pred))
 
 
@@ -60,7 +83,7 @@ def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     return 100.0 * _mean(abs((y_true - y_pred) / tf.maximum(abs(y_true), epsilon())))
 
 
@@ -75,7 +98,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     logs = [tf.math.log(tf.maximum(y, epsilon()) + 1.0) for y in (y_pred, y_true)]
     return _mean((logs[0] - logs[1]) ** 2)
 
@@ -89,7 +112,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     error = y_pred - y_true
     size = abs(error)
     return _mean(tf.where(size <= delta, 0.5 * error**2, delta * size - 0.5 * delta**2))
@@ -104,7 +127,7 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     x = y_pred - y_true
     return _mean(x + tf.math.softplus(x * -2.0) - tf.math.log(tf.constant(2.0, x.dtype)))
 
@@ -113,7 +136,7 @@ def _signs(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Labels 0 and 1 as -1 and 1."""
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
+    y_true, y_pred = pair(y_true, y_pred)
     binary = tf.reduce_all((y_true == 0) | (y_true == 1))
     return tf.where(binary, 2.0 * y_true - 1.0, y_true), y_pred
 
@@ -155,7 +178,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
+    y_true, y_pred = pair(y_true, y_pred)
     right = tf.reduce_sum(y_true * y_pred, axis=-1)
     wrong = tf.reduce_max((1.0 - y_true) * y_pred, axis=-1)
     return tf.maximum(wrong - right + 1.0, 0.0)
@@ -170,7 +193,7 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred, squeeze=True)
     return -tf.reduce_sum(_unit(y_true, axis) * _unit(y_pred, axis), axis=axis)
 
 
@@ -189,7 +212,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = (tf.clip_by_value(y, epsilon(), 1.0) for y in _pair(y_true, y_pred, squeeze=False))
+    y_true, y_pred = (tf.clip_by_value(y, epsilon(), 1.0) for y in pair(y_true, y_pred))
     return tf.reduce_sum(y_true * tf.math.log(y_true / y_pred), axis=-1)
 
 
@@ -202,7 +225,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
+    y_true, y_pred = pair(y_true, y_pred)
     return _mean(y_pred - y_true * tf.math.log(y_pred + epsilon()))
 
 
@@ -222,16 +245,9 @@ def binary_crossentropy(
     """
     import minitape as tf
 
-    y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    y_true, y_pred = binary_pair(y_true, y_pred, label_smoothing)
     _same_shape(y_true, y_pred)
-    if from_logits:
-        losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
-    else:
-        p = tf.clip_by_value(y_pred, epsilon(), 1.0 - epsilon())
-        losses = -(y_true * tf.math.log(p) + (1 - y_true) * tf.math.log(1 - p))
-    return tf.reduce_mean(losses, axis=axis)
+    return tf.reduce_mean(tf.keras.ops.binary_crossentropy(y_true, y_pred, from_logits), axis=axis)
 
 
 def categorical_crossentropy(
@@ -248,19 +264,7 @@ def categorical_crossentropy(
     """
     import minitape as tf
 
-    if isinstance(axis, bool):
-        raise ValueError(f"`axis` must be of type `int`. Received: axis={axis} of type {type(axis)}")
-    y_true, y_pred = _pair(y_true, y_pred, squeeze=False)
-    if y_pred.shape[-1] == 1:
-        warnings.warn(
-            "In loss categorical_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with "
-            "num_classes > 1. "
-            f"Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only have 2 classes.",
-            SyntaxWarning,
-            stacklevel=2,
-        )
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
+    y_true, y_pred = one_hot_pair(y_true, y_pred, "categorical_crossentropy", label_smoothing, axis)
     _same_shape(y_true, y_pred)
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(labels=y_true, logits=y_pred, axis=axis)

@@ -39,23 +39,21 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
     "keras.operations.neural":
         "binary_crossentropy categorical_crossentropy gelu one_hot relu sparse_categorical_crossentropy",
     "keras.operations.activations":
-        "elu hard_sigmoid hard_silu leaky_relu log_sigmoid log_softmax relu6 selu sigmoid silu softmax softplus "
-        "softsign swish",
+        "celu elu hard_sigmoid hard_silu hard_swish hard_tanh leaky_relu log_sigmoid log_softmax relu6 selu sigmoid "
+        "silu softmax softplus softsign squareplus swish tanh_shrink threshold",
     "keras.operations.formulas":
-        "allclose angle append array_split average_pool bartlett batch_normalization bitwise_and "
-        "bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman "
-        "cbrt celu cholesky_inverse conjugate conv copy ctc_loss deg2rad depth_to_space diagflat digitize "
-        "divide_no_nan dsplit dstack eig eigh empty empty_like erfc exp2 extract_sequences fabs fft fft2 "
-        "fliplr flipud fmax fmin fmod full_like gcd geomspace get_item glu hamming hanning hard_shrink "
-        "hard_swish hard_tanh heaviside hsplit hypot i0 ifft2 inner irfft isclose isin isneginf isposinf "
-        "isreal kaiser kron layer_normalization lcm ldexp left_shift log10 log2 logaddexp2 logdet logspace "
-        "lu_factor map matrix_rank max_pool median moments multi_hot nanargmax nanargmin nancumprod nancumsum "
-        "nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar nextafter "
-        "percentile pinv polar psnr ptp quantile rad2deg rfft right_shift rms_normalization rot90 "
-        "saturate_cast searchsorted segment_max segment_min segment_prod segment_sum select signbit sinc slice_update "
-        "slogdet soft_shrink solve_triangular space_to_depth sparse_plus sparse_sigmoid sparsemax squareplus "
-        "svd switch tanh_shrink threshold trapezoid tri trunc unravel_index vander view_as_complex "
-        "view_as_real vsplit",
+        "allclose angle append array_split average_pool bartlett batch_normalization bitwise_and bitwise_invert "
+        "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman cbrt cholesky_inverse "
+        "conjugate conv copy ctc_loss deg2rad depth_to_space diagflat digitize divide_no_nan dsplit dstack eig eigh "
+        "empty empty_like erfc exp2 extract_sequences fabs fft fft2 fliplr flipud fmax fmin fmod full_like gcd "
+        "geomspace get_item glu hamming hanning hard_shrink heaviside hsplit hypot i0 ifft2 inner irfft isclose isin "
+        "isneginf isposinf isreal kaiser kron layer_normalization lcm ldexp left_shift log10 log2 logaddexp2 logdet "
+        "logspace lu_factor map matrix_rank max_pool median moments multi_hot nanargmax nanargmin nancumprod nancumsum "
+        "nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar nextafter percentile "
+        "pinv polar psnr ptp quantile rad2deg rfft right_shift rms_normalization rot90 saturate_cast searchsorted "
+        "segment_max segment_min segment_prod segment_sum select signbit sinc slice_update slogdet soft_shrink "
+        "solve_triangular space_to_depth sparse_plus sparse_sigmoid sparsemax svd switch trapezoid tri trunc "
+        "unravel_index vander view_as_complex view_as_real vsplit",
 }, globals())  # fmt: skip
 
 

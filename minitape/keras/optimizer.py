@@ -141,14 +141,20 @@ class Optimizer:
             self._learning_rate.assign(value)
 
     def build(self, variables: Any) -> None:
-        """Makes the optimizer's own variables for these weights."""
+        """Makes the optimizer's own variables for these weights, once."""
+        if self.built:
+            return
         self._trainable_variables = [_first_given(v) for v in variables]
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
         if self.use_ema:
             (self._ema_weights,) = self._slots("average")
         if self.gradient_accumulation_steps:
             (self._gradient_sums,) = self._slots("gradient_accumulator")
+        self._make_slots()
         self.built = True
+
+    def _make_slots(self) -> None:
+        """Makes the variables that the rule of the optimizer needs for each weight."""
 
     def add_variable(
         self, shape: Any, initializer: Any = "zeros", dtype: Any = None, aggregation: str = "none", name: Any = None
@@ -316,16 +322,16 @@ class Optimizer:
             average.assign(momentum * value_of(average) + (1.0 - momentum) * value_of(v))
         if self.ema_overwrite_frequency:
             due = (self.iterations + 1) % self.ema_overwrite_frequency == 0
-            tf.cond(due, self._overwrite, lambda: None)
+            tf.cond(due, lambda: self._overwrite(self._trainable_variables), lambda: None)
 
-    def _overwrite(self) -> None:
-        for v, average in zip(self._trainable_variables, self._ema_weights, strict=True):
-            v.assign(value_of(average))
+    def _overwrite(self, variables: Any) -> None:
+        for v in variables:
+            v.assign(value_of(self._of(self._ema_weights, v)))
 
     def finalize_variable_values(self, var_list: Any) -> None:
-        """Gives the weights their moving averages, where the optimizer keeps them; to be called after training."""
+        """Gives these weights their moving averages, where the optimizer keeps them; ``fit`` does so at its end."""
         if self.use_ema:
-            self._overwrite()
+            self._overwrite(var_list)
 
     def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
         pairs = list(zip(grads, variables, strict=True))

@@ -38,11 +38,8 @@ class SGD(Optimizer):
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = momentum, nesterov
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes the momentums."""
-        if self.built:
-            return
-        super().build(variables)
         self.momentums = self._slots("momentum")[0] if self.momentum else []
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -90,11 +87,8 @@ class Adam(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon, self.amsgrad = beta_1, beta_2, epsilon, amsgrad
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes momentums and velocities."""
-        if self.built:
-            return
-        super().build(variables)
         self._momentums, self._velocities = self._slots("momentum", "velocity")
         if self.amsgrad:
             (self._velocity_hats,) = self._slots("velocity_hat")
@@ -173,11 +167,8 @@ class RMSprop(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes velocities, and momentums and averages if they are used."""
-        if self.built:
-            return
-        super().build(variables)
         (self._velocities,) = self._slots("velocity")
         self._momentums = self._slots("momentum")[0] if self.momentum > 0 else []
         self._averages = self._slots("average_gradient")[0] if self.centered else []
@@ -223,11 +214,8 @@ class Adagrad(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes the sums."""
-        if self.built:
-            return
-        super().build(variables)
         (self._sums,) = self._slots("accumulator", initializer=initializers.Constant(self.initial_accumulator_value))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -253,11 +241,8 @@ class Adamax(Moments):
     0.8052
     """
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes momentums and largest gradients."""
-        if self.built:
-            return
-        super().build(variables)
         self._m, self._u = self._slots("momentum", "norm")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -285,11 +270,8 @@ class Nadam(Moments):
     0.8202
     """
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes momentums and velocities."""
-        if self.built:
-            return
-        super().build(variables)
         self._momentums, self._velocities = self._slots("momentum", "velocity")
         self._product = self._own(1.0, None, "float32")
 
@@ -337,11 +319,8 @@ class Adadelta(Optimizer):
         super().__init__(learning_rate, **kwargs)
         self.rho, self.epsilon = rho, epsilon
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes the running means."""
-        if self.built:
-            return
-        super().build(variables)
         self._gradients, self._changes = self._slots("accumulated_grad", "accumulated_delta_var")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:

@@ -31,11 +31,8 @@ class Lion(Optimizer):
             raise ValueError("Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer degenerates to "
                              f"SignSGD. Received: beta_1={beta_1}.")  # fmt: skip
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes the running means."""
-        if self.built:
-            return
-        super().build(variables)
         (self._momentums,) = self._slots("momentum")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -62,11 +59,8 @@ class Lamb(Moments):
     0.81
     """
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes momentums and velocities."""
-        if self.built:
-            return
-        super().build(variables)
         self._momentums, self._velocities = self._slots("momentum", "velocity")
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
@@ -129,11 +123,8 @@ class Ftrl(Optimizer):
             if getattr(self, name) < 0.0:
                 raise ValueError(f"`{name}` needs to be positive or zero. Received: {name}={getattr(self, name)}.")
 
-    def build(self, variables: Any) -> None:
+    def _make_slots(self) -> None:
         """Makes the sums of squares and the linear parts."""
-        if self.built:
-            return
-        super().build(variables)
         starts = [initializers.Constant(self.initial_accumulator_value), "zeros"]
         self._sums, self._linears = self._slots("accumulator", "linear", initializer=starts)
 

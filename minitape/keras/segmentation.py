@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from .base import convert, epsilon
-
-
-def _both(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Labels and predictions as tensors of the predictions' type."""
-    y_pred = convert(y_pred)
-    return convert(y_true, y_pred.dtype.name), y_pred
+from .base import epsilon
+from .lossfunctions import binary_pair, one_hot_pair, pair
 
 
 def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Any:
@@ -26,7 +20,7 @@ def dice(y_true: Any, y_pred: Any, axis: Any = None) -> Any:
     """
     import minitape as tf
 
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     both = 2.0 * tf.reduce_sum(y_true * y_pred, axis)
     return 1 - both / (tf.reduce_sum(y_true, axis) + tf.reduce_sum(y_pred, axis) + epsilon())
 
@@ -42,7 +36,7 @@ def tversky(y_true: Any, y_pred: Any, alpha: float = 0.5, beta: float = 0.5, axi
     """
     import minitape as tf
 
-    y_true, y_pred = _both(y_true, y_pred)
+    y_true, y_pred = pair(y_true, y_pred)
     both = tf.reduce_sum(y_true * y_pred, axis)
     missing = tf.reduce_sum((1 - y_pred) * y_true, axis)
     extra = tf.reduce_sum(y_pred * (1 - y_true), axis)
@@ -71,9 +65,7 @@ def binary_focal_crossentropy(
     """
     import minitape as tf
 
-    y_true, y_pred = _both(y_true, y_pred)
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    y_true, y_pred = binary_pair(y_true, y_pred, label_smoothing)
     if from_logits:
         y_pred = tf.sigmoid(y_pred)
     entropy = tf.keras.ops.binary_crossentropy(y_true, y_pred)
@@ -105,19 +97,7 @@ def categorical_focal_crossentropy(
     """
     import minitape as tf
 
-    if isinstance(axis, bool):
-        raise ValueError(f"`axis` must be of type `int`. Received: axis={axis} of type {type(axis)}")
-    y_true, y_pred = _both(y_true, y_pred)
-    if y_pred.shape[-1] == 1:
-        warnings.warn(
-            "In loss categorical_focal_crossentropy, expected y_pred.shape to be (batch_size, num_classes) with "
-            f"num_classes > 1. Received: y_pred.shape={y_pred.shape}. Consider using 'binary_crossentropy' if you only "
-            "have 2 classes.",
-            SyntaxWarning,
-            stacklevel=2,
-        )
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / y_true.shape[-1]
+    y_true, y_pred = one_hot_pair(y_true, y_pred, "categorical_focal_crossentropy", label_smoothing, axis)
     if from_logits:
         y_pred = tf.nn.softmax(y_pred, axis=axis)
     p = tf.clip_by_value(y_pred / tf.reduce_sum(y_pred, axis, keepdims=True), epsilon(), 1.0 - epsilon())

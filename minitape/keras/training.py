@@ -199,16 +199,7 @@ class Trainer:
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = _split((x, y, sample_weight), validation_split)
         feed = Feed(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(
-                callbacks,
-                add_history=True,
-                add_progbar=verbose != 0,
-                verbose=verbose,
-                epochs=epochs,
-                steps=feed.steps,
-                model=self,
-            )
+        callbacks = self._listening(callbacks, verbose, feed, epochs, add_history=True)
         self.stop_training = False
         callbacks.on_train_begin()
         logs: dict[str, Any] = {}
@@ -224,22 +215,30 @@ class Trainer:
             results = self.get_metrics_result()
             logs = dict(results if results.keys() == logs.keys() else logs)
             if validation_data is not None and _due(epoch, validation_freq):
-                val_x, val_y, val_weight = unpack_x_y_sample_weight(validation_data)
-                found = self.evaluate(
-                    val_x,
-                    val_y,
-                    validation_batch_size or batch_size,
-                    sample_weight=val_weight,
-                    steps=validation_steps,
-                    callbacks=callbacks,
-                    return_dict=True,
-                )
-                logs.update({f"val_{name}": value for name, value in found.items()})
+                size = validation_batch_size or batch_size
+                logs |= self._validated(validation_data, size, validation_steps, callbacks)
             callbacks.on_epoch_end(epoch, _plain(logs))
             if self.stop_training:
                 break
+        if epochs > 0 and isinstance(self.optimizer, optimizers.Optimizer):
+            self.optimizer.finalize_variable_values(self.trainable_weights)  # type: ignore[attr-defined]
         callbacks.on_train_end(_plain(logs))
         return self.history
+
+    def _listening(self, callbacks: Any, verbose: Any, feed: Feed, epochs: int = 1, add_history: bool = False) -> Any:
+        """The callbacks as a list that knows the model, with a progress bar on demand; a list that is one stays."""
+        if isinstance(callbacks, CallbackList):
+            return callbacks
+        told = {"verbose": verbose, "epochs": epochs, "steps": feed.steps}
+        return CallbackList(callbacks, add_history=add_history, add_progbar=verbose != 0, model=self, **told)
+
+    def _validated(self, data: Any, batch_size: int | None, steps: int | None, callbacks: Any) -> dict[str, Any]:
+        """The loss and the metrics of the validation data, by names that say so."""
+        x, y, weight = unpack_x_y_sample_weight(data)
+        found = self.evaluate(
+            x, y, batch_size, sample_weight=weight, steps=steps, callbacks=callbacks, return_dict=True
+        )
+        return {f"val_{name}": value for name, value in found.items()}
 
     def evaluate(
         self,
@@ -255,10 +254,7 @@ class Trainer:
         """The loss and the metrics over all data: one float, a list, or a dictionary if ``return_dict``."""
         self._needs_compile()
         feed = Feed(x, y, sample_weight, batch_size, steps, False)
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(
-                callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self
-            )
+        callbacks = self._listening(callbacks, verbose, feed)
         callbacks.on_test_begin()
         self.reset_metrics()
         logs: dict[str, Any] = {}
@@ -281,10 +277,7 @@ class Trainer:
     ) -> Any:
         """The predictions for all of ``x`` as NumPy arrays."""
         feed = Feed(x, None, None, batch_size, steps, False)
-        if not isinstance(callbacks, CallbackList):
-            callbacks = CallbackList(
-                callbacks, add_progbar=verbose != 0, verbose=verbose, epochs=1, steps=feed.steps, model=self
-            )
+        callbacks = self._listening(callbacks, verbose, feed)
         callbacks.on_predict_begin()
         outputs = []
         for step, batch in feed.epoch():

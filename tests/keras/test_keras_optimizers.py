@@ -204,3 +204,13 @@ def test_rows_of_an_embedding_are_clipped_as_they_come(name, kind, limit):
     np.testing.assert_allclose(table[0], row, rtol=1e-5)
     np.testing.assert_allclose(weight, [dense], rtol=1e-5)
     assert table[1].numpy().tolist() == [3.0, 4.0]
+
+
+def test_fit_ends_with_the_moving_averages_of_the_weights():
+    model = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")])
+    model.compile(tf.keras.optimizers.SGD(0.25, use_ema=True, ema_momentum=0.5), "mse")
+    model.fit(tf.ones([2, 1]), tf.zeros([2, 1]), epochs=2, verbose=0)
+    assert model.get_weights()[0].item() == 0.375  # of 0.5, with which the averages begin, and of 0.25
+    model.set_weights([np.zeros([1, 1])])
+    model.optimizer.finalize_variable_values([])
+    assert model.get_weights()[0].item() == 0.0

@@ -220,8 +220,12 @@ class LSTMCell(Cell):
         h, c = states[0], states[1]
         of_x, of_h = self._masks(inputs, h, training)
         total = products(inputs, self.kernel, of_x) + products(h, self.recurrent_kernel, of_h)
-        i, f, candidate, o = tf.split(total if self.bias is None else total + self.bias, 4, axis=1)
+        return self._gated(tf.split(total if self.bias is None else total + self.bias, 4, axis=1), c)
+
+    def _gated(self, sums: Any, c: Any) -> tuple[Any, list[Any]]:
+        """The output and the two states, from what goes into the gates and from the cell's state before."""
         gate = self.recurrent_activation
+        i, f, candidate, o = sums
         c = gate(f) * c + gate(i) * self.activation(candidate)
         h = gate(o) * self.activation(c)
         return h, [h, c]

@@ -24,6 +24,25 @@ class SameShape(Layer):
         return input_shape
 
 
+class OverAxes(SameShape):
+    """A layer over ``axis``, one or several, whose output has the shape of its input."""
+
+    axis: Any
+    _repeats_axis = True  # in the error, as Keras does in all of them but one
+
+    def _axes(self) -> list[int]:
+        """The axes as a list."""
+        return [self.axis] if isinstance(self.axis, int) else list(self.axis)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape; ValueError for an axis that is not there."""
+        for axis in self._axes():
+            if not -len(input_shape) <= axis < len(input_shape):
+                end = f" Received: axis={self.axis}" if self._repeats_axis else ""
+                raise ValueError(f"Axis {axis} is out of bounds for input shape {tuple(input_shape)}.{end}")
+        return input_shape
+
+
 class Weighted(Layer):
     """A layer whose kinds of weights ("kernel", "bias") are each said by an initializer, a regularizer and a constraint."""
 
@@ -82,10 +101,8 @@ class KernelAndBias(Weighted):
         return kernel, self._weight("bias", "bias", count) if self.use_bias else None
 
 
-class ScaleAndOffset(Weighted, SameShape):
+class ScaleAndOffset(Weighted, OverAxes):
     """A layer that multiplies what it normalised over ``axis`` by ``gamma`` and adds ``beta``."""
-
-    axis: Any
 
     def _set_weights(
         self,
@@ -111,15 +128,6 @@ class ScaleAndOffset(Weighted, SameShape):
             self.gamma = self._weight("gamma", "gamma", shape)
         if self.center:
             self.beta = self._weight("beta", "beta", shape)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape; ValueError for an axis that is not there."""
-        for axis in [self.axis] if isinstance(self.axis, int) else self.axis:
-            if not -len(input_shape) <= axis < len(input_shape):
-                raise ValueError(
-                    f"Axis {axis} is out of bounds for input shape {tuple(input_shape)}. Received: axis={self.axis}"
-                )
-        return input_shape
 
     def _scale_and_offset(self, shape: list[Any], dtype: str) -> tuple[Any, Any]:
         """``gamma`` and ``beta`` in a shape that broadcasts and of this type; None for one that is not there."""

@@ -93,11 +93,7 @@ class ConvLSTMCell(LSTMCell):
         sums = [a + b for a, b in zip(xs, hs, strict=True)]
         if self.bias is not None:
             sums = [s + b for s, b in zip(sums, tf.split(convert(self.bias, self.compute_dtype), 4), strict=True)]
-        i, f, candidate, o = sums
-        gate = self.recurrent_activation
-        c = gate(f) * c + gate(i) * self.activation(candidate)
-        h = gate(o) * self.activation(c)
-        return h, [h, c]
+        return self._gated(sums, c)
 
 
 class _ConvLSTM(RNN):

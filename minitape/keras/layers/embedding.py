@@ -65,9 +65,9 @@ class Embedding(Weighted):
 
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
-        if getattr(inputs, "_composite", False):
-            return tf.gather(self.embeddings, inputs, axis=0)
-        return tf.keras.ops.take(self.embeddings, inputs, axis=0)
+        if not getattr(inputs, "_composite", False):
+            inputs = tf.where(inputs < 0, inputs + self.input_dim, inputs)
+        return tf.gather(self.embeddings, inputs, axis=0)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """True where the integer is not zero, if ``mask_zero``."""

@@ -41,6 +41,31 @@ class _Images(Layer):
         """The axes between the batch and the channels."""
         return range(2, rank) if self.data_format == "channels_first" else range(1, rank - 1)
 
+    def _with_channels_last(self, change: Any, images: Any) -> Any:
+        """``change`` of images, or of one, whose channels are moved to the end meanwhile."""
+        import minitape as tf
+
+        if self.data_format != "channels_first":
+            return change(images)
+        batch = list(range(len(images.shape) - 3))
+        channels, rows, columns = (len(batch) + i for i in range(3))
+        out = change(tf.transpose(images, [*batch, rows, columns, channels]))
+        return tf.transpose(out, [*batch, columns, channels, rows])
+
+
+class _Sized(_Images):
+    """A layer that gives images of one ``height`` and ``width``."""
+
+    height: int
+    width: int
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The input's shape with the height and width of the result."""
+        shape = list(input_shape)
+        start = len(shape) - (2 if self.data_format == "channels_first" else 3)
+        shape[start : start + 2] = self.height, self.width
+        return tuple(shape)
+
 
 class UpSampling1D(_Images):
     """Repeats each step of (batch, steps, features) ``size`` times.
@@ -128,15 +153,11 @@ class UpSampling2D(_UpSampling):
 
     def call(self, inputs: Any) -> Any:
         """The larger images."""
-        import minitape as tf
+        return self._repeated(inputs) if self.interpolation == "nearest" else self._with_channels_last(self._larger, inputs)
 
-        if self.interpolation == "nearest":
-            return self._repeated(inputs)
-        first = self.data_format == "channels_first"
-        images = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
+    def _larger(self, images: Any) -> Any:
         new = length(images, 1) * self.size[0], length(images, 2) * self.size[1]
-        out = resized(images, new, self.interpolation)
-        return tf.transpose(out, [0, 3, 1, 2]) if first else out
+        return resized(images, new, self.interpolation)
 
 
 def margins(value: Any, name: str, crop: bool = False, axes: int = 2) -> tuple[Any, ...]:
@@ -226,14 +247,15 @@ class ZeroPadding2D(_Padding):
 
 class _Cropping(_Images):
     _sides: tuple[tuple[int, int], ...]
+    _cut_away = (
+        "Values in `cropping` argument should be smaller than the corresponding spatial dimension of the input."
+    )
 
     def _check(self, shape: Any, name: str) -> None:
         """ValueError unless something is left of an input of this shape."""
-        raise NotImplementedError
-
-    def _is_cut_away(self, shape: Any) -> bool:
         given = zip(self._spatial(len(shape)), self._sides, strict=True)
-        return any(shape[axis] is not None and sum(sides) >= shape[axis] for axis, sides in given)
+        if any(shape[axis] is not None and sum(sides) >= shape[axis] for axis, sides in given):
+            raise ValueError(f"{self._cut_away} Received: {name}={shape}, cropping={self.cropping}")
 
     def call(self, inputs: Any) -> Any:
         """What is left of the inputs."""
@@ -263,6 +285,7 @@ class Cropping1D(_Cropping):
     """
 
     _config = "cropping"
+    _cut_away = "`cropping` parameter of `Cropping1D` layer must be smaller than the input length."
     data_format = "channels_last"
 
     def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
@@ -270,13 +293,6 @@ class Cropping1D(_Cropping):
         self.cropping = sizes(cropping, "cropping", 2, least=0)
         self._sides = (self.cropping,)  # type: ignore[assignment]
         self.input_spec = InputSpec(ndim=3)
-
-    def _check(self, shape: Any, name: str) -> None:
-        if self._is_cut_away(shape):
-            raise ValueError(
-                "`cropping` parameter of `Cropping1D` layer must be smaller than the input length. Received: "
-                f"{name}={shape}, cropping={self.cropping}"
-            )
 
 
 class Cropping2D(_Cropping):
@@ -301,15 +317,8 @@ class Cropping2D(_Cropping):
         self.cropping = self._sides = margins(cropping, "cropping", crop=True)
         self.input_spec = InputSpec(ndim=4)
 
-    def _check(self, shape: Any, name: str) -> None:
-        if self._is_cut_away(shape):
-            raise ValueError(
-                "Values in `cropping` argument should be smaller than the corresponding spatial dimension of the "
-                f"input. Received: {name}={shape}, cropping={self.cropping}"
-            )
 
-
-class Resizing(_Images):
+class Resizing(_Sized):
     """Images, (batch, height, width, channels) or one of them, in the size ``height`` x ``width``.
 
     ``interpolation`` is "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area"; see ``tf.image.resize`` for it,
@@ -348,18 +357,15 @@ class Resizing(_Images):
 
     def call(self, data: Any, training: Any = True) -> Any:
         """The resized images, in training as elsewhere."""
-        import minitape as tf
-
         self._check(data)
-        rank = len(data.shape)
-        first = self.data_format == "channels_first"
-        images = tf.transpose(data, [*range(rank - 3), rank - 2, rank - 1, rank - 3]) if first else data
+        return self._with_channels_last(self._resized, data)
+
+    def _resized(self, images: Any) -> Any:
         if self.crop_to_aspect_ratio:
             images = cut_to(images, self.height, self.width)
         elif self.pad_to_aspect_ratio:
             images = self._padded(images)
-        out = resized(images, (self.height, self.width), self.interpolation, self.antialias)
-        return tf.transpose(out, [*range(rank - 3), rank - 1, rank - 3, rank - 2]) if first else out
+        return resized(images, (self.height, self.width), self.interpolation, self.antialias)
 
     def _check(self, data: Any) -> None:
         if isinstance(data, dict):
@@ -380,13 +386,6 @@ class Resizing(_Images):
         batch = [(0, 0)] * (len(images.shape) - 3)
         return tf.pad(images, [*batch, (rows, rows), (columns, columns), (0, 0)], constant_values=self.fill_value)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape with the height and width of the result."""
-        shape = list(input_shape)
-        start = len(shape) - (2 if self.data_format == "channels_first" else 3)
-        shape[start : start + 2] = self.height, self.width
-        return tuple(shape)
-
 
 def cut_to(images: Any, height: int, width: int) -> Any:
     """The largest middle part of images that has the proportions of ``height`` x ``width``."""
@@ -397,7 +396,7 @@ def cut_to(images: Any, height: int, width: int) -> Any:
     return images[..., top : top + keep_rows, left : left + keep_columns, :]
 
 
-class CenterCrop(_Images):
+class CenterCrop(_Sized):
     """The middle ``height`` x ``width`` pixels of images, (batch, height, width, channels) or one of them.
 
     Smaller images are cut to the proportions and resized. The inputs become the dtype of the layer. With data_format
@@ -419,30 +418,22 @@ class CenterCrop(_Images):
 
     def call(self, data: Any, training: Any = True) -> Any:
         """The middle of the images, in training as elsewhere."""
-        import minitape as tf
-
-        images, rank = convert(data, self.compute_dtype), len(data.shape)
-        if rank not in (3, 4):
+        if len(data.shape) not in (3, 4):
             raise ValueError("Expected image tensor to have rank 3 (single image) or 4 (batch of images). Received: "
                              f"data.shape={data.shape}")  # fmt: skip
-        first = self.data_format == "channels_first"
-        if first:
-            images = tf.transpose(images, [*range(rank - 3), rank - 2, rank - 1, rank - 3])
-        top, left = (n - m for n, m in zip(tuple(images.shape)[-3:-1], (self.height, self.width), strict=True))
-        if top >= 0 and left >= 0:
-            images = images[..., top // 2 : top // 2 + self.height, left // 2 : left // 2 + self.width, :]
-        else:
-            small = cut_to(images, self.height, self.width)
-            images = resized(small, (self.height, self.width), "bilinear")
-        return tf.transpose(images, [*range(rank - 3), rank - 1, rank - 3, rank - 2]) if first else images
+        return self._with_channels_last(self._middle, convert(data, self.compute_dtype))
+
+    def _middle(self, images: Any) -> Any:
+        size = self.height, self.width
+        top, left = (n - m for n, m in zip(tuple(images.shape)[-3:-1], size, strict=True))
+        if top < 0 or left < 0:
+            return resized(cut_to(images, *size), size, "bilinear")
+        return images[..., top // 2 : top // 2 + self.height, left // 2 : left // 2 + self.width, :]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The input's shape with the height and width of the result; ValueError unless it has 3 or 4 axes."""
-        shape = list(input_shape)
-        if len(shape) not in (3, 4):
+        if len(input_shape) not in (3, 4):
             raise ValueError(
                 "`input_shape` must be a non-nested tuple or list of rank-1 with size 3 (unbatched) or 4 (batched). "
             )
-        start = len(shape) - (2 if self.data_format == "channels_first" else 3)
-        shape[start : start + 2] = self.height, self.width
-        return tuple(shape)
+        return super().compute_output_shape(input_shape)

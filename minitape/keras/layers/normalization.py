@@ -10,7 +10,7 @@ from ...tensor import Tensor
 from .. import base, initializers
 from ..layer import InputSpec
 from ..operations.sampling import sizes_of
-from .common import SameShape, ScaleAndOffset
+from .common import OverAxes, SameShape, ScaleAndOffset
 
 
 class BatchNormalization(ScaleAndOffset):
@@ -148,19 +148,16 @@ class LayerNormalization(ScaleAndOffset):
             gamma_constraint,
         )  # fmt: skip
 
-    def _axes(self, rank: int) -> list[int]:
-        return sorted(a % rank for a in ([self.axis] if isinstance(self.axis, int) else self.axis))
-
     def build(self, input_shape: Any) -> None:
         """Creates ``gamma`` and ``beta``."""
-        axes = [self.axis] if isinstance(self.axis, int) else sorted(self.axis)
-        self._add_weights(tuple(input_shape[a] for a in axes))
+        self._add_weights(tuple(input_shape[a] for a in sorted(self._axes())))
 
     def call(self, inputs: Any) -> Any:
         """The normalised inputs."""
         import minitape as tf
 
-        axes, given = self._axes(len(inputs.shape)), inputs.dtype.name
+        given, rank = inputs.dtype.name, len(inputs.shape)
+        axes = sorted(a % rank for a in self._axes())
         kind = base.result_type(given, "float32")
         x = base.convert(inputs, kind)
         mean, variance = tf.nn.moments(x, axes, keepdims=True)
@@ -249,7 +246,7 @@ class GroupNormalization(ScaleAndOffset):
         return base.convert(base.convert(out, given), self.dtype)
 
 
-class RMSNormalization(SameShape):
+class RMSNormalization(OverAxes):
     """Divides by the root of the mean square over ``axis`` (one, or a list of them), times a learnt ``scale``.
 
     The inputs are floats. Differentiable. Raises ValueError for an axis that is not there.
@@ -267,27 +264,17 @@ class RMSNormalization(SameShape):
 
     def build(self, input_shape: Any) -> None:
         """Creates ``scale``, with a number for each position along the axes."""
-        self.axis = sorted(self.axis) if isinstance(self.axis, (list, tuple)) else [self.axis]
+        self.axis = sorted(self._axes())
         self.scale = self.add_weight(tuple(input_shape[axis] for axis in self.axis), "ones", name="scale")
 
     def call(self, x: Any) -> Any:
         """The inputs with a mean square of 1, scaled."""
         import minitape as tf
 
-        wide = base.convert(x, "float32") if x.dtype.size < 4 else x
-        size = tf.math.rsqrt(tf.reduce_mean(tf.square(wide), axis=self.axis, keepdims=True) + self.epsilon)
-        return base.convert(wide * size * base.convert(self.scale, wide.dtype.name), x.dtype.name)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape; ValueError for an axis that is not there."""
-        for axis in [self.axis] if isinstance(self.axis, int) else self.axis:
-            if not -len(input_shape) <= axis < len(input_shape):
-                raise ValueError(f"Axis {axis} is out of bounds for input shape {tuple(input_shape)}. Received: "
-                                 f"axis={self.axis}")  # fmt: skip
-        return input_shape
+        return tf.keras.ops.rms_normalization(x, self.scale, self.axis, self.epsilon)
 
 
-class UnitNormalization(SameShape):
+class UnitNormalization(OverAxes):
     """Divides by the length of the vectors along ``axis`` (one, or a list of them).
 
     The inputs are floats of any shape but (); zeros stay zeros. Differentiable. Raises TypeError for another ``axis``,
@@ -299,6 +286,7 @@ class UnitNormalization(SameShape):
     """
 
     _config = "axis"
+    _repeats_axis = False
 
     def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -314,13 +302,6 @@ class UnitNormalization(SameShape):
         import minitape as tf
 
         return tf.keras.ops.normalize(inputs, axis=self.axis, order=2, epsilon=1e-12)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The input's shape; ValueError for an axis that is not there."""
-        rank = len(input_shape)
-        if any(not -rank <= axis < rank for axis in ([self.axis] if isinstance(self.axis, int) else self.axis)):
-            raise ValueError(f"Axis {self.axis} is out of bounds for input shape {tuple(input_shape)}.")
-        return input_shape
 
 
 class Normalization(SameShape):

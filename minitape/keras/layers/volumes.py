@@ -208,13 +208,6 @@ class Cropping3D(_Cropping):
         self.cropping = self._sides = margins(cropping, "cropping", crop=True, axes=3)
         self.input_spec = InputSpec(ndim=5)
 
-    def _check(self, shape: Any, name: str) -> None:
-        if self._is_cut_away(shape):
-            raise ValueError(
-                "Values in `cropping` argument should be smaller than the corresponding spatial dimension of the "
-                f"input. Received: {name}={shape}, cropping={self.cropping}"
-            )
-
 
 MaxPool3D, AvgPool3D = MaxPooling3D, AveragePooling3D
 GlobalMaxPool3D, GlobalAvgPool3D = GlobalMaxPooling3D, GlobalAveragePooling3D

@@ -74,9 +74,9 @@ def relu(x: Any, negative_slope: float = 0.0, max_value: float | None = None, th
     array([-0.5,  2. ,  6. ], dtype=float32)
     """
     x = convert(x)
-    x = x if not negative_slope or x.dtype.is_floating else as_float(x)
-    if negative_slope and max_value is None and not threshold:
-        return tf.nn.leaky_relu(x, negative_slope)
+    x = as_float(x) if negative_slope else x
+    if max_value is None and not threshold:
+        return tf.nn.leaky_relu(x, negative_slope) if negative_slope else tf.nn.relu(x)
     limit, six = convert(threshold, x.dtype.name), max_value == 6 and not threshold
     below = negative_slope * tf.nn.relu(limit - x) if negative_slope else None
     if threshold:

@@ -86,9 +86,6 @@ bitwise_invert(x) = tf.bitwise.invert(x)
 bitwise_not(x) = tf.bitwise.invert(x)
     The same as ``bitwise_invert``. Not differentiable.
     ([0, 5]) -> array([-1, -6], dtype=int32)
-celu(x, alpha=1.0) = tf.maximum(x, 0.0) + alpha * tf.math.expm1(tf.minimum(x, 0.0) / alpha)
-    ``x`` above 0, below ``alpha * (exp(x / alpha) - 1)``. Differentiable.
-    ([-1.0, 2.0]) -> array([-0.6321,  2.    ], dtype=float32)
 cholesky_inverse(x, upper=False) = pieces.cholesky_inverse(x, upper)
     The inverse of the matrix whose cholesky factor, lower or ``upper``, is given. Differentiable.
     ([[2.0, 0.0], [0.0, 4.0]]) -> array([[0.25  , 0.    ],
@@ -141,12 +138,6 @@ glu(x, axis=-1) = pieces.gated(x, axis)
 hard_shrink(x, threshold=0.5) = tf.where(tf.abs(x) > threshold, x, tf.zeros_like(x))
     ``x`` where it is further from 0 than the threshold, else 0. Differentiable.
     ([-0.5, 1.0]) -> array([0., 1.], dtype=float32)
-hard_swish(x) = tf.keras.activations.hard_silu(x)
-    The same as ``hard_silu``: x times a straight line between 0 and 1. Differentiable.
-    ([-3.0, 1.0]) -> array([-0.    ,  0.6667], dtype=float32)
-hard_tanh(x) = tf.clip_by_value(x, -1.0, 1.0)
-    ``x`` within -1 and 1. Differentiable.
-    ([-2.0, 0.5]) -> array([-1. ,  0.5], dtype=float32)
 isneginf(x) = x == -np.inf if x.dtype.is_floating else tf.zeros_like(x, "bool")
     Where ``x`` is minus infinity. Not differentiable.
     ([1.0, -float("inf")]) -> array([False,  True])
@@ -224,15 +215,6 @@ sparse_sigmoid(x) = tf.where(x <= -1, tf.zeros_like(x), tf.where(x >= 1, tf.ones
 sparsemax(x, axis=-1) = pieces.sparsemax(x, axis)
     The probabilities nearest to ``x`` along an axis, many of them 0, see A. Martins and R. Astudillo (2016). Differentiable; of their sum the gradient is 0.
     ([1.0, 0.5, -1.0]) -> array([0.75, 0.25, 0.  ], dtype=float32)
-squareplus(x, b=4) = (x + tf.sqrt(tf.square(x) + b)) / 2
-    A smooth ``max(x, 0)``, the rounder the larger ``b``. Differentiable.
-    ([0.0, 1.5]) -> array([1., 2.], dtype=float32)
-tanh_shrink(x) = x - tf.tanh(x)
-    ``x - tanh(x)``. Differentiable.
-    ([0.0, 1.0]) -> array([0.    , 0.2384], dtype=float32)
-threshold(x, threshold, default_value) = tf.where(x > threshold, x, convert(default_value, x.dtype.name))
-    ``x`` above the threshold, else the other value. Differentiable.
-    ([0.5, 2.0], 1.0, -1.0) -> array([-1.,  2.], dtype=float32)
 trunc(x) = tf.where(x < 0, tf.math.ceil(x), tf.floor(x)) if x.dtype.is_floating else x
     The whole number next to ``x`` on the side of 0. Not differentiable.
     ([1.7, -1.7]) -> array([ 1., -1.], dtype=float32)
