@@ -35,7 +35,7 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
         "argsort diag diagonal diff in_top_k nonzero scatter scatter_update slice sort take take_along_axis "
         "top_k tril triu",
     "keras.operations.products":
-        "cholesky cross det dot einsum inv matmul norm normalize outer qr solve tensordot trace vdot",
+        "cholesky cross det dot einsum inner inv matmul norm normalize outer qr solve tensordot trace vdot",
     "keras.operations.neural":
         "binary_crossentropy categorical_crossentropy gelu one_hot relu sparse_categorical_crossentropy",
     "keras.operations.activations":
@@ -46,7 +46,7 @@ _concrete, __dir__ = _lazy("tf.keras.ops", {
         "bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor blackman cbrt cholesky_inverse "
         "conjugate conv copy ctc_loss deg2rad depth_to_space diagflat digitize divide_no_nan dsplit dstack eig eigh "
         "empty empty_like erfc exp2 extract_sequences fabs fft fft2 fliplr flipud fmax fmin fmod full_like gcd "
-        "geomspace get_item glu hamming hanning hard_shrink heaviside hsplit hypot i0 ifft2 inner irfft isclose isin "
+        "geomspace get_item glu hamming hanning hard_shrink heaviside hsplit hypot i0 ifft2 irfft isclose isin "
         "isneginf isposinf isreal kaiser kron layer_normalization lcm ldexp left_shift log10 log2 logaddexp2 logdet "
         "logspace lu_factor map matrix_rank max_pool median moments multi_hot nanargmax nanargmin nancumprod nancumsum "
         "nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar nextafter percentile "

@@ -330,7 +330,7 @@ class Optimizer:
 
     def finalize_variable_values(self, var_list: Any) -> None:
         """Gives these weights their moving averages, where the optimizer keeps them; ``fit`` does so at its end."""
-        if self.use_ema:
+        if self.use_ema and self.built:
             self._overwrite(var_list)
 
     def _with_gradients(self, grads: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:

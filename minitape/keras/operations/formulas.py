@@ -104,7 +104,7 @@ diagflat(x, k=0) = pieces.diagonal(tf.reshape(x, [-1]), k)
     A matrix with the elements on its ``k``-th diagonal. Differentiable.
     ([1, 2]) -> array([[1, 0],
            [0, 2]], dtype=int32)
-digitize(x, bins) = tf.reshape(tf.searchsorted(as_float(list(bins)), tf.reshape(as_float(x), [-1]), side="right"), x.shape)
+digitize(x, bins) = tf.reshape(tf.searchsorted(pieces.wide(as_float(list(bins))), tf.reshape(pieces.wide(as_float(x)), [-1]), side="right"), x.shape)
     How many of the increasing ``bins`` are not above each element, int32. Not differentiable.
     ([0.5, 2.0, 9.0], [1.0, 2.0, 3.0]) -> array([0, 2, 3], dtype=int32)
 empty_like(x, dtype=None) = tf.zeros_like(x, dtype)
@@ -281,9 +281,6 @@ gcd(x1, x2) = pieces.common_divisor(x1, x2)
 lcm(x1, x2) = pieces.common_multiple(x1, x2)
     The least common multiple of integers. Not differentiable. TypeError for others.
     ([4, 0], [6, 5]) -> array([12,  0], dtype=int32)
-inner(x1, x2) = x1 * x2 if 0 in (len(x1.shape), len(x2.shape)) else tf.tensordot(x1, x2, [[-1], [-1]])
-    The sums of products over the last axes. Differentiable in both.
-    ([1.0, 2.0], [3.0, 4.0]) -> np.float32(11.0)
 kron(x1, x2) = pieces.kronecker(x1, x2)
     Every element of ``x1`` times the whole of ``x2``, as one tensor. Differentiable in both.
     ([[1, 2]], [[1], [3]]) -> array([[1, 2],

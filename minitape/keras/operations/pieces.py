@@ -425,34 +425,31 @@ def normalized(x: Any, given: list[Any], axis: int, eps: float) -> Any:
     return tf.nn.batch_normalization(x, mean, variance, offset, scale, eps)
 
 
-def _wide(x: Any) -> Any:
+def wide(x: Any) -> Any:
     """Floats of 32 bits at least."""
     return convert(x, "float32") if x.dtype.size < 4 or not x.dtype.is_floating else x
 
 
 def rms_normalized(x: Any, scale: Any, axis: Any, eps: float | None) -> Any:
     """``x`` with mean square 1."""
-    wide = _wide(x)
-    square = tf.reduce_mean(tf.square(wide), axis, keepdims=True)
-    out = wide * tf.math.rsqrt(square + (epsilon() if eps is None else eps))
-    return convert(out if scale is None else out * convert(scale, wide.dtype.name), x.dtype.name)
+    exact = wide(x)
+    square = tf.reduce_mean(tf.square(exact), axis, keepdims=True)
+    out = exact * tf.math.rsqrt(square + (epsilon() if eps is None else eps))
+    return convert(out if scale is None else out * convert(scale, exact.dtype.name), x.dtype.name)
 
 
 def layer_normalized(
     x: Any, gamma: Any, beta: Any, axis: Any, eps: float | None, rms_scaling: bool = False
 ) -> Any:
-    """``x`` with mean 0 and variance 1, scaled and moved along the axes."""
-    wide, eps = _wide(x), epsilon() if eps is None else eps
+    """``x`` with mean 0 and variance 1, scaled and moved along the axes; with ``rms_scaling`` only divided and scaled."""
+    exact = wide(x)
     axes = [axis_of(a, len(x.shape)) for a in ([axis] if isinstance(axis, int) else axis)]
     shape = [n if i in axes else 1 for i, n in enumerate(x.shape)]
-    mean, variance = tf.nn.moments(wide, axes, keepdims=True)
-    if rms_scaling:
-        out = wide * tf.math.rsqrt(variance + eps)
-        return convert(out if gamma is None else out * tf.reshape(convert(gamma, wide.dtype.name), shape), x.dtype.name)
-    scale, offset = (None if v is None else tf.reshape(convert(v, wide.dtype.name), shape) for v in (gamma, beta))
-    out = (wide - mean) * tf.math.rsqrt(variance + eps)
+    mean, variance = tf.nn.moments(exact, axes, keepdims=True)
+    scale, offset = (None if v is None else tf.reshape(convert(v, exact.dtype.name), shape) for v in (gamma, beta))
+    out = (exact if rms_scaling else exact - mean) * tf.math.rsqrt(variance + (epsilon() if eps is None else eps))
     out = out if scale is None else out * scale
-    return convert(out if offset is None else out + offset, x.dtype.name)
+    return convert(out if offset is None or rms_scaling else out + offset, x.dtype.name)
 
 
 def ctc(target: Any, output: Any, target_length: Any, output_length: Any, blank: int) -> Any:

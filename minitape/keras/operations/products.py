@@ -26,9 +26,21 @@ def matmul(x1: Any, x2: Any) -> Any:
     """
     x1, x2 = alike(x1, x2)
     row, column = len(x1.shape) == 1, len(x2.shape) == 1
-    found = tf.matmul(x1[None] if row else x1, x2[:, None] if column else x2)
+    found = _summed(tf.matmul, x1[None] if row else x1, x2[:, None] if column else x2, grows=not (row or column))
     found = found[..., 0, :] if row else found
     return found[..., 0] if column else found
+
+
+def _summed(function: Any, *tensors: Any, grows: bool = False) -> Any:
+    """Sums of products of tensors of one dtype, those of bools and small integers taken with 32 bits.
+
+    The result has their dtype, but if it ``grows`` that of int8 is int32, as Keras has it.
+    """
+    kind = tensors[0].dtype.name
+    if kind not in ("bool", "int8", "int16", "uint8", "uint16"):
+        return function(*tensors)
+    found = function(*(convert(x, "int32") for x in tensors))
+    return found if grows and kind == "int8" else convert(found, kind)
 
 
 def dot(x1: Any, x2: Any) -> Any:
@@ -44,7 +56,8 @@ def dot(x1: Any, x2: Any) -> Any:
     x1, x2 = alike(x1, x2)
     if not x1.shape.rank or not x2.shape.rank:
         return x1 * x2
-    return tf.tensordot(x1, x2, axes=[[-1], [max(x2.shape.rank - 2, 0)]])
+    axes = [[-1], [max(x2.shape.rank - 2, 0)]]
+    return _summed(lambda a, b: tf.tensordot(a, b, axes), x1, x2)
 
 
 def vdot(x1: Any, x2: Any) -> Any:
@@ -57,8 +70,8 @@ def vdot(x1: Any, x2: Any) -> Any:
     >>> tf.keras.ops.vdot([[1, 2], [3, 4]], [[1, 0], [0, 1]]).numpy()
     np.int32(5)
     """
-    x1, x2 = alike(x1, x2)
-    return tf.reduce_sum(tf.reshape(tf.math.conj(x1), [-1]) * tf.reshape(x2, [-1]))
+    x1, x2 = (tf.reshape(x, [-1]) for x in alike(x1, x2))
+    return _summed(lambda a, b: tf.reduce_sum(tf.math.conj(a) * b), x1, x2)
 
 
 def outer(x1: Any, x2: Any) -> Any:
@@ -85,7 +98,23 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
     >>> tf.keras.ops.tensordot([[1, 2], [3, 4]], [[1, 0], [0, 1]], axes=2).numpy()
     np.int32(5)
     """
-    return tf.tensordot(*alike(x1, x2), axes)
+    return _summed(lambda a, b: tf.tensordot(a, b, axes), *alike(x1, x2))
+
+
+def inner(x1: Any, x2: Any) -> Any:
+    """The sums of products over the last axes; a scalar multiplies the other.
+
+    ``x1`` and ``x2`` are tensors whose last axes have one size; the dtype holds both. Differentiable in both. Raises
+    InvalidArgumentError for sizes that differ.
+
+    >>> import minitape as tf
+    >>> tf.keras.ops.inner([[1, 2], [3, 4]], [5, 6]).numpy()
+    array([17, 39], dtype=int32)
+    """
+    x1, x2 = alike(x1, x2)
+    if not x1.shape.rank or not x2.shape.rank:
+        return x1 * x2
+    return tensordot(x1, x2, [[-1], [-1]])
 
 
 def einsum(subscripts: str, *operands: Any) -> Any:
@@ -99,7 +128,7 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     >>> tf.keras.ops.einsum("ij,j->i", a, b).numpy()
     array([210, 430], dtype=int32)
     """
-    return tf.einsum(subscripts, *alike(*operands))
+    return _summed(lambda *tensors: tf.einsum(subscripts, *tensors), *alike(*operands), grows=True)
 
 
 def cross(x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:

@@ -98,7 +98,8 @@ def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -
 def _extreme(name: str, choose: Any, x: Any, axis: Any, keepdims: bool, initial: Any) -> Any:
     if initial is None:
         tf.debugging.assert_greater(tf.size(x), 0, message=f"Cannot compute the {name} of an empty tensor.")
-    found = find(f"reduce_{name}")(x, axis=axis, keepdims=keepdims)
+    found = find(f"reduce_{name}")(convert(x, "int8") if x.dtype.name == "bool" else x, axis=axis, keepdims=keepdims)
+    found = convert(found, x.dtype.name)
     return found if initial is None else choose(found, convert(initial, found.dtype.name))
 
 
