@@ -137,8 +137,9 @@ class RandomRotation(_Moved):
     """Turns images by an angle from ``factor`` (a number or a pair, in full turns), around their middle.
 
     What lies outside is the image reflected, repeated ("wrap"), its edge ("nearest") or ``fill_value`` ("constant"), as
-    ``fill_mode`` says; ``interpolation`` is "bilinear" or "nearest". Differentiable. Raises ValueError for a factor beyond
-    [-1, 1], NotImplementedError for another mode.
+    ``fill_mode`` says; ``interpolation`` is "bilinear" or "nearest". Differentiable: the gradient is exact, while that of
+    TensorFlow is the gradient turned back, which differs at the edges. Raises ValueError for a factor beyond [-1, 1],
+    NotImplementedError for another mode.
 
     >>> import minitape as tf
     >>> layer = tf.keras.layers.RandomRotation((0.25, 0.25), interpolation="nearest")
