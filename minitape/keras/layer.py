@@ -89,22 +89,7 @@ class Layer(Stateful, Operation):
         self._dtype = standardize_dtype(dtype)
         self.autocast = autocast
         self.activity_regularizer = regularizers.get(activity_regularizer)
-        shape = kwargs.pop("input_shape", None)
-        if "input_dim" in kwargs:
-            shape = (kwargs.pop("input_dim"),)
-        if shape is not None:
-            warnings.warn(
-                "Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
-                "prefer using an `Input(shape)` object as the first layer in the model instead.",
-                stacklevel=2,
-            )
-            self._input_shape_arg = tuple(shape)
-        for name, default in self._declined.items():
-            value = kwargs.pop(name, default)
-            if value != default:
-                raise ValueError(f"minitape's {type(self).__name__} has no `{name}`. Received: {name}={value}")
-        if kwargs:
-            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+        self._take_rest(kwargs)
         if not isinstance(trainable, bool):
             raise ValueError(
                 f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type {type(trainable)})"
@@ -121,6 +106,25 @@ class Layer(Stateful, Operation):
         self._takes_training = "training" in self._call_signature.parameters
         self._takes_mask = "mask" in self._call_signature.parameters
         self._takes_masks = self._takes_mask or any(n.endswith("_mask") for n in self._call_signature.parameters)
+
+    def _take_rest(self, kwargs: dict[str, Any]) -> None:
+        """Takes the old names of the shape of the inputs; ValueError for what is not there and for what is not known."""
+        shape = kwargs.pop("input_shape", None)
+        if "input_dim" in kwargs:
+            shape = (kwargs.pop("input_dim"),)
+        if shape is not None:
+            warnings.warn(
+                "Do not pass an `input_shape`/`input_dim` argument to a layer. When using Sequential models, "
+                "prefer using an `Input(shape)` object as the first layer in the model instead.",
+                stacklevel=3,
+            )
+            self._input_shape_arg = tuple(shape)
+        for name, default in self._declined.items():
+            value = kwargs.pop(name, default)
+            if value != default:
+                raise ValueError(f"minitape's {type(self).__name__} has no `{name}`. Received: {name}={value}")
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
 
     _keeps_dtype = False  # whether the output has the type of the input, which need not be a float
     _declined: dict[str, Any] = {}  # noqa: RUF012 - arguments of Keras that only their default is accepted for

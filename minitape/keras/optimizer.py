@@ -245,29 +245,14 @@ class Optimizer:
         """One step. Weights without a gradient are left alone, with a warning; ValueError when none has one."""
         if len(grads) == 0:
             return
-        if trainable_variables is None:
-            if not self.built:
-                raise ValueError(
-                    "When passing `grads` without `variables`, the optimizer must already be built on a list of "
-                    "variables. Call `optimizer.build(trainable_variables)` first. "
-                )
-            if len(grads) != len(self._trainable_variables):
-                raise ValueError(
-                    "When passing `grads` as a list of gradient tensors, the gradients must match "
-                    "`optimizer.variables` "
-                    f"one-to-on. Received a list of {len(grads)} gradients, but the optimizer is tracking "
-                    f"{len(self._trainable_variables)} trainable variables."
-                )
-            trainable_variables = self._trainable_variables
-        variables = list(trainable_variables)
+        variables = self._known(grads) if trainable_variables is None else list(trainable_variables)
         if not self.built:
             with name_scope(self.name, caller=self):
                 self.build(variables)
         for v in variables:
             if id(_first_given(v)) not in self._index:
                 raise ValueError(
-                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally "
-                    "built "
+                    f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally built "
                     "with. When working with a new set of variables, you should recreate a new optimizer instance."
                 )
         pairs = self._with_gradients(list(grads), variables)
@@ -283,6 +268,21 @@ class Optimizer:
             if getattr(v, "constraint", None) is not None:
                 v.assign(v.constraint(v))
         self._iterations.assign_add(1)
+
+    def _known(self, grads: Any) -> list[Any]:
+        """The weights that the optimizer was built with; ValueError before that, and for another number of gradients."""
+        if not self.built:
+            raise ValueError(
+                "When passing `grads` without `variables`, the optimizer must already be built on a list of variables. "
+                "Call `optimizer.build(trainable_variables)` first. "
+            )
+        if len(grads) != len(self._trainable_variables):
+            raise ValueError(
+                "When passing `grads` as a list of gradient tensors, the gradients must match `optimizer.variables` "
+                f"one-to-on. Received a list of {len(grads)} gradients, but the optimizer is tracking "
+                f"{len(self._trainable_variables)} trainable variables."
+            )
+        return self._trainable_variables
 
     def _update(self, grads: list[Any], variables: list[Any]) -> None:
         """Clips, decays, and changes each weight."""

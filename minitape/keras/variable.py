@@ -62,30 +62,30 @@ class Variable:
         self.aggregation, self.synchronization = aggregation, synchronization
         self._regularizer: Any = None
         self._constraint: Any = None
-        if isinstance(initializer, str):
-            from . import initializers
-
-            initializer = initializers.get(initializer)
-        if callable(initializer):
-            if shape is None:
-                raise ValueError(
-                    "When creating a Variable from an initializer, the `shape` argument should be "
-                    f"specified. Received: initializer={initializer} and shape={shape}"
-                )
-            import minitape as tf
-
-            self._dtype = standardize_dtype(dtype)
-            with tf.init_scope():  # eagerly, also where a function is being traced
-                start = convert(initializer(self._full_shape(shape), dtype=self._dtype), self._dtype)
-        elif isinstance(initializer, ResourceVariable):
-            self._dtype = initializer.dtype.name
-            start = initializer
-        else:
-            start = convert(initializer, dtype)
-            self._dtype = start.dtype.name
+        start = self._start(initializer, shape, dtype)
+        self._dtype = start.dtype.name
         self._value = (
             start if isinstance(start, ResourceVariable) else ResourceVariable(start, trainable=trainable, name=name)
         )
+
+    def _start(self, initializer: Any, shape: Any, dtype: Any) -> Any:
+        """The first value as a tensor, or the ``tf.Variable`` that is to be wrapped."""
+        import minitape as tf
+
+        if isinstance(initializer, ResourceVariable):
+            return initializer
+        if isinstance(initializer, str):
+            initializer = tf.keras.initializers.get(initializer)
+        if not callable(initializer):
+            return convert(initializer, dtype)
+        if shape is None:
+            raise ValueError(
+                "When creating a Variable from an initializer, the `shape` argument should be "
+                f"specified. Received: initializer={initializer} and shape={shape}"
+            )
+        kind = standardize_dtype(dtype)
+        with tf.init_scope():  # eagerly, also where a function is being traced
+            return convert(initializer(self._full_shape(shape), dtype=kind), kind)
 
     def _full_shape(self, shape: Any) -> tuple[int, ...]:
         sizes = standardize_shape(shape)
