@@ -11,6 +11,7 @@ from .. import nest
 from ..tensor import Tensor
 from . import base
 from .base import convert
+from .calls import InputSpec, check_inputs
 from .layer import Layer
 from .serial import known, made, plain
 from .symbolic import InputLayer, KerasTensor, Step, by_depth, nodes_between, replay
@@ -158,6 +159,14 @@ class Functional(Model):
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super().__init__(name=name or base.auto_name("functional"), **kwargs)
+        for key, x in inputs.items() if isinstance(inputs, dict) else ():
+            if isinstance(x, KerasTensor) and x.name != key:
+                warnings.warn(
+                    "When providing `inputs` as a dict, all keys in the dict must match the names of the corresponding "
+                    f"tensors. Received key '{key}' mapping to value {x} which has name '{x.name}'. Change the tensor name "
+                    f"to '{key}' (via `Input(..., name='{key}')`)",
+                    stacklevel=2,
+                )
         for what, given in (("inputs", inputs), ("outputs", outputs)):
             for x in nest.flatten(given):
                 if not isinstance(x, KerasTensor):
@@ -220,32 +229,23 @@ class Functional(Model):
         return x if isinstance(x, np.ndarray) else super()._converted_leaf(x)  # it takes the type of its input later
 
     def _check_input(self, first: Any) -> None:
+        struct = self._inputs_struct
         names = [x._keras_history.layer.name for x in self.inputs]
-        if isinstance(first, dict):
-            for name in names:
-                if name not in first:
-                    raise ValueError(
-                        f'Missing data for input "{name}". You passed a data dictionary with keys {list(first)}. Expected '
-                        f"the following keys: {names}"
-                    )
-            first = [first[name] for name in names]
-        elif len(nest.flatten(first)) != len(names):
+        if isinstance(struct, dict):
+            if not all(isinstance(x, KerasTensor) for x in struct.values()):
+                return  # nobody checks what lies deeper
+            names = sorted(struct)
+        if not isinstance(first, dict) and len(nest.flatten(first)) != len(names):
             pairs = ", ".join(f"{name!r}: ..." for name in names)
             raise ValueError(
                 f'Layer "{self.name}" expects {len(names)} named input(s) with keys {names}, but it received '
                 f"{len(nest.flatten(first))} input tensors. Pass inputs as a dict, e.g. `layer({{{pairs}}})`."
             )
-        for symbol, value in zip(self.inputs, self._matched(first), strict=True):
-            if value is None:
-                continue
-            found, name = base.standardize_shape(value.shape), symbol._keras_history.layer.name
-            if len(found) != len(symbol.shape) or any(
-                None not in (a, b) and a != b for a, b in zip(symbol.shape, found, strict=True)
-            ):
-                raise ValueError(
-                    f"Input 0 with name '{name}' of layer '{self.name}' is incompatible with the layer: expected "
-                    f"shape={symbol.shape}, found shape={found}"
-                )
+        shapes = [(None, *x.shape[1:]) if x.shape else () for x in self.inputs]  # a batch may have any size
+        check_inputs(
+            [InputSpec(shape=shape, allow_last_axis_squeeze=True, name=name, optional=True)  # the call says where it is not
+             for shape, name in zip(shapes, names, strict=True)], first, self.name,
+        )  # fmt: skip
 
     def _arranged(self, inputs: Any) -> Any:
         """The inputs in the model's own structure where that is plain; else a warning, or ValueError, says the two."""
@@ -410,12 +410,8 @@ class Sequential(Model):
 
     def _build_for(self, args: Any, kwargs: Any) -> None:
         if args and not nest.is_nested(args[0]):
-            shape = base.standardize_shape(args[0].shape)
-            if self._stack and isinstance(self._stack[0], InputLayer):
-                shape = self._stack[0].batch_shape
-            self.build(
-                (None, *shape[1:]) if not isinstance(self._stack[0] if self._stack else None, InputLayer) else shape
-            )
+            first = self._stack[0] if self._stack else None
+            self.build(first.batch_shape if isinstance(first, InputLayer) else args[0].shape)
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Applies one layer after the other; ``mask`` goes with the inputs."""
