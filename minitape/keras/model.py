@@ -14,7 +14,7 @@ from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
 from .serial import known, made, plain
-from .symbolic import InputLayer, KerasTensor, Step, by_depth, nodes_between, replay
+from .symbolic import InputLayer, KerasTensor, Step, by_depth, inferred, nodes_between, replay
 from .training import Trainer
 
 
@@ -286,7 +286,10 @@ class Functional(Model):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for an input of this shape."""
-        return Layer.compute_output_shape(self, input_shape)
+        if len(self.inputs) != 1:
+            return super().compute_output_shape(input_shape)
+        given = [KerasTensor(input_shape, self.inputs[0].dtype)]
+        return nest.map_structure(lambda x: x.shape, inferred(self._nodes, self.inputs, self._outputs_struct, given))
 
 
 def _skeleton(structure: Any) -> Any:
@@ -449,6 +452,12 @@ class Sequential(Model):
                 model.add(made(about), rebuild=False)
         model._rebuild()
         return model
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for an input of this shape."""
+        if self._functional is None:
+            return super().compute_output_shape(input_shape)
+        return self._functional.compute_output_shape(input_shape)
 
     def _only_built(self, what: str, word: str) -> Any:
         if self._functional is None:

@@ -293,7 +293,7 @@ def tried(layer: Layer, args: Any, kwargs: Any) -> Any:
     """The outputs of a layer as symbolic tensors, found by running it on zeros of two sizes."""
     runs = []
     with _scratch(layer):
-        for batch, other in ((2, 64), (3, 96)):  # which can be halved some times, and divided into groups
+        for batch, other in ((3, 32), (2, 64)):  # which can be halved some times, and divided into groups
             filled = nest.map_structure(lambda x, b=batch, o=other: _zeros(x, b, o), (args, kwargs))
             runs.append(layer._run(*filled))
     return nest.map_structure(_combined, *runs)
@@ -389,6 +389,19 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
         result = node.layer(*args, **kwargs)  # type: ignore[operator]
         for symbol, value in zip(nest.flatten(node.outputs), nest.flatten(result), strict=True):
             known[id(symbol)] = value
+    return nest.map_structure(lambda x: known[id(x)], outputs)
+
+
+def inferred(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, given: list[KerasTensor]) -> Any:
+    """What the noted calls give for other symbolic tensors, call by call; nothing is noted."""
+    known: dict[int, Any] = {id(symbol): other for symbol, other in zip(inputs, given, strict=True)}
+    for node in nodes:
+        args, kwargs = nest.map_structure(
+            lambda x: known[id(x)] if isinstance(x, KerasTensor) else x, (node.args, node.kwargs)
+        )
+        found = infer(node.layer, args, kwargs)  # type: ignore[arg-type]
+        for symbol, other in zip(nest.flatten(node.outputs), nest.flatten(found), strict=True):
+            known[id(symbol)] = other
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 

@@ -287,3 +287,23 @@ def test_a_size_that_is_not_known_stays_unknown_behind_layers_that_shrink_it():
         y = Half()(y)
     assert y.shape == (None, None, None, 1)
     assert tf.keras.Model(x, y)(tf.ones([1, 64, 32, 1])).shape == (1, 2, 1, 1)
+
+
+def test_a_model_inside_a_model_is_not_run_to_find_its_shapes():
+    calls = []
+
+    class Seen(tf.keras.layers.Layer):
+        def call(self, x):
+            calls.append(tuple(x.shape))
+            return x
+
+        def compute_output_shape(self, shape):
+            return shape
+
+    x = tf.keras.Input((None, 2))
+    inner = tf.keras.Model(x, tf.keras.layers.Dense(3)(Seen()(x)))
+    outer = tf.keras.Sequential([tf.keras.Input((None, 2)), tf.keras.Sequential([tf.keras.Input((None, 2)), inner])])
+    assert not calls and outer.output_shape == (None, None, 3)
+    assert outer(tf.ones([1, 4, 2])).shape == (1, 4, 3) and calls == [(1, 4, 2)]
+    two = tf.keras.Model([x, y := tf.keras.Input((2,))], tf.keras.layers.Add()([x, y]))
+    assert two([tf.keras.Input((5, 2)), tf.keras.Input((2,))]).shape == (None, 5, 2)

@@ -65,7 +65,8 @@ class Embedding(Weighted):
 
         if inputs.dtype not in (tf.int32, tf.int64):
             inputs = tf.cast(inputs, tf.int32)
-        if not getattr(inputs, "_composite", False):
+        known = getattr(inputs, "array", None)  # most have no negative number, which costs less to see than to mend
+        if not getattr(inputs, "_composite", False) and (known is None or (known < 0).any()):
             inputs = tf.where(inputs < 0, inputs + self.input_dim, inputs)
         return tf.gather(self.embeddings, inputs, axis=0)
 

@@ -11,11 +11,12 @@ from string import ascii_lowercase
 from typing import Any
 
 from ..layer import Layer
+from ..operations.common import alike
 from ..operations.sampling import sizes_of
 
 
 class _Merge(Layer):
-    """Combines a list of inputs element by element; ``_operation`` is the function of ``tf.keras.ops`` for two of them."""
+    """Combines a list of inputs element by element; ``_operation`` is the function of ``tf`` for two of them."""
 
     _operation = ""
 
@@ -46,12 +47,12 @@ class _Merge(Layer):
         import minitape as tf
 
         rank = max(len(x.shape) for x in inputs)
-        alike = []
-        for x in inputs:
+        tensors = []
+        for x in alike(*inputs):
             for _ in range(rank - len(x.shape)):
                 x = tf.keras.ops.expand_dims(x, 1)
-            alike.append(x)
-        return functools.reduce(getattr(tf.keras.ops, self._operation), alike)
+            tensors.append(x)
+        return functools.reduce(getattr(tf, self._operation), tensors)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """What one of the inputs' masks keeps; None where an input has none."""
@@ -199,7 +200,7 @@ class Concatenate(_Merge):
         """The joined inputs."""
         import minitape as tf
 
-        return tf.keras.ops.concatenate(inputs, axis=self.axis)
+        return tf.concat(alike(*inputs), axis=self.axis)
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """The inputs' masks joined as the inputs are; an input without one is kept whole."""
