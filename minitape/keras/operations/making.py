@@ -212,6 +212,8 @@ def linspace(
     start, stop = map(as_float, alike(start, stop)) if dtype is None else (convert(v, dtype) for v in (start, stop))
     kind, parts = start.dtype.name, num - endpoint
     step = (stop - start) / parts if parts > 0 else tf.constant(np.nan)
-    numbers = tf.linspace(start, stop if endpoint or num < 2 else tf.cast(stop, step.dtype) - step, num, axis=axis)
-    numbers = convert(numbers if start.dtype.is_floating else tf.floor(numbers), kind)
+    if not endpoint and num > 1:
+        start, stop = tf.cast(start, step.dtype), tf.cast(stop, step.dtype) - step
+    numbers = tf.linspace(start, stop, num, axis=axis)
+    numbers = convert(tf.floor(numbers) if "int" in kind else numbers, kind)
     return (numbers, step) if retstep else numbers
