@@ -93,7 +93,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
     """The Jacobians of ``f``, by the tape and by finite differences (``tf.test.compute_gradient``).
 
     ``x`` is a list of arguments. Returns two tuples of 2-d arrays, one for each argument, of shape
-    [size of f(*x), size of the argument]. Raises ValueError when ``x`` is no list.
+    [size of f(*x), size of the argument]; a complex number counts as two real ones. Raises ValueError when ``x`` is no
+    list or the gradient of an empty result has the wrong shape, AssertionError for types that have no gradient.
 
     >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
     >>> theory[0]
@@ -105,26 +106,52 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )
     tensors = [convert_to_tensor(a) for a in x]
-    if delta is None:
-        delta = 1.0 / 1024
     with GradientTape(persistent=True) as tape:
         tape.watch(tensors)
         out = f(*tensors)
-    theory, numbers = [], []
-    size = int(np.prod(tuple(out.shape)))
-    for i, t in enumerate(tensors):
-        count = int(np.prod(tuple(t.shape)))
-        found = tape.jacobian(out, t)
-        theory.append(np.zeros((size, count)) if found is None else found.numpy().reshape(size, count))
-        columns = []
-        for k in range(count):
-            step = np.zeros(count)
-            step[k] = delta
-            values = []
-            for sign in (1, -1):
-                moved = wrap((t.array + sign * step.reshape(tuple(t.shape))).astype(t.dtype.as_numpy_dtype))
-                values.append(np.asarray(f(*tensors[:i], moved, *tensors[i + 1 :]).array, np.float64).reshape(-1))
-            columns.append((values[0] - values[1]) / (2 * delta))
-        found = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
-        numbers.append(found.astype(t.dtype.as_numpy_dtype))
-    return tuple(theory), tuple(numbers)
+    for which, dtype in (*((f"argument {i}", t.dtype) for i, t in enumerate(tensors)), ("y", out.dtype)):
+        assert dtype.differentiable, f"Cannot compute gradient for unsupported type {dtype.name} of {which}"
+    theory = tuple(_by_tape(tape, out, t) for t in tensors)
+    return theory, tuple(_by_differences(f, tensors, i, delta or 1.0 / 1024) for i in range(len(tensors)))
+
+
+def _reals(array: Any) -> Any:
+    """The elements in one row, a complex one as its real and its imaginary part."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(flat.real.dtype)
+
+
+def _by_tape(tape: Any, out: Any, x: Any) -> Any:
+    """The Jacobian of ``out`` in ``x``, a row for each sweep."""
+    seed = np.zeros(tuple(out.shape), out.dtype.as_numpy_dtype)
+    entries = _reals(seed)
+    found = np.zeros((entries.size, _reals(x.array).size), x.dtype.real_dtype.as_numpy_dtype)
+    for i in range(entries.size):
+        entries[i] = 1
+        g = _dense(tape.gradient(out, x, output_gradients=wrap(entries.view(seed.dtype).reshape(seed.shape).copy())))
+        if g is not None:
+            found[i] = _reals(g.array)
+        entries[i] = 0
+    if not entries.size and (g := _dense(tape.gradient(out, x, output_gradients=wrap(seed)))) is not None:
+        if g.shape != x.shape:
+            raise ValueError(f"Empty gradient has wrong shape: expected {x.shape}, got {g.shape}")
+        if np.any(g.array):
+            raise ValueError("Empty tensor with nonzero gradients")
+    return found
+
+
+def _by_differences(f: Any, tensors: Sequence[Any], i: int, delta: float) -> Any:
+    """The Jacobian in one of the arguments by central differences."""
+    x = tensors[i]
+    columns = []
+    for k in range(_reals(x.array).size):
+        values = []
+        for step in (delta, -delta):
+            moved = _reals(np.array(x.array))
+            moved[k] += step
+            moved = wrap(moved.view(x.dtype.as_numpy_dtype).reshape(tuple(x.shape)))
+            values.append(_reals(f(*tensors[:i], moved, *tensors[i + 1 :]).array).astype(np.float64))
+        columns.append((values[0] - values[1]) / (2 * delta))
+    size = _reals(f(*tensors).array).size
+    found = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+    return found.astype(x.dtype.real_dtype.as_numpy_dtype)

@@ -1,6 +1,7 @@
 """Nested structures of Python: flatten them and pack them again (``tf.nest``).
 
-Lists, tuples, named tuples and dictionaries are structures; everything else is a leaf. Dictionaries are walked in the
+Sequences, dictionaries and their views are structures, and so are objects of ``attrs`` classes and those that take
+themselves apart (``__tf_flatten__`` and ``__tf_unflatten__``); everything else is a leaf. Dictionaries are walked in the
 order of their sorted keys, as in https://www.tensorflow.org/api_docs/python/tf/nest.
 """
 
@@ -9,21 +10,24 @@ from __future__ import annotations
 import collections as _collections
 from collections.abc import Callable as _Callable
 from collections.abc import Iterator as _Iterator
-from collections.abc import KeysView as _KeysView
 from collections.abc import Mapping as _Mapping
-from collections.abc import ValuesView as _ValuesView
+from collections.abc import MappingView as _MappingView
+from collections.abc import MutableMapping as _MutableMapping
+from collections.abc import Sequence as _Sequence
 from itertools import islice as _islice
+from itertools import repeat as _repeat
 from typing import Any as _Any
 
 from .namespace import lazy as _lazy
 
 _known: dict[type, bool] = {}
 _LEAVES: set[type] = set()  # classes that are known to be no structures
-_SEQUENCES = (list, tuple, range, _Mapping, _ValuesView, _KeysView)
+_SEQUENCES = (_Sequence, _Mapping, _MappingView)
+_TEXTS = (str, bytes, _collections.UserString)
 
 
 def is_nested(structure: _Any) -> bool:
-    """True for lists, tuples, named tuples, ranges and dictionaries.
+    """True for sequences other than strings, dictionaries, their views, and objects that take themselves apart.
 
     >>> is_nested([1]), is_nested("ab")
     (True, False)
@@ -35,10 +39,15 @@ def _is_kind(kind: type) -> bool:
     """Whether a class is one of structures."""
     nested = _known.get(kind)
     if nested is None:
-        nested = _known[kind] = issubclass(kind, _SEQUENCES)  # abstract classes answer slowly
+        nested = issubclass(kind, _SEQUENCES) and not issubclass(kind, _TEXTS)  # abstract classes answer slowly
+        nested = _known[kind] = nested or _takes_itself_apart(kind) or hasattr(kind, "__attrs_attrs__")
         if not nested:
             _LEAVES.add(kind)
     return nested
+
+
+def _takes_itself_apart(kind: type) -> bool:
+    return hasattr(kind, "__tf_flatten__") and hasattr(kind, "__tf_unflatten__")
 
 
 def _all_leaves(children: _Any) -> bool:
@@ -49,6 +58,11 @@ def _all_leaves(children: _Any) -> bool:
 def _children(structure: _Any) -> _Iterator[_Any]:
     if isinstance(structure, _Mapping):
         return (structure[key] for key in sorted(structure))
+    kind = type(structure)
+    if _takes_itself_apart(kind):
+        return iter(structure.__tf_flatten__()[1])
+    if hasattr(kind, "__attrs_attrs__"):
+        return (getattr(structure, field.name) for field in kind.__attrs_attrs__)
     return iter(structure)
 
 
@@ -79,10 +93,10 @@ def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bo
     >>> pack_sequence_as({"b": 0, "a": [0]}, [1, 2])
     {'b': 2, 'a': [1]}
     """
-    if not isinstance(flat_sequence, (list, tuple, _Mapping)) and not hasattr(flat_sequence, "__iter__"):
-        raise TypeError(f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+    if not is_nested(flat_sequence):
+        raise TypeError(f"Attempted to pack value:\n  {flat_sequence!s}\ninto a structure, but found incompatible type "
                         f"`{type(flat_sequence)}` instead.")  # fmt: skip
-    leaves = list(flat_sequence)
+    leaves = flat_sequence
     if not is_nested(structure) and not (expand_composites and hasattr(structure, "_components")):
         if len(leaves) != 1:
             raise ValueError(f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input "
@@ -93,7 +107,7 @@ def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bo
     if wanted != len(leaves):
         raise ValueError(f"Could not pack sequence. Structure had {wanted} atoms, but flat_sequence had {len(leaves)} "
                          f"items.  Structure: {structure!r}, flat_sequence: {flat_sequence!r}.")  # fmt: skip
-    return _pack(structure, iter(leaves), expand_composites)
+    return _pack(structure, (leaves[i] for i in range(wanted)), expand_composites)
 
 
 def _pack(structure: _Any, leaves: _Iterator[_Any], expand: bool) -> _Any:
@@ -104,16 +118,29 @@ def _pack(structure: _Any, leaves: _Iterator[_Any], expand: bool) -> _Any:
     if isinstance(structure, _Mapping):
         packed = {key: _pack(structure[key], leaves, expand) for key in sorted(structure)}
         pairs = [(key, packed[key]) for key in structure]
-        if isinstance(structure, _collections.defaultdict):
-            return _collections.defaultdict(structure.default_factory, pairs)
-        return type(structure)(pairs)  # type: ignore[call-arg]
-    if not expand and _all_leaves(structure):
-        items = list(_islice(leaves, len(structure)))
+        return _dictionary(structure, pairs)
+    children = list(_children(structure))
+    if not expand and _all_leaves(children):
+        items = list(_islice(leaves, len(children)))
     else:
-        items = [_pack(child, leaves, expand) for child in structure]
-    if hasattr(structure, "_fields"):
-        return type(structure)(*items)
-    return type(structure)(items) if isinstance(structure, (list, tuple)) else items
+        items = [_pack(child, leaves, expand) for child in children]
+    kind: _Any = type(structure)
+    if _takes_itself_apart(kind):
+        return kind.__tf_unflatten__(structure.__tf_flatten__()[0], tuple(items))
+    if hasattr(structure, "_fields") or hasattr(kind, "__attrs_attrs__"):
+        return kind(*items)
+    return items if isinstance(structure, (range, _MappingView)) else kind(items)
+
+
+def _dictionary(structure: _Any, pairs: list[tuple[_Any, _Any]]) -> _Any:
+    """A mapping of the same class with other values."""
+    kind: _Any = type(structure)
+    if not isinstance(structure, _MutableMapping):
+        return kind(pairs)
+    made = kind(structure.default_factory) if isinstance(structure, _collections.defaultdict) else kind()
+    for key, value in pairs:
+        made[key] = value
+    return made
 
 
 def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) -> _Any:
@@ -168,21 +195,30 @@ def _difference(a: _Any, b: _Any, check_types: bool, expand: bool) -> tuple[type
     if not is_nested(a):
         return None
     mappings = isinstance(a, _Mapping) and isinstance(b, _Mapping)
-    if check_types and type(a) is not type(b) and not mappings:
+    if check_types and not (mappings or _same_kind(a, b)):
         return TypeError, (f"The two namedtuples don't have the same sequence type. First structure {_shown(a)} has "
                            f"type {type(a).__name__}, while second structure {_shown(b)} has type "
                            f"{type(b).__name__}")  # fmt: skip
     if mappings and set(a) != set(b):
         return ValueError, (f"The two dictionaries don't have the same set of keys. First structure has keys "
                             f"{_shown(list(a))}, while second structure has keys {_shown(list(b))}")  # fmt: skip
-    if len(a) != len(b):
-        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_shown(a)}. "
-                            f"Second structure: {_shown(b)}")  # fmt: skip
-    for x, y in zip(_children(a), _children(b), strict=True):
+    ours, others = list(_children(a)), list(_children(b))
+    for x, y in zip(ours, others, strict=False):
         found = _difference(x, y, check_types, expand)
         if found is not None:
             return found
+    if len(ours) != len(others):
+        return ValueError, (f"The two structures don't have the same number of elements. First structure: {_shown(a)}. "
+                            f"Second structure: {_shown(b)}")  # fmt: skip
     return None
+
+
+def _same_kind(a: _Any, b: _Any) -> bool:
+    """Whether two sequences are of one type: all lists are, and named tuples of one name with the same fields."""
+    if type(a) is type(b) or (isinstance(a, list) and isinstance(b, list)):
+        return True
+    fields = [getattr(s, "_fields", None) if isinstance(s, tuple) else None for s in (a, b)]
+    return fields[0] is not None and fields[0] == fields[1] and type(a).__name__ == type(b).__name__
 
 
 def _unlike(a: _Any, b: _Any) -> tuple[type[Exception], str] | None:
@@ -198,19 +234,14 @@ def _shown(value: _Any) -> str:
     return f"type={type(value).__name__} str={value!s}"
 
 
-def _dots(structure: _Any) -> str:
-    """The form of a structure with dots for its leaves, without quotes."""
-    if not is_nested(structure):
+class _Dot:
+    def __repr__(self) -> str:
         return "."
-    if isinstance(structure, _Mapping):
-        return "{" + ", ".join(f"{k!r}: {_dots(v)}" for k, v in structure.items()) + "}"
-    if hasattr(structure, "_fields"):
-        pairs = zip(structure._fields, structure, strict=True)
-        return f"{type(structure).__name__}({', '.join(f'{k}={_dots(v)}' for k, v in pairs)})"
-    inner = ", ".join(_dots(v) for v in structure)
-    if isinstance(structure, tuple):
-        return f"({inner},)" if len(structure) == 1 else f"({inner})"
-    return f"[{inner}]"
+
+
+def _dots(structure: _Any) -> str:
+    """The form of a structure with dots for its leaves."""
+    return str(_pack(structure, _repeat(_Dot()), False))
 
 
 __getattr__, __dir__ = _lazy("tf.nest", {}, globals())

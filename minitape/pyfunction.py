@@ -198,6 +198,20 @@ _MISSING = (
 )
 
 
+def _as_decorator(name: str, func: Any, inp: Any, Tout: Any) -> bool:
+    """Whether ``py_function`` or ``numpy_function`` is used as a decorator; TypeError for arguments that do not fit."""
+    if Tout is None:
+        raise TypeError(_MISSING.format(name))
+    if func is None and inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using tf.{name} as a decorator (`func=None`).")
+    if func is not None and inp is None:
+        raise TypeError(
+            "Missing argument `inp`:\n  You must set the `inp` argument (the list of arguments to the\n"
+            f"  function), unless you use `tf.{name}` as a decorator(`func=None`)."
+        )
+    return func is None
+
+
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
@@ -218,9 +232,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     >>> print(y.numpy(), tape.gradient(y, x).numpy())
     2.25 3.0
     """
-    if Tout is None:
-        raise TypeError(_MISSING.format("py_function"))
-    if func is None:
+    if _as_decorator("py_function", func, inp, Tout):
         return lambda f: functools.wraps(f)(lambda *args: py_function(f, args, Tout, name))
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
@@ -283,9 +295,7 @@ def numpy_function(
     >>> tf.numpy_function(np.sinh, [tf.constant([0.0, 1.0])], tf.float32).numpy()
     array([0.       , 1.1752012], dtype=float32)
     """
-    if Tout is None:
-        raise TypeError(_MISSING.format("numpy_function"))
-    if func is None:
+    if _as_decorator("numpy_function", func, inp, Tout):
         return lambda f: functools.wraps(f)(lambda *args: numpy_function(f, args, Tout, stateful, name))
     return call_numpy(func, inp, Tout, stateful)
 

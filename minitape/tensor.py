@@ -287,7 +287,7 @@ for _name, _property in _REFUSED.items():
 class Reference:
     """A hashable handle on a tensor or variable; equal when it is the very same object."""
 
-    __slots__ = ("_referent",)
+    __slots__ = ("_referent", "__weakref__")
 
     def __init__(self, referent: Any) -> None:
         self._referent = referent

@@ -403,6 +403,9 @@ class ResourceVariable(VariableOperators, Variable):
     def __float__(self) -> float:
         return float(self._read())
 
+    def __complex__(self) -> complex:
+        return complex(self._read())
+
     def __copy__(self) -> ResourceVariable:
         return self  # a copy shares the state
 
@@ -410,7 +413,8 @@ class ResourceVariable(VariableOperators, Variable):
         return _unpickle, (self._state._numpy(), self._trainable, self._name, self._shape)
 
     def __deepcopy__(self, memo: Any) -> ResourceVariable:
-        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape)
+        copy = type(self)(to_array(self._state.array), trainable=self._trainable, name=self._name, shape=self._shape,
+                          synchronization=self._synchronization, aggregation=self._aggregation)  # fmt: skip
         copy._born = copy._state._made = born("variable", (self,), weakref.ref(copy))
         return copy
 

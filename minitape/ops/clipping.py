@@ -17,6 +17,7 @@ from ..slices import IndexedSlices
 from ..state import state
 from ..tensor import wrap
 from ..updates import deprecated
+from .casts import cast
 from .reductions import reduce_sum
 
 
@@ -110,7 +111,8 @@ def clip_by_global_norm(t_list: Any, clip_norm: Any, use_norm: Any = None, name:
         if t is None:
             clipped.append(None)
             continue
-        values = apply(TABLE["identity"], (_slices_or_tensor(t) * scale,), {})
+        values = _slices_or_tensor(t)
+        values = apply(TABLE["identity"], (values * cast(scale, values.dtype),), {})
         clipped.append(_like_input(values, t))
     return clipped, use_norm
 

@@ -119,10 +119,48 @@ def _symbolic(key: Any) -> bool:
 
 def spec_of(shape: Any, key: Any) -> tuple[Any, ...]:
     """The NumPy index for what the user wrote in ``[...]``; raises TypeError or InvalidArgumentError as TensorFlow."""
-    entries = [_entry(e) for e in (key if isinstance(key, (list, tuple)) else (key,))]
+    parts = key if isinstance(key, (list, tuple)) else (key,)
+    entries = [_entry(e) for e in parts]
+    _one_dtype(parts)
     if any(type(e) is bool for e in entries):
         accept_attr(_OP, "Index", dtypes.bool)
     return _resolved(entries, tuple(shape), _NAME)
+
+
+def _one_dtype(parts: Any) -> None:
+    """InvalidArgumentError for tensors of unlike dtypes in one index: begins, ends and strides are packed each.
+
+    Whole numbers follow the tensors that they are packed with; where one of the three is int64, all are.
+    """
+    kinds = []
+    for column in zip(*map(_packed, parts), strict=True):
+        found = [(i, dtype) for i, dtype in enumerate(column) if dtype is not None]
+        for i, dtype in found:
+            if dtype is not found[0][1]:
+                raise invalid(f"cannot compute Pack as input #{i}(zero-based) was expected to be a "
+                              f"{found[0][1].name} tensor but is a {dtype.name} tensor", "Pack", "stack")  # fmt: skip
+        kinds.append(found[0][1] if found else dtypes.int32)
+    if dtypes.int64 in kinds:
+        return
+    for i, kind in enumerate(kinds):
+        if kind is not kinds[0]:
+            raise _error(f"cannot compute {_OP} as input #{i + 1}(zero-based) was expected to be a {kinds[0].name} "
+                         f"tensor but is a {kind.name} tensor", _NAME)  # fmt: skip
+
+
+def _packed(part: Any) -> tuple[Any, Any, Any]:
+    """The dtypes with which one entry of an index takes part in begins, ends and strides; None for plain numbers."""
+    if isinstance(part, slice):
+        ends = (part.start, part.stop, part.step)
+        kinds = {e.dtype for e in ends if isinstance(e, Tensor)}
+        filled = next((k for k in (dtypes.int64, dtypes.int32, dtypes.int16) if k in kinds), None)
+        return tuple(filled if e is None else _own_dtype(e) for e in ends)  # type: ignore[return-value]
+    own = _own_dtype(part)
+    return own, own, own if isinstance(part, Tensor) and own is not dtypes.int32 else None
+
+
+def _own_dtype(end: Any) -> Any:
+    return end.dtype if isinstance(end, Tensor) or hasattr(end, "_read") else None
 
 
 def _entry(entry: Any) -> Any:

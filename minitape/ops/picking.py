@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import math
 from typing import Any
 
 import numpy as np
@@ -319,7 +320,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """The coordinates in a tensor of shape ``dims`` of flat places, one column for each.
 
     ``indices`` (a scalar or a vector) and ``dims`` are of one dtype, int32 or int64, which is also the result's.
-    InvalidArgumentError for other types and for a place outside.
+    InvalidArgumentError for other types or shapes, for sizes that are not positive and for a place beyond the end.
 
     >>> import minitape as tf
     >>> tf.unravel_index([5, 7], [3, 3]).numpy()
@@ -328,7 +329,31 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """
     places, sizes = together(indices, dims)
     accept("UnravelIndex", places.dtype, sizes.dtype)
-    flat, shape = np.asarray(places.array), tuple(int(d) for d in np.asarray(sizes.array))
-    if np.any((flat < 0) | (flat >= _product(shape))):
-        raise invalid("index is out of bound as with dims", "UnravelIndex")
-    return wrap(np.stack(np.unravel_index(flat, shape)).astype(places.array.dtype))
+    flat, shape = np.asarray(places.array), np.asarray(sizes.array)
+    refused = _not_unraveled(flat, shape)
+    if refused:
+        raise invalid(refused, "UnravelIndex")
+    columns = []
+    for size in shape[::-1]:
+        columns.append(np.fmod(flat, size))  # towards 0, as the kernel divides
+        flat = (flat - columns[-1]) // size
+    return wrap(np.stack(columns[::-1]) if columns else np.zeros((0, flat.size), flat.dtype))
+
+
+def _not_unraveled(flat: Any, shape: Any) -> str | None:
+    """What TensorFlow says about places or dims that ``unravel_index`` does not take; None for others."""
+    if flat.ndim > 1:
+        return f'The indices can only be scalar or vector, got "{shown(flat.shape)}"'
+    if shape.ndim != 1:
+        return f'The indices can only be 1-D, got "{shown(shape.shape)}"'
+    for i, size in enumerate(shape.tolist()):
+        if size == 0:
+            return f"Input dims cannot contain a dim of zero, but dims contains zero at index {i}"
+        if size < 0:
+            return f"Input dims cannot be negative. Got dim = {size} at index {i}"
+    count = math.prod(shape.tolist())
+    if count > np.iinfo(shape.dtype).max:
+        return f"Input dims product is causing integer overflow: ({' '.join(map(str, shape.tolist()))})"
+    if not flat.size:
+        return f"received empty tensor indices: Tensor<type: {flat.dtype} shape: {shown(flat.shape)} values: >"
+    return "index is out of bound as with dims" if np.any(flat >= count) else None

@@ -145,12 +145,14 @@ declare("invert_permutation", _invert, None, op="InvertPermutation", keep="")
 
 
 def _searchsorted(rows: Any, wanted: Any, *, side: str, dtype: Any) -> Any:
-    table, keys = rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1])
+    table, keys = (x.reshape(math.prod(x.shape[:-1]), x.shape[-1]) for x in (rows, wanted))
     if len(table) != len(keys):
         from ..invalid import invalid
 
         raise invalid("Leading dim_size of both tensors must match.", "LowerBound" if side == "left" else "UpperBound")
-    found = [np.searchsorted(row, key, side) for row, key in zip(table, keys, strict=True)]
+    found = np.zeros(keys.shape, np.int64)
+    for i, (row, key) in enumerate(zip(table, keys, strict=True)):
+        found[i] = np.searchsorted(row, key, side)
     if keys.dtype.kind == "f":
         found = np.where(np.isnan(keys), 0, found)  # NaN is above nothing
     return np.reshape(found, wanted.shape).astype(dtype.as_numpy_dtype)

@@ -84,8 +84,8 @@ def _zero_where(x: Any, value: Any) -> Any:
 def _truncatediv(x: Any, y: Any) -> Any:
     if x.dtype.kind not in "iu":
         return np.trunc(x / y)
-    quotient = np.abs(x) // np.abs(y)
-    return np.where((x < 0) != (y < 0), -quotient, quotient).astype(x.dtype)
+    quotient = x // y  # |x| would be too large for the smallest integer
+    return (quotient + ((quotient * y != x) & ((x < 0) != (y < 0)))).astype(x.dtype)
 
 
 def _selu(x: Any) -> Any:
