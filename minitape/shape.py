@@ -5,72 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .dimension import Dimension
+from .dimension import size_of as _size
 from .shown import Shown
-
-
-def _size(value: Any) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, Dimension):
-        return value.value
-    try:
-        size = value.__index__()
-    except AttributeError:
-        raise TypeError(
-            f"Dimension value must be integer or None or have an __index__ method, got value '{value!r}' "
-            f"with type '{type(value)!r}'"
-        ) from None
-    if size < 0:
-        raise ValueError(f"Dimension {size} must be >= 0")
-    return size
-
-
-class Dimension:
-    """One size of a shape in the style of TensorFlow 1; ``value`` is an int or None."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = _size(value)
-
-    def __index__(self) -> int:
-        if self.value is None:
-            raise TypeError("'NoneType' object cannot be interpreted as an integer")
-        return self.value
-
-    __int__ = __index__
-
-    def __eq__(self, other: object) -> bool:
-        return self.value == (other.value if isinstance(other, Dimension) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def _with(self, other: Any, function: Any) -> Dimension:
-        number = other.value if isinstance(other, Dimension) else other
-        return Dimension(None if self.value is None or number is None else function(self.value, number))
-
-    def __add__(self, other: Any) -> Dimension:
-        return self._with(other, int.__add__)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Dimension:
-        return self._with(other, int.__mul__)
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> Dimension:
-        return self._with(other, int.__sub__)
-
-    def __floordiv__(self, other: Any) -> Dimension:
-        return self._with(other, int.__floordiv__)
-
-    def __repr__(self) -> str:
-        return f"Dimension({self.value})"
-
-    def __str__(self) -> str:
-        return "?" if self.value is None else str(self.value)
 
 
 def _sizes_of(numbers: Any) -> tuple[int | None, ...]:

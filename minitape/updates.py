@@ -135,6 +135,29 @@ class Updates:
         self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)  # type: ignore[attr-defined]
         return bare(old.array)
 
+    def load(self, value: Any, session: Any = None) -> None:
+        """The old way to assign; in a graph it runs in ``session``, by default the one of the ``with`` block.
+
+        ValueError when the shape does not fit, or when there is no session to run in.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable(1.0)
+        >>> v.load(2.0)
+        >>> print(v.numpy())
+        2.0
+        """
+        deprecated("Variable.load (from tensorflow.python.ops.variables) is deprecated and will be removed in a future "
+                   "version.\nInstructions for updating:\nPrefer Variable.assign which has equivalent behavior in 2.X.")  # fmt: skip
+        changed = self.assign(value)  # type: ignore[attr-defined]
+        if state.graph is None:
+            return
+        from .graphs.session import get_default_session
+
+        session = session or get_default_session()
+        if session is None:
+            raise ValueError("Either session argument should be provided or default session should be established")
+        session.run(changed)
+
     def to_proto(self, export_scope: Any = None) -> Any:
         """RuntimeError: there are no protocol buffers of variables in eager mode."""
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
@@ -153,7 +176,8 @@ class Updates:
         from .ops.places import check_places
 
         accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
-        _check_prefix(rows, values)
+        if how != "update":
+            _check_prefix(rows, values)
         wanted = (*rows.shape, *self._state.shape[1:])  # type: ignore[attr-defined]
         if values.ndim and tuple(values.shape) != wanted:
             raise invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "

@@ -5,5 +5,6 @@ from ..namespace import lazy as _lazy
 __getattr__, __dir__ = _lazy("tf.compat", {
     "compat.text": "as_bytes as_str as_str_any as_text",
     "compat.v1": "v1=",
+    "dimension": "dimension_at_index dimension_value",
     "": "v2=",
 }, globals())  # fmt: skip

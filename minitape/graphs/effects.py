@@ -93,6 +93,10 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
                 op,
             )
         value = old + value if how == "assign_add" else old - value
+    elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
+        show = [",".join("?" if d is None else str(d) for d in s) for s in (variable.shape, np.shape(value))]
+        raise invalid(f"Trying to assign to variable with tensor with wrong shape. Expected [{show[0]}] got [{show[1]}]",
+                      "AssignVariableOp")  # fmt: skip
     variable._version += 1
     variable._set(value)
     variable._uninitialized = False

@@ -35,18 +35,32 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
                         "disable_v2_behavior enable_eager_execution enable_v2_behavior "
                         "executing_eagerly_outside_functions multinomial name_scope op_scope py_func "
                         "set_random_seed to_double to_float to_int32 to_int64 where",
+    "compat.v1.state": "batch_scatter_update count_up_to div is_variable_initialized report_uninitialized_variables "
+                       "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub "
+                       "scatter_nd_update scatter_sub scatter_update",
     "compat.v1.variables": "AUTO_REUSE get_variable get_variable_scope variable_scope",
     "compat.v1.initial": "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
                          "random_normal_initializer random_uniform_initializer truncated_normal_initializer "
                          "zeros_initializer",
-    "ops.elementwise": "ceil digamma erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
+    "dimension": "Dimension",
+    "ops.elementwise": "betainc ceil digamma div_no_nan=divide_no_nan expm1 igamma igammac lbeta zeta erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
                        "log1p log_sigmoid logical_xor mod polygamma reciprocal rint rsqrt squared_difference",
     "ops.complexes": "angle conj imag real",
     "ops.reductions": "arg_max=argmax arg_min=argmin count_nonzero cumprod",
-    "ops.sorting": "bincount invert_permutation is_non_decreasing segment_max segment_mean segment_min segment_sum "
-                   "unsorted_segment_sum",
-    "linalg.decompositions": "cholesky cross diag=tensor_diag diag_part=tensor_diag_part matrix_determinant=det "
-                             "matrix_inverse=inv matrix_solve=solve matrix_transpose svd trace",
+    "ops.clipping": "accumulate_n global_norm",
+    "ops.filling": "lin_space=linspace",
+    "ops.arrays": "reverse_v2=reverse",
+    "ops.scatter": "tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub "
+                   "tensor_scatter_update=tensor_scatter_nd_update",
+    "ops.sorting": "bincount invert_permutation is_non_decreasing is_strictly_increasing segment_max segment_mean "
+                   "segment_min segment_prod segment_sum unsorted_segment_max unsorted_segment_mean "
+                   "unsorted_segment_min unsorted_segment_prod unsorted_segment_sqrt_n unsorted_segment_sum",
+    "linalg.decompositions": "cholesky cholesky_solve cross diag=tensor_diag diag_part=tensor_diag_part "
+                             "matrix_band_part=band_part matrix_determinant=det matrix_diag=diag "
+                             "matrix_diag_part=diag_part matrix_inverse=inv matrix_set_diag=set_diag "
+                             "matrix_solve=solve matrix_transpose matrix_triangular_solve=triangular_solve qr "
+                             "self_adjoint_eig=eigh self_adjoint_eigvals=eigvalsh svd trace",
+    "signal.fourier": "fft fft2d fft3d ifft ifft2d ifft3d",
     "random.stateful": "random_normal=normal random_shuffle=shuffle random_uniform=uniform truncated_normal",
     "sparse.functions": "sparse_tensor_to_dense=to_dense",
     "strings.joining": "string_join=join",
