@@ -43,7 +43,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     """Converts ``value`` to a tensor; a tensor comes back as it is.
 
     Python floats become float32, ints int32 (int64 when they need it), NumPy arrays keep their dtype. A sequence that
-    holds tensors is stacked, and gradients pass through. ``dtype_hint`` is tried first, and given up where it does not
+    holds tensors is stacked, and gradients pass through; an object with a method ``__tf_tensor__(dtype, name)`` is asked
+    for its tensor. ``dtype_hint`` is tried first, and given up where it does not
     fit. Raises ValueError when a tensor has another dtype than the one asked for, TypeError when a Python value does
     not fit it. See https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor.
 
@@ -70,6 +71,8 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return convert_to_tensor(value, dtype_hint)
         except (TypeError, ValueError):
             pass
+    if hasattr(value, "__tf_tensor__"):
+        return value.__tf_tensor__(wanted, name)
     for _, base, function in _REGISTERED:
         if isinstance(value, base):
             return function(value, dtype=wanted, name=name, as_ref=False)
@@ -304,7 +307,7 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
         shape.append(length)
         if not length:
             return tuple(shape)
-        value = value[0]
+        value = next(iter(value))  # some sequences, such as those of pandas, have no element number 0
     if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
         if value is None and state.graph is not None:
             raise ValueError("None values not supported.")
@@ -322,7 +325,7 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
     if depth == 1:
         yield from value
         return
-    width = len(value[0])
+    width = len(next(iter(value)))
     for item in value:
         if not _is_sequence(item):
             raise ValueError(_RAGGED)
@@ -426,7 +429,11 @@ def _shape_array(shape: TensorShape, dtype: DType | None) -> np.ndarray:
         raise TypeError(
             f"Cannot convert TensorShape {shape} to dtype {dtype}. Allowed dtypes are tf.int32 and tf.int64."
         )
-    return np.array(tuple(shape), np.int32 if dtype is None else dtype.as_numpy_dtype)
+    large = any(n >= 2**31 for n in shape)
+    if large and dtype is not None and dtype.name == "int32":
+        raise ValueError(f"Cannot convert TensorShape {shape} to dtype {dtype.name}; a dimension is too large. Consider "
+                         "using tf.int64.")  # fmt: skip
+    return np.array(tuple(shape), np.int64 if large or dtype is dtypes.int64 else np.int32)
 
 
 # -- sequences that hold tensors --------------------------------------------------------------------------------------

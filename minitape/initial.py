@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from . import dtypes
 from .convert import constant
 from .ops.filling import ones, zeros
@@ -26,14 +28,14 @@ class Initializer:
         return cls(**{key: value for key, value in config.items() if key != "dtype"})
 
 
-def _no_partition(kwargs: dict[str, Any]) -> None:
-    for key, value in kwargs.items():
+def _part(shape: Any, kwargs: dict[str, Any]) -> Any:
+    """The shape to make: that of the part of a variable where ``partition_shape`` asks for one part only."""
+    for key in kwargs:
         if key not in ("partition_shape", "partition_offset"):
             raise TypeError(
                 f"Keyword argument should be one of ['partition_shape', 'partition_offset']. Received: {key}"
             )
-        if value is not None:
-            raise ValueError(f"minitape has no partitioned variables: got {key}={value!r}")
+    return kwargs.get("partition_shape", shape)
 
 
 def _plain(dtype: Any, floating: bool = False) -> Any:
@@ -54,8 +56,7 @@ class Zeros(Initializer):
     """
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        _no_partition(kwargs)
-        return zeros(shape, _plain(dtype))
+        return zeros(_part(shape, kwargs), _plain(dtype))
 
 
 class Ones(Initializer):
@@ -67,8 +68,7 @@ class Ones(Initializer):
     """
 
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
-        _no_partition(kwargs)
-        return ones(shape, _plain(dtype))
+        return ones(_part(shape, kwargs), _plain(dtype))
 
 
 class Constant(Initializer):
@@ -82,10 +82,15 @@ class Constant(Initializer):
     def __init__(self, value: Any = 0, support_partition: bool = False) -> None:
         if support_partition:
             raise ValueError("minitape has no partitioned variables: leave `support_partition` out")
+        if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
+            raise TypeError(f"Invalid type for initial value: {type(value).__name__}. Expected Python scalar, list or "
+                            "tuple of values, or numpy.ndarray.")  # fmt: skip
         self.value = value
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
-        _no_partition(kwargs)
+        shape = _part(shape, kwargs)
+        if kwargs:
+            raise ValueError("Constant initializer doesn't support partition-related arguments")
         return constant(self.value, None if dtype is None else dtypes.as_dtype(dtype), shape=static_sizes(shape))
 
 
@@ -103,8 +108,7 @@ class RandomNormal(Initializer):
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
         from .random import normal, stateless_normal
 
-        _no_partition(kwargs)
-        dtype = _plain(dtype, floating=True)
+        shape, dtype = _part(shape, kwargs), _plain(dtype, floating=True)
         if self.seed is None:
             return normal(shape, self.mean, self.stddev, dtype)
         return stateless_normal(shape, [self.seed, 0], self.mean, self.stddev, dtype)
@@ -124,7 +128,7 @@ class RandomUniform(Initializer):
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Any:
         from .random import stateless_uniform, uniform
 
-        _no_partition(kwargs)
+        shape = _part(shape, kwargs)
         if self.seed is None:
             return uniform(shape, self.minval, self.maxval, _plain(dtype))
         return stateless_uniform(shape, [self.seed, 0], self.minval, self.maxval, _plain(dtype))

@@ -81,8 +81,7 @@ class Updates:
         deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
                    "after 2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
                    "instead.")  # fmt: skip
-        index = (*np.indices(rows.shape)[:-1], rows)
-        return self._changed("update", index, values)
+        return self._scatter_nd("update", np.stack([*np.indices(rows.shape)[:-1], rows], axis=-1), values)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Adds ``updates`` at the places that the last axis of ``indices`` lists.
@@ -197,19 +196,18 @@ class Updates:
             where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})
         op = "ResourceScatterNd" + how.capitalize()
         sizes, depth = tuple(self._state.shape), where.shape[-1]  # type: ignore[attr-defined]
-        bad = outside(where.array, sizes[:depth])
-        if bad is not None:
-            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
         for axis, n in enumerate(where.shape[:-1]):
             if axis >= values.ndim or n != values.shape[axis]:
                 outer = where.ndim - 1
                 have = values.shape[axis] if axis < values.ndim else 0
                 raise invalid(f"Dimensions [0,{outer}) of indices[shape={shown(where.shape)}] = {n} must match dimensions "
                               f"[0,{outer}) of updates[shape={shown(values.shape)}] = {have}", op)  # fmt: skip
-        if tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
-            raise invalid("The outer dimensions of indices and updates must match, the inner ones those of the "
-                          f"variable: got indices {shown(where.shape)}, updates {shown(values.shape)}, variable "
-                          f"{shown(sizes)}", op)  # fmt: skip
+        if depth > len(sizes) or tuple(values.shape) != (*where.shape[:-1], *sizes[depth:]):
+            raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
+                          f"[{depth},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
+        bad = outside(where.array, sizes[:depth])
+        if bad is not None:
+            raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)
         return self._changed(how, places(where.array), values)
 
     def _changed(self, how: str, index: Any, delta: Any) -> Any:

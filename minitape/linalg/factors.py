@@ -17,6 +17,7 @@ from ..ops.arrays import broadcast_to
 from ..ops.picking import boolean_mask, gather
 from ..ops.sorting import argsort
 from ..primitives import matrixfunctions  # noqa: F401 - it fills the table
+from ..state import state
 from ..tensor import wrap
 from .decompositions import band_part, diag, diag_part, eigh, set_diag, triangular_solve
 from .products import matmul, swapped
@@ -273,6 +274,8 @@ def banded_triangular_solve(
         if part.shape.rank < 2:
             raise invalid(f"In[{i}] ndims must be >= 2: {part.shape.rank}", "BandedTriangularSolve")
     count, n = x.shape[-2:]
+    if state.graph is None and np.any(x.array[..., 0 if lower else -1, :] == 0):
+        raise invalid("Input matrix is not invertible.", "BandedTriangularSolve")
     k = (1 - count, 0) if lower else (0, count - 1)
     matrix = diag(x if count > 1 else x[..., 0, :], k=k, num_rows=n, num_cols=n, align="LEFT_RIGHT")
     return triangular_solve(matrix, b, lower=lower, adjoint=adjoint)

@@ -470,8 +470,13 @@ def pool(
 def _blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> None:
     if data_format != "NHWC":
         raise invalid(f"Only NHWC data_format supported on CPU. Got {data_format}", op)
+    if block < 2:
+        raise invalid(f"Value for attr 'block_size' of {block} must be at least minimum 2\n\t; NodeDef: {{{{node {op}}}}}; "
+                      f"Op<name={op}; signature=input:T -> output:T; attr=T:type; attr=block_size:int,min=2; "
+                      'attr=data_format:string,default="NHWC",allowed=["NHWC", "NCHW", "NCHW_VECT_C"]>', op)  # fmt: skip
     if x.ndim != 4:
-        raise invalid(f"Input rank should be: 4 instead of: {x.ndim}", op)
+        raise invalid(f"Input rank should be: 4 instead of: {x.ndim}" if deep else
+                      f"Input rank should be 4 instead of {x.ndim}", op)  # fmt: skip
     if deep and x.shape[3] % (block * block):
         raise invalid(f"Input depth dimension {x.shape[3]} should be divisible by: {block * block}", op)
     if not deep and (x.shape[1] % block or x.shape[2] % block):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..dimension import Dimension, dimension_value
 from ..invalid import invalid, shown
 from ..operands import axes_of, deferred, integers, static, strict, tensor_of
 from ..operation import apply
@@ -150,10 +152,10 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
         sizes = list(shape)
     else:
         sizes = _given_sizes(shape)
-    count = math.prod(x._dims) if type(x) is EagerTensor else x.shape.num_elements()
-    if count is not None:
+    dims = x._dims if type(x) is EagerTensor else x.shape.as_list() if x.shape.is_fully_defined() else None
+    if dims is not None:
         try:
-            sizes = _reshape_sizes(count, sizes)
+            sizes = _reshape_sizes(dims, sizes)
         except ValueError as error:  # of a graph
             from ..graphs.refusals import refused
 
@@ -163,15 +165,19 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
 
 def _given_sizes(shape: Any) -> list[int]:
     """A shape that is more than a list of integers."""
-    if isinstance(shape, (list, tuple, TensorShape)) and None in shape:
-        convert_to_tensor(list(shape))  # raises
+    if isinstance(shape, (list, tuple, TensorShape)) and any(type(n) is Dimension or n is None for n in shape):
+        shape = [dimension_value(n) for n in shape]
+        if None in shape:
+            convert_to_tensor(shape)  # raises
     given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
     if given.ndim > 1:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
     return given.reshape(-1).tolist()  # type: ignore[no-any-return]
 
 
-def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
+def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:
+    """The sizes with what is left in the place of -1; InvalidArgumentError when they do not fit the old ones."""
+    count = math.prod(dims)
     unknown, product = None, 1
     for i, n in enumerate(sizes):
         if n == -1:
@@ -182,22 +188,24 @@ def _reshape_sizes(count: int, sizes: list[int]) -> list[int]:
             raise invalid(f"Size {i} must be non-negative, not {n}", "Reshape")
         else:
             product *= n
+    if product >= 2**63:
+        raise invalid(f"Shape [{', '.join(map(str, sizes))}] has too many elements", "Reshape")
     if unknown is None:
         if product != count:
             raise invalid(
                 f"Input to reshape is a tensor with {count} values, but the requested shape has {product}", "Reshape"
             )
         return sizes
-    if product == 0:
-        if count:
-            raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a "
-                          "multiple of 0", "Reshape")  # fmt: skip
-        rest = [n for n in sizes if n not in (-1, 0)]
-        return [(1 if not rest else 0) if n == -1 else n for n in sizes]
-    if count % product:
+    values, empty = count, False
+    if product == 0:  # zeros here and there stand for each other
+        product = math.prod(n for n in sizes if n not in (-1, 0))
+        values, empty = math.prod(n for n in dims if n), 0 in dims
+    if values % product and not empty:
         raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple "
                       f"of {product}", "Reshape")  # fmt: skip
-    return [count // product if n == -1 else n for n in sizes]
+    if count and 0 in sizes:
+        raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has 0", "Reshape")
+    return [values // product if n == -1 else n for n in sizes]
 
 
 @strict
@@ -333,14 +341,17 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     given = integers(given, "BroadcastTo", "Tidx")
     if given.ndim != 1:
         raise invalid(f"shape must be a vector of {{int32,int64}}, got shape {shown(given.shape)}", "BroadcastTo")
-    sizes = fill_sizes(given.tolist())
+    sizes = fill_sizes(given.tolist(), "BroadcastTo")
     if x.ndim > len(sizes):
         raise invalid(
             f"Rank of input ({x.ndim}) must be no greater than rank of output shape ({len(sizes)}).", "BroadcastTo"
         )
-    for m, n in zip(reversed(list(x.shape)), reversed(sizes), strict=False):
-        if m not in (n, 1, None):
+    pairs = list(zip(reversed(list(x.shape)), reversed(sizes), strict=False))
+    if any(m not in (n, 1, None) for m, n in pairs):
+        if any(m not in (n, 1, None) and n != 1 for m, n in pairs):
             raise invalid(f"Incompatible shapes: {shown(x.shape)} vs. {shown(sizes)}", "BroadcastTo")
+        raise invalid(f"Unable to broadcast tensor of shape {shown(x.shape)} to tensor of shape {shown(sizes)}",
+                      "BroadcastTo")  # fmt: skip
     return apply(TABLE["broadcast_to"], (x,), {"shape": tuple(sizes)})
 
 
@@ -453,12 +464,19 @@ def reverse_sequence(
     array([[2, 1, 3],
            [6, 5, 4]], dtype=int32)
     """
-    x, lengths = tensor_of(input), tensor_of(seq_lengths).array
+    x, lengths = tensor_of(input), integers(seq_lengths, "ReverseSequence", "Tlen")
     if seq_axis is None:
         raise TypeError("Expected int for argument 'seq_dim' not None.")
     seq, batch = (0 if a is None else int(static(a)) for a in (seq_axis, batch_axis))
     if seq == batch:
         raise invalid(f"batch_dim == seq_dim == {seq}", "ReverseSequence")
+    if lengths.ndim != 1:
+        raise invalid(f"seq_lengths must be 1-dim, not {lengths.ndim}", "ReverseSequence")
+    for label, axis in (("seq_dim", seq), ("batch_dim", batch)):
+        if axis >= x.ndim:
+            raise invalid(f"{label} must be < input rank ( {axis} vs. {x.ndim})", "ReverseSequence")
+        if axis < 0:
+            raise invalid(f"Invalid {label} {axis}", "ReverseSequence")
     if len(lengths) != x.shape[batch]:
         raise invalid(
             f"Length of seq_lengths != input.dims({batch}), ({len(lengths)} vs. {x.shape[batch]})", "ReverseSequence"

@@ -57,13 +57,26 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
     array([255,   0], dtype=uint8)
     """
     x, dtype = tensor_of(value), dtypes.as_dtype(dtype)
-    if (x.dtype == dtype and not x.dtype.is_floating) or x.dtype.is_complex or dtype.is_complex:
-        return cast(x, dtype)
+    if x.dtype.is_complex or dtype.is_complex:
+        return _saturate_complex(x, dtype)
+    if x.dtype == dtype and not x.dtype.is_floating:
+        return x
     low, high = _inside(x.dtype, dtype)
     for bound, primitive in ((low, "maximum"), (high, "minimum")):
         if bound is not None:
             x = apply(TABLE[primitive], (x, wrap(bound)), {})
     return cast(x, dtype)
+
+
+def _saturate_complex(x: Any, dtype: Any) -> Any:
+    """The real and the imaginary part for themselves, as far as both types have them."""
+    from .complexes import complex, imag, real
+
+    if not dtype.is_complex:
+        warn_discarded(x.dtype, dtype)
+        return saturate_cast(real(x), dtype)
+    parts = [saturate_cast(part(x), dtype.real_dtype) for part in ((real, imag) if x.dtype.is_complex else (real,))]
+    return complex(*parts) if len(parts) == 2 else cast(parts[0], dtype)
 
 
 def _inside(have: Any, wanted: Any) -> tuple[Any, Any]:

@@ -21,12 +21,12 @@ from ..state import state
 from ..tensor import Tensor, wrap
 
 
-def fill_sizes(shape: Any) -> tuple[int, ...]:
-    """The sizes of a tensor that is to be filled; raises as TensorFlow's Fill for what is no shape."""
+def fill_sizes(shape: Any, op: str = "Fill") -> tuple[int, ...]:
+    """The sizes of a tensor that is to be filled; raises as TensorFlow's kernel for what is no shape."""
     sizes = static_sizes(shape)
     for n in sizes:
         if n < 0:
-            raise invalid(f"Dimension {n} must be >= 0", "Fill")
+            raise invalid(f"Dimension {n} must be >= 0", op)
     return tuple(sizes)
 
 

@@ -226,6 +226,12 @@ def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
 def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tuple[int, ...]:
     if sizes.count(-1) > 1:
         raise invalid("There can only be one -1 in the input.", "SplitV")
+    if len(sizes) == 1 and sizes != [total]:
+        raise invalid("If there is only one output, it must have the same size as the input. Input size: "
+                      f"{total} output size: {sizes[0]}", "SplitV")  # fmt: skip
+    for i, size in enumerate(sizes):
+        if size < -1:
+            raise invalid(f"Split size at index {i} must be >= 0. Got: {size}", "SplitV")
     rest = total - sum(s for s in sizes if s != -1)
     if rest < 0 or (rest and -1 not in sizes):
         raise invalid("Determined shape must either match input shape along split_dim exactly if fully specified, or "
@@ -317,7 +323,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
         raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
                          'Received '
-                         f"`mode` = {mode}")  # fmt: skip
+                         f"`mode` = {wanted}")  # fmt: skip
     x, constant = tensor_of(tensor), wanted == "CONSTANT"
     fill = _fill(constant_values, x.dtype) if constant else None
     op = "MirrorPad" if not constant else "Pad" if type(constant_values) is int and constant_values == 0 else "PadV2"

@@ -45,7 +45,7 @@ def gather(
         return params._gather(indices, axis, batch_dims)
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherV2", "Tindices", places.dtype)
-    batch_dims = int(static(batch_dims))
+    batch_dims = int(static(convert_to_tensor(None) if batch_dims is None else batch_dims))
     axis = batch_dims if axis is None else int(static(axis))
     rank = x.ndim
     if not rank:

@@ -44,6 +44,8 @@ def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:
         raise invalid(f"Dimensions [{depth},{len(sizes)}) of input[shape={shown(sizes)}] must match dimensions "
                       f"[{len(outer)},{values.ndim}) of updates[shape={shown(values.shape)}]", op)  # fmt: skip
     _check_vector(places, values, sizes, op)
+    if 0 in sizes and 0 not in tuple(places.shape) + tuple(values.shape):
+        raise invalid(f"Indices and updates specified for empty output.  indices shape: {shown(places.shape)}", op)
     bad = outside(places.array, sizes[:depth]) if state.graph is None else None
     if bad is not None:
         raise invalid(f"indices{bad[0]} = {bad[1]} does not index into shape {shown(sizes)}", op)

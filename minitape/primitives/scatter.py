@@ -105,7 +105,7 @@ def _scatter_places(g: Any, indices: Any, *, shape: tuple[int, ...], batch_dims:
     """Adds elements (or slices) into zeros at the places that ``indices`` lists."""
     if g.dtype == object:
         out = np.full(shape, b"", object)
-        out[places(indices)] = g
+        np.add.at(out, places(indices), g)  # strings are put behind each other
         return out
     out = np.zeros(shape, g.dtype)
     if not indices.shape[-1] and not batch_dims:

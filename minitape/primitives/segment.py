@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..elements import dtype_of
 from ..invalid import invalid, shown
 from . import TABLE, declare, special
 
@@ -47,7 +48,7 @@ def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
 def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
     """``ufunc`` over the rows of each segment; segments without rows hold ``empty``."""
     tail = x.shape[ids.ndim :]
-    rows, flat = x.reshape(-1, *tail), ids.reshape(-1)
+    rows, flat = x.reshape(ids.size, *tail), ids.reshape(-1)
     kept = flat >= 0
     wide = np.float32 if x.dtype.kind == "V" or x.dtype == np.float16 else x.dtype
     out = np.full((count, *tail), empty, wide)
@@ -56,8 +57,8 @@ def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:
 
 
 def _bound(x: Any, sign: int) -> Any:
-    info = np.iinfo(x.dtype) if x.dtype.kind in "iu" else np.finfo(x.dtype)
-    return info.max if sign > 0 else info.min
+    dtype = dtype_of(x)
+    return dtype.max if sign > 0 else dtype.min
 
 
 _UFUNC = {"sum": np.add, "prod": np.multiply, "max": np.fmax, "min": np.fmin}  # a NaN wins no comparison
