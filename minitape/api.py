@@ -34,6 +34,7 @@ ROOT: dict[str, str] = {
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
                   "identity_n newaxis rank reshape reverse reverse_sequence roll shape shape_n size squeeze "
                   "stop_gradient transpose",
+    "ops.blocks": "batch_to_space space_to_batch space_to_batch_nd",
     "ops.casts": "bitcast cast saturate_cast",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
     "keras": "initializers losses metrics optimizers",

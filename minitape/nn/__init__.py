@@ -1,6 +1,9 @@
 """``tf.nn``: activations, losses, normalisation, convolution, pooling. Here is which module holds which function."""
 
+from ..namespace import Namespace as _Namespace
 from ..namespace import lazy as _lazy
+
+experimental = _Namespace("tf.nn.experimental", {"nn.normalization": "general_dropout stateless_dropout"})
 
 __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.activations": "crelu elu gelu leaky_relu log_softmax relu relu6 selu silu softmax swish",
@@ -14,6 +17,7 @@ __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",
     "nn.volumes": "avg_pool3d conv3d conv3d_transpose max_pool3d",
     "nn.transposed": "conv1d_transpose conv2d_transpose conv_transpose",
+    "ops.blocks": "space_to_batch",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",
     "ops.sorting": "in_top_k top_k",

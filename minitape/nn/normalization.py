@@ -139,6 +139,40 @@ def dropout(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None,
     return _dropout(x, rate, noise_shape, lambda shape, dtype: uniform(shape, seed=seed, dtype=dtype))
 
 
+@strict
+def stateless_dropout(
+    x: Any, rate: Any, seed: Any, rng_alg: Any = "auto_select", noise_shape: Any = None, name: str | None = None
+) -> Any:
+    """``tf.nn.dropout`` whose choice depends on ``seed``, two whole numbers, and nothing else.
+
+    ``rng_alg`` is the algorithm, as for ``tf.random.stateless_uniform``; ``noise_shape`` broadcasts to the shape of x.
+    Differentiable. Raises ValueError unless x are floats and the rate lies in [0, 1).
+
+    >>> import minitape as tf
+    >>> print(tf.nn.experimental.stateless_dropout([1.0, 2.0, 3.0], 0.5, seed=[1, 2]).numpy())
+    [2. 0. 6.]
+    """
+    from ..random import stateless_uniform
+
+    return _dropout(x, rate, noise_shape,
+                    lambda shape, dtype: stateless_uniform(shape, seed, dtype=dtype, alg=rng_alg))  # fmt: skip
+
+
+@strict
+def general_dropout(x: Any, rate: Any, uniform_sampler: Any, noise_shape: Any = None, name: str | None = None) -> Any:
+    """``tf.nn.dropout`` whose choice depends on the numbers from 0 to 1 that ``uniform_sampler(shape, dtype)`` returns.
+
+    ``noise_shape`` broadcasts to the shape of x. Differentiable. Raises ValueError unless x are floats and the rate lies
+    in [0, 1).
+
+    >>> import minitape as tf
+    >>> drawn = lambda shape, dtype: tf.constant([0.2, 0.7])
+    >>> print(tf.nn.experimental.general_dropout([1.0, 2.0], 0.5, drawn).numpy())
+    [0. 4.]
+    """
+    return _dropout(x, rate, noise_shape, lambda shape, dtype: uniform_sampler(shape=shape, dtype=dtype))
+
+
 def _dropout(x: Any, rate: Any, noise_shape: Any, draw: Any) -> Any:
     x = tensor_of(x)
     _check_rate(x, rate)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes
+from ..counting import composite
 from ..evidence import decided
 from ..invalid import invalid
 from ..operands import call, generated, named, static, strict, tensor_of, together
@@ -271,20 +272,23 @@ def bincount(
     """How often each number occurs among non-negative ints, or the sums of its ``weights``.
 
     The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``; with
-    ``axis=-1`` one row for each row of ``arr``. Not differentiable: LookupError under a tape that watches the weights.
+    ``axis=-1`` one row for each row of ``arr``. A ragged or sparse ``arr`` has weights of its own kind. Not differentiable: LookupError under a tape that watches the weights.
     Raises InvalidArgumentError for negative numbers and weights of another shape.
 
     >>> import minitape as tf
     >>> print(tf.math.bincount([1, 1, 3]).numpy())
     [0 2 0 1]
     """
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    parts = composite(arr, weights) if hasattr(arr, "_components") else None
+    if parts is not None:
+        arr, weights = parts.values, parts.weights
     x = tensor_of(arr)
     if not x.dtype.is_integer:
         x = TABLE["cast"](x, dtype=dtypes.int32)
     if x.array.size and x.array.min() < 0:
         raise invalid("Input arr must be non-negative!", "DenseBincount")
-    if axis not in (None, 0, -1):
-        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
     w = None if weights is None else tensor_of(weights)
     if w is not None and w.shape != x.shape:
         raise invalid("`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts as all "
@@ -294,8 +298,20 @@ def bincount(
     size = size if maxlength is None else min(size, int(static(maxlength)))
     if w is None:
         w = wrap(np.zeros(0, dtypes.as_dtype(dtype).as_numpy_dtype))
+    if parts is not None and axis == -1:
+        return _bincount_rows(x, w, parts, size, bool(binary_output))
     count = wrap(x.dtype.as_numpy_dtype(size))
     return call("bincount", x, count, w, rows=axis == -1 and x.ndim == 2, binary=bool(binary_output))
+
+
+def _bincount_rows(x: Any, w: Any, parts: Any, size: int, binary: bool) -> Any:
+    """The counts of each row of a ragged or sparse tensor: each row has numbers of its own."""
+    kept = np.flatnonzero(np.asarray(x.array) < size)
+    numbers = wrap(parts.rows[kept].astype(np.int64) * size + np.asarray(x.array)[kept])
+    if w.shape[0]:
+        w = TABLE["gather"](w, wrap(kept))
+    found = call("bincount", numbers, wrap(np.int64(parts.count * size)), w, rows=False, binary=binary)
+    return call("reshape", found, shape=(parts.count, size))
 
 
 @strict

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..convert import convert_to_tensor
-from ..invalid import invalid
+from ..counting import composite
+from ..invalid import invalid, shown
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
@@ -95,8 +96,8 @@ def bincount(
     """How often each number occurs (or the sum of its weights), as a sparse tensor.
 
     ``values`` are whole numbers from 0; those from ``maxlength`` on do not count. All are counted together, or with
-    ``axis=-1`` each row of a matrix (also of a sparse one) for itself. The result has at least ``minlength`` places
-    along its last axis and the dtype of ``values``, or of ``weights``; with ``binary_output`` it says 1 for each number
+    ``axis=-1`` each row of a matrix (also of a sparse one) for itself. The result has ``maxlength`` places along
+    its last axis, without one as many as the largest number needs and at least ``minlength``, and the dtype of ``values``, or of ``weights``; with ``binary_output`` it says 1 for each number
     that occurs.
     InvalidArgumentError for negative numbers, ValueError for another ``axis``.
 
@@ -106,22 +107,30 @@ def bincount(
     """
     if axis not in (0, -1, None):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
-    scattered = isinstance(values, SparseTensor)
-    array = np.asarray(convert_to_tensor(values.values if scattered else values).array)
+    if weights is not None and not hasattr(weights, "_components"):
+        weights = convert_to_tensor(weights)
+    parts = composite(values, weights)
+    scattered = parts is not None
+    if parts is not None:
+        values, weights = parts.values, parts.weights
+    array = np.asarray(convert_to_tensor(values).array)
     if (array < 0).any():
         raise invalid("Input values must all be non-negative", "DenseCountSparseOutput")
-    by_row = axis == -1 and (len(values.sizes()) if scattered else array.ndim) == 2
+    by_row = axis == -1 and (scattered or array.ndim == 2)
     if not by_row:
         number, count = np.zeros(array.size, np.int64), 1
-    elif scattered:
-        number, count = values.indices.array[:, 0], values.sizes()[0]
+    elif parts is not None:
+        number, count = parts.rows, parts.count
     else:
         number, count = np.repeat(np.arange(len(array)), array.shape[1]), len(array)
+    if weights is not None and (weights := convert_to_tensor(weights)).shape != array.shape:
+        raise invalid(f"Weights and data must have the same shape. Weight shape: {shown(weights.shape)}; data shape: "
+                      f"{shown(array.shape)}", "DenseCountSparseOutput")  # fmt: skip
     flat_values = array.reshape(-1)
     counted = np.ones(flat_values.shape, bool) if maxlength is None else flat_values < maxlength
     rows, chosen = number[counted], flat_values[counted]
     there, ways = np.unique(np.stack([rows, chosen], 1), axis=0, return_inverse=True)
-    size = max(int(chosen.max(initial=-1)) + 1, int(minlength or 0))
+    size = int(maxlength) if maxlength is not None else max(int(flat_values.max(initial=0)) + 1, int(minlength or 0))
     if binary_output:
         counts: Any = wrap(np.ones(len(there), array.dtype))
     elif weights is None:

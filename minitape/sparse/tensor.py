@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -220,8 +220,24 @@ def _int64(value: Any, name: str) -> Any:
         raise ValueError(f"{name}: {error}") from None
 
 
+class SparseTensorValue(NamedTuple):
+    """What a sparse tensor is made of as NumPy arrays (``tf.compat.v1.SparseTensorValue``).
+
+    >>> import minitape as tf
+    >>> value = tf.compat.v1.SparseTensorValue([[0, 1]], [5], [1, 2])
+    >>> tf.sparse.to_dense(value).numpy()
+    array([[0, 5]], dtype=int32)
+    """
+
+    indices: Any
+    values: Any
+    dense_shape: Any
+
+
 def sparse_input(x: Any) -> SparseTensor:
     """``x``, which must be sparse."""
+    if isinstance(x, SparseTensorValue):
+        return SparseTensor.from_value(x)
     if not isinstance(x, SparseTensor):
         raise TypeError("Input must be a SparseTensor.")
     return x

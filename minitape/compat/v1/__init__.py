@@ -31,10 +31,10 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub get_collection "
                              "global_variables global_variables_initializer initialize_all_variables local_variables "
                              "local_variables_initializer tables_initializer trainable_variables variables_initializer",
-    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions assert_equal container disable_eager_execution "
+    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions assert_equal batch_gather batch_to_space container disable_eager_execution "
                         "disable_v2_behavior enable_eager_execution enable_v2_behavior "
                         "executing_eagerly_outside_functions multinomial name_scope op_scope py_func "
-                        "set_random_seed to_double to_float to_int32 to_int64 where",
+                        "set_random_seed space_to_batch to_double to_float to_int32 to_int64 where",
     "compat.v1.state": "batch_scatter_update count_up_to div is_variable_initialized report_uninitialized_variables "
                        "scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub "
                        "scatter_nd_update scatter_sub scatter_update",
@@ -49,6 +49,8 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "ops.reductions": "arg_max=argmax arg_min=argmin count_nonzero cumprod",
     "ops.clipping": "accumulate_n global_norm",
     "ops.filling": "lin_space=linspace",
+    "ops.blocks": "batch_to_space_nd=batch_to_space",
+    "sparse.tensor": "SparseTensorValue",
     "ops.arrays": "reverse_v2=reverse",
     "ops.scatter": "tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub "
                    "tensor_scatter_update=tensor_scatter_nd_update",

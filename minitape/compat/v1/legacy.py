@@ -292,6 +292,51 @@ def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: st
     return tf.random.categorical(logits, num_samples, output_dtype, seed)
 
 
+def space_to_batch(input: Any, paddings: Any, block_size: Any = None, name: str | None = None,
+                   block_shape: Any = None) -> Any:  # fmt: skip
+    """``tf.space_to_batch`` with square blocks of ``block_size`` (also called ``block_shape``) for images of rank 4.
+
+    Differentiable. Raises ValueError for another rank, InvalidArgumentError when the blocks do not cover the image.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.space_to_batch(tf.ones([1, 4, 4, 1]), [[0, 0], [0, 0]], 2).shape
+    TensorShape([4, 2, 2, 1])
+    """
+    import minitape as tf
+
+    size = int(block_size if block_shape is None else block_shape)
+    found = tf.space_to_batch(input, [size, size], paddings)
+    return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
+
+
+def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = None, block_shape: Any = None) -> Any:
+    """``tf.batch_to_space`` with square blocks of ``block_size`` (also called ``block_shape``) for images of rank 4.
+
+    Differentiable. Raises ValueError for another rank, InvalidArgumentError when the batch can not be divided.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.batch_to_space(tf.ones([4, 2, 2, 1]), [[0, 0], [0, 0]], 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    import minitape as tf
+
+    size = int(block_size if block_shape is None else block_shape)
+    found = tf.batch_to_space(input, [size, size], crops)
+    return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
+
+
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
+    """``tf.gather`` along the last axis of ``indices``, separately for each batch element. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.batch_gather([[1, 2], [3, 4]], [[1], [0]]).numpy().tolist()
+    [[2], [3]]
+    """
+    import minitape as tf
+
+    return tf.gather(params, indices, batch_dims=-1, axis=-1 if tf.convert_to_tensor(indices).shape.rank == 1 else None)
+
+
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """As ``tf.where``.
 
