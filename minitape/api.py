@@ -58,7 +58,7 @@ ROOT: dict[str, str] = {
     "graphs.symbolic": "Operation",
     "graphs.session": "Session get_default_graph",
     "graphs.gradients": "gradients hessians",
-    "graphs.scopes": "control_dependencies executing_eagerly init_scope inside_function name_scope",
+    "graphs.scopes": "control_dependencies executing_eagerly get_current_name_scope init_scope inside_function name_scope",
     "graphs.variables": "group no_op",
     "graphs.function": "function",
     "graphs.spec": "TensorSpec",

@@ -117,6 +117,18 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[Any]:
     """
     if state.graph is not None:
         return state.graph.control_dependencies(control_inputs)
-    if callable(control_inputs):
-        return nullcontext(control_inputs())
+    for control in [control_inputs] if callable(control_inputs) else control_inputs or []:
+        if callable(control):
+            control()
     return nullcontext()
+
+
+def get_current_name_scope() -> str:
+    """The name scope that is open, without a slash at its end; an empty text at the top.
+
+    >>> import minitape as tf
+    >>> with tf.name_scope("outer"), tf.name_scope("inner"):
+    ...     print(tf.get_current_name_scope())
+    outer/inner
+    """
+    return "/".join(state.scope) if state.graph is None else state.graph.scope

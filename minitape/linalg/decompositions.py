@@ -282,6 +282,8 @@ def expm(input: Any, name: str | None = None) -> Any:
         raise ValueError(f"The input must have at least two dimensions. Received shape {x.shape}")
     if x.shape[-1] != x.shape[-2]:
         raise invalid("Input matrix must be square.", "MatrixSolve")
+    if not x.array.size:
+        return x
     size = np.abs(x.array).sum(axis=-2).max(initial=0.0)
     squarings = max(0, int(np.ceil(np.log2(size / 2.09))) if np.isfinite(size) and size > 2.09 else 0)
     a = x / wrap(x.dtype.as_numpy_dtype(2.0**squarings))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..errors import InvalidArgumentError
 from ..invalid import invalid
 from ..operands import call, generated, strict, tensor_of, together
 from ..ops.arrays import broadcast_to
@@ -212,8 +213,8 @@ def tridiagonal_solve(
 
     The diagonals are "compact" (shape [..., 3, n]: above, main, below, the last number above and the first below unread),
     a "sequence" of the three, or those of a "matrix". ``rhs`` has shape [..., n] or [..., n, k]. minitape solves for the
-    whole matrix, with pivots whatever ``partial_pivoting`` says. Raises ValueError for other diagonals,
-    InvalidArgumentError for singular matrices, NotImplementedError for ``perturb_singular``.
+    whole matrix, with pivots whatever ``partial_pivoting`` says; for a singular one it gives NaN. Raises ValueError for
+    other diagonals, NotImplementedError for ``perturb_singular``.
 
     >>> import minitape as tf
     >>> print(tf.linalg.tridiagonal_solve(tf.constant([[1.0, 0.0], [2.0, 2.0], [0.0, 0.0]]), [3.0, 2.0]).numpy())
@@ -223,16 +224,24 @@ def tridiagonal_solve(
         raise ValueError("partial_pivoting must be True if perturb_singular is.")
     if perturb_singular:
         raise NotImplementedError("minitape's tridiagonal_solve does not support `perturb_singular`.")
+    if diagonals_format == "compact" and tensor_of(diagonals).shape[-1] == 0:
+        return tensor_of(rhs)
     matrix = _tridiagonal(diagonals, diagonals_format)
     b = tensor_of(rhs, matrix.dtype)
     b = call("conj", b) if conjugate_rhs and b.dtype.kind == "c" else b
     if b.shape.rank == matrix.shape.rank - 1:
         column = b[..., None]
-        _check_rows(matrix, column)
-        return call("solve", matrix, column, adjoint=False)[..., 0]
-    b = swapped(b) if transpose_rhs else b
-    _check_rows(matrix, b)
-    return call("solve", matrix, b, adjoint=False)
+        return _solved(matrix, column)[..., 0]
+    return _solved(matrix, swapped(b) if transpose_rhs else b)
+
+
+def _solved(matrix: Any, rhs: Any) -> Any:
+    """The solution; NaN for a singular matrix, as TensorFlow's kernel has it."""
+    _check_rows(matrix, rhs)
+    try:
+        return call("solve", matrix, rhs, adjoint=False)
+    except InvalidArgumentError:
+        return rhs * rhs.dtype.as_numpy_dtype(np.nan)
 
 
 def _check_rows(matrix: Any, rhs: Any) -> None:

@@ -293,6 +293,8 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
     """
     keepdims = bool(keepdims)
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
+    if isinstance(axis, (str, float)):
+        raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     if isinstance(axis, (list, tuple)):
         unique = axis[0] != axis[1] if is_matrix else len(axis) == 1
         if len(axis) not in (1, 2) or not unique:

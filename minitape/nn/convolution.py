@@ -150,7 +150,9 @@ def grouped(kind: str, x: Any, k: Any, attrs: dict[str, Any]) -> Any:
     """A convolution whose filters see one group of the input channels each."""
     depth, own, outputs = x.shape[-1], k.shape[-2], k.shape[-1]
     op = primitives.TABLE[kind].op
-    if not own or depth % own:
+    if 0 in tuple(k.shape)[:-1]:
+        raise invalid("filter must not have zero elements (i.e. all dimensions must be non-zero)", op)
+    if depth % own:
         which = "input" if kind == "conv2d" else "Input"
         raise invalid(f"{which} depth must be evenly divisible by filter depth: {depth} vs {own}", op)
     groups = depth // own
@@ -408,7 +410,7 @@ def _any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: Any, dat
         from .volumes import pool3d
 
         return pool3d(kind, x, ksize, strides, padding, data_format or "NDHWC")
-    raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={x.shape} of rank {x.ndim}")
+    raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: input.shape={x.shape} of rank {x.ndim}.")
 
 
 @strict

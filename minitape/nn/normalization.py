@@ -211,7 +211,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
         raise ValueError("params must be specified")
     if isinstance(params, (list, tuple)):
         if not params:
-            raise ValueError("Length of params must be greater than zero")
+            raise ValueError("Length of params is currently 0. Need at least one param.")
         params = tensor_of(params[0]) if len(params) == 1 else call("concat", *[tensor_of(p) for p in params], axis=0)
     rows = gather(params, ids)
     if max_norm is None:

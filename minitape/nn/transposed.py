@@ -103,12 +103,18 @@ def conv_transpose(
 ) -> Any:  # fmt: skip
     """``conv1d_transpose``, ``conv2d_transpose`` or ``conv3d_transpose``, as many spatial axes as the filters have.
 
-    Differentiable in both. Raises ValueError for more axes.
+    Differentiable in both. Raises ValueError for more axes, and for an ``output_shape`` of another length.
 
     >>> import minitape as tf
     >>> tf.nn.conv_transpose(tf.ones([1, 2, 2, 1]), tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2).shape
     TensorShape([1, 4, 4, 1])
     """
+    if output_shape is None or not (hasattr(output_shape, "shape") or hasattr(output_shape, "__len__")):
+        raise ValueError(f"`output_shape` must be a tensor or sized collection. Received: output_shape={output_shape}")
+    length = output_shape.shape[0] if hasattr(output_shape, "shape") else len(output_shape)
+    if length not in (3, 4, 5, None):
+        raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape} of length "
+                         f"{length}.")  # fmt: skip
     rank = together(input, filters)[1].shape.rank
     if rank not in (3, 4, 5):
         raise ValueError(f"`num_spatial_dims` must be 1, 2, or 3. Received: num_spatial_dims={rank - 2}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..invalid import invalid
@@ -34,7 +35,7 @@ def conv3d(
 ) -> Any:  # fmt: skip
     """The 3-D convolution (cross-correlation) of volumes with filters. Differentiable in both.
 
-    ``input`` is batch x depth x height x width x channels, ``filters`` depth x height x width x channels in x channels
+    ``input`` is batch (one axis or more) x depth x height x width x channels, ``filters`` depth x height x width x channels in x channels
     out; ``strides`` is a list of five, ``padding`` is "SAME" or "VALID". Raises InvalidArgumentError for shapes that do not fit,
     for the format "NCDHW", and for ``dilations`` other than 1, which ``tf.nn.convolution`` takes.
 
@@ -48,6 +49,11 @@ def conv3d(
     steps, holes = _five(strides, "strides", op), _five(dilations, "dilations", op)
     _check_texts(op, padding, data_format)
     same_dtype(x, k, op)
+    batch = tuple(x.shape)[:-4]
+    if len(batch) > 1 and x.shape.is_fully_defined():
+        flat = call("reshape", x, shape=(math.prod(batch), *x.shape[-4:]))
+        out = conv3d(flat, k, strides, padding, data_format, dilations)
+        return call("reshape", out, shape=(*batch, *out.shape[1:]))
     for what, tensor in (("input", x), ("filter", k)):
         if tensor.ndim != 5:
             raise invalid(f"{what} must be 5-dimensional", op)

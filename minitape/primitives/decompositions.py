@@ -214,11 +214,25 @@ def _qr(x: Any, *, full: bool = False) -> Any:
 def _qr_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     (dq, dr), (q, r) = g, z
     rows, columns = x.shape[-2:]
-    if rows < columns or (full and rows != columns):
+    if rows > columns and full:
         raise NotImplementedError(
-            "QrGrad not implemented when nrows < ncols or full_matrices is true and ncols != nrows. Received r.shape="
-            f"{list(r.shape)} with nrows={rows}and ncols={columns}."
+            "QrGrad not implemented when nrows > ncols and full_matrices is true. Received r.shape="
+            f"{tuple(r.shape)} with nrows={rows}and ncols={columns}."
         )
+    if rows >= columns:
+        return _deep_qr_rule(q, r, dq, dr)
+    # a = [x, y] and r = [u, v]: q and u are those of x, and v = q^H y
+    of_u, of_v = _some_columns(dr, 0, rows), _some_columns(dr, rows, columns)
+    of_q = dq + _mm(_some_columns(x, rows, columns), adjoint_of(of_v))
+    return TABLE["concat"](_deep_qr_rule(q, _some_columns(r, 0, rows), of_q, of_u), _mm(q, of_v), axis=-1)
+
+
+def _some_columns(x: Any, first: int, end: int) -> Any:
+    return TABLE["slice"](x, spec=(*[slice(None)] * (len(x.shape) - 1), slice(first, end)))
+
+
+def _deep_qr_rule(q: Any, r: Any, dq: Any, dr: Any) -> Any:
+    """The adjoint of a matrix with at least as many rows as columns."""
 
     def over_r(y: Any) -> Any:  # y r^-H
         return adjoint_of(TABLE["triangular_solve"](r, adjoint_of(y), lower=False, adjoint=False))

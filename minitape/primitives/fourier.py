@@ -22,15 +22,21 @@ def _complex_of(dtype: Any) -> Any:
 
 
 def _transform(function: Any) -> Any:
-    return lambda x, *, rank: function(x, axes=_axes(rank)).astype(x.dtype)
+    return lambda x, *, rank: function(x, axes=_axes(rank)).astype(x.dtype) if x.size else x
 
 
 def _rfft(x: Any, *, rank: int) -> Any:
+    if not x.size:  # NumPy transforms nothing that is empty
+        last = x.shape[-1] // 2 + 1 if x.shape[-1] else 0
+        return np.zeros((*x.shape[:-1], last), _complex_of(x.dtype))
     return np.fft.rfftn(x, axes=_axes(rank)).astype(_complex_of(x.dtype))
 
 
 def _irfft(x: Any, *, sizes: tuple[int, ...]) -> Any:
-    return np.fft.irfftn(x, sizes, _axes(len(sizes))).astype(np.float32 if x.dtype == np.complex64 else np.float64)
+    real = np.float32 if x.dtype == np.complex64 else np.float64
+    if not x.size:
+        return np.zeros((*x.shape[: -len(sizes)], *sizes), real)
+    return np.fft.irfftn(x, sizes, _axes(len(sizes))).astype(real)
 
 
 def _number(value: float, like: Any) -> Any:

@@ -39,12 +39,14 @@ def known_sizes(shape: Any) -> TensorShape:
     return TensorShape(None if rank is None else [None] * rank)
 
 
-def limits_of(minval: Any, maxval: Any, dtype: Any, op: str) -> tuple[int, int]:
-    """The range of integer numbers, after the kernel's checks."""
+def limits_of(minval: Any, maxval: Any, dtype: Any, op: str, sizes: Any = None) -> tuple[int, int]:
+    """The range of integer numbers, after the kernel's checks; where none are drawn, any range will do."""
     low, high = convert_to_tensor(minval, dtype), convert_to_tensor(maxval, dtype)
     for name, limit in (("minval", low), ("maxval", high)):
         if limit.ndim:
             raise invalid(f"{name} must be 0-D, got shape {limit.shape.as_list()}", op)
+    if isinstance(sizes, (list, tuple)) and 0 in sizes:
+        return 0, 1
     if not low.array < high.array:
         raise invalid(f"Need minval < maxval, got {low.array} >= {high.array}", op)
     return int(low.array), int(high.array)

@@ -104,7 +104,7 @@ def uniform(
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         with taking(seed):
             sizes = sizes_of(shape, "RandomUniformInt")
-            limits = limits_of(minval, maxval, dtype, "RandomUniformInt")
+            limits = limits_of(minval, maxval, dtype, "RandomUniformInt", sizes)
         return _stateful("RandomUniformInt", philox.integers, sizes, dtype, seed, *limits)
     with taking(seed):
         sizes = sizes_of(shape, "RandomUniform")

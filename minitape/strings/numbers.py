@@ -64,7 +64,8 @@ def spell(tensor: Any, precision: int, scientific: bool, shortest: bool, width: 
             raise invalid(f"precision not supported for datatype {tensor.dtype.name}", op)
     array = np.asarray(tensor.array)
     if kind == "s":
-        return tensor
+        padded = (t.ljust(width) if fill == "-" else t.rjust(width) for t in array.reshape(-1)) if width > 0 else None
+        return tensor if padded is None else wrap(np.fromiter(padded, object, array.size).reshape(array.shape))
     spec = "%" + fill + (str(width) if width > -1 else "") + (f".{precision}" if precision > -1 else "")
     letter = "e" if scientific else "g" if shortest else "f"
 

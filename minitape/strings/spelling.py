@@ -43,7 +43,7 @@ def as_string(
     """Numbers as text, as C's printf writes them, in the shape of ``input``.
 
     ``precision`` digits stand after the point of floats; ``width`` characters at least, filled up with ``fill`` (a
-    space by default). Strings stay as they are. InvalidArgumentError for a ``fill`` of several characters, for a
+    space by default). Strings get their ``width``, too. InvalidArgumentError for a ``fill`` of several characters, for a
     ``precision`` of whole numbers, and for ``scientific`` together with ``shortest``.
 
     >>> import minitape as tf
