@@ -122,7 +122,11 @@ def _reals(array: Any) -> Any:
 
 
 def _by_tape(tape: Any, out: Any, x: Any) -> Any:
-    """The Jacobian of ``out`` in ``x``, a row for each sweep."""
+    """The Jacobian of ``out`` in ``x``: that of the tape, or of complex numbers a row for each sweep."""
+    if out.shape.num_elements() and not (out.dtype.is_complex or x.dtype.is_complex):
+        whole = tape.jacobian(out, x)
+        size = out.shape.num_elements(), x.shape.num_elements()
+        return np.zeros(size, x.dtype.as_numpy_dtype) if whole is None else whole.numpy().reshape(size)
     seed = np.zeros(tuple(out.shape), out.dtype.as_numpy_dtype)
     entries = _reals(seed)
     found = np.zeros((entries.size, _reals(x.array).size), x.dtype.real_dtype.as_numpy_dtype)

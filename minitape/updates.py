@@ -77,11 +77,11 @@ class Updates:
     def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replaces slices along the second axis, for each element of the first."""
         slices = _slices(sparse_delta)
-        rows, values = np.asarray(tensor_of(slices.indices).array), tensor_of(slices.values)
+        rows = np.asarray(tensor_of(slices.indices).array)
         deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
                    "after 2018-11-29.\nInstructions for updating:\nUse the batch_scatter_update method of Variable "
                    "instead.")  # fmt: skip
-        return self._scatter_nd("update", np.stack([*np.indices(rows.shape)[:-1], rows], axis=-1), values)
+        return self._scatter_nd("update", np.stack([*np.indices(rows.shape)[:-1], rows], axis=-1), slices.values)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Adds ``updates`` at the places that the last axis of ``indices`` lists.
