@@ -109,13 +109,24 @@ def _apply(name: str, x: Any, size: tuple[int, int], **attrs: Any) -> Any:
     accept(op, x.dtype)
     if min(size) <= 0:
         raise invalid("output dimensions must be positive", op)
-    _, height, width, depth = tuple(x.shape)
+    batch, height, width, depth = tuple(x.shape)
+    _check_product(batch, *size, depth, op=op)
     if not (height and width):
         raise invalid("input image must be of non-zero size", op)
     if not depth:
         raise invalid("image must have at least one channel", op)
     keeps = x.dtype == dtypes.float32 or name == "resize_nearest"
     return call(name, x if keeps else cast(x, dtypes.float32), size=size, **attrs)
+
+
+def _check_product(*sizes: Any, op: str) -> None:
+    """InvalidArgumentError for an image of more elements than 64 bits count."""
+    count = 1
+    for n in sizes:
+        if n is not None and count * n >= 2**63:
+            wrapped = (count * n + 2**63) % 2**64 - 2**63
+            raise invalid(f"Encountered overflow when multiplying {count} with {n}, result: {wrapped}", op)
+        count *= 1 if n is None else n
 
 
 @strict

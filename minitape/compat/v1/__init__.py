@@ -14,7 +14,10 @@ from ...namespace import lazy as _lazy
 from ...namespace import places as _places
 
 # not in TensorFlow 1, or something else there
-_ONLY_TF = "autodiff draw eig eigvals explain inside_function losses metrics neg optimizers python snapshot".split()
+_ONLY_TF = (
+    "autodiff draw eig eigvals explain get_current_name_scope inside_function losses metrics neg optimizers python "
+    "snapshot"
+).split()
 _SHARED = {
     name: place
     for name, place in {**_places(_ROOT), **{name: (name, "") for name in _NAMESPACES}}.items()
@@ -31,7 +34,8 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub get_collection "
                              "global_variables global_variables_initializer initialize_all_variables local_variables "
                              "local_variables_initializer tables_initializer trainable_variables variables_initializer",
-    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions assert_equal batch_gather batch_to_space container disable_eager_execution "
+    "compat.v1.legacy": "ConfigProto GPUOptions RunOptions assert_equal batch_gather batch_to_space container "
+                        "disable_eager_execution "
                         "disable_v2_behavior enable_eager_execution enable_v2_behavior "
                         "executing_eagerly_outside_functions multinomial name_scope op_scope py_func "
                         "set_random_seed space_to_batch to_double to_float to_int32 to_int64 where",
@@ -43,7 +47,8 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
                          "random_normal_initializer random_uniform_initializer truncated_normal_initializer "
                          "zeros_initializer",
     "dimension": "Dimension",
-    "ops.elementwise": "betainc ceil digamma div_no_nan=divide_no_nan expm1 igamma igammac lbeta zeta erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
+    "ops.elementwise": "betainc ceil digamma div_no_nan=divide_no_nan expm1 igamma igammac lbeta zeta "
+                       "erf erfc floor_div=floordiv floordiv floormod is_finite is_inf is_nan lgamma log "
                        "log1p log_sigmoid logical_xor mod polygamma reciprocal rint rsqrt squared_difference",
     "ops.complexes": "angle conj imag real",
     "ops.reductions": "arg_max=argmax arg_min=argmin count_nonzero cumprod",
