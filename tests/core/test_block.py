@@ -74,8 +74,8 @@ def test_errors_go_through_the_function_and_may_end_there():
 
     seen = []
     with forgiving():
-        1 / 0
+        raise ZeroDivisionError
     assert seen == ["zero"]
     with pytest.raises(KeyError), forgiving():
-        {}["nothing"]
+        raise KeyError
     assert forgiving.__name__ == "forgiving"
