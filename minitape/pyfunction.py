@@ -28,7 +28,7 @@ from .tensor import EagerTensor, Tensor, wrap
 
 
 class _Looking(threading.local):
-    """True while a picture repeats a sweep in this thread."""
+    """True while a picture or an explanation repeats a sweep in this thread."""
 
     on = False
 
@@ -38,7 +38,7 @@ _looking = _Looking()
 
 @block
 def only_looking() -> Iterator[None]:
-    """Gradients of the block are for a picture: they use nothing up."""
+    """Gradients of the block are to be looked at only: they use nothing up."""
     before, _looking.on = _looking.on, True
     try:
         yield

@@ -7,6 +7,7 @@ import builtins
 import sys
 from typing import Any
 
+from ..dtypes import DType
 from ..evidence import Origin
 from ..frames import user_frame
 from ..tensor import Tensor
@@ -36,11 +37,13 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = ("get_value", "eval", "convert_to_numpy")
+_COPIES = ("get_value", "eval", "convert_to_numpy", "get_static_value", "constant_value", "__array__",
+           "float16", "float32", "float64", "int32", "int64")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 _LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
+_STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
 
@@ -79,8 +82,35 @@ class Advice:
             )
             return "custom"
         self._name_operation()
-        self.fields["instead"] = self.fields["what"] if self.fields["what"].startswith("tf.") else "tf.round"
-        return "hits" if "accuracy" in self.fields["what"] else _KIND_OF_OP.get(self.what, "")
+        kind = _KIND_OF_OP.get(self.what, "")
+        if kind == "step":
+            self._past_the_step()
+        if self.what == "TopKV2":
+            return "places"
+        if "accuracy" in self.fields["what"]:
+            return "hits"
+        if "count" in self.fields["what"].rpartition(".")[2]:
+            return "count"
+        return kind or ("argument" if self._passes_another() else "")
+
+    def _past_the_step(self) -> None:
+        """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
+        call = self.call
+        smooth, hard = "x", f"{_STEPS.get(self.what, 'tf.round')}(x)"
+        if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
+            smooth, hard = f"{ast.unparse(call.left)} / {ast.unparse(call.right)}", ast.unparse(call)
+        elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
+            hard = f"{self.fields['what']}(x)"
+            if len(call.args) == 1 and not call.keywords and len(ast.unparse(call)) <= 40:
+                smooth, hard = ast.unparse(call.args[0]), ast.unparse(call)
+        self.fields.update(code=smooth, instead=hard)
+
+    def _passes_another(self) -> bool:
+        """Whether the operation has a derivative by another one of its inputs."""
+        node = self.subject
+        if node is None or isinstance(node, Origin) or node.record is None:
+            return False
+        return any(broken is None for _, broken in self.inquiry.trace.edges(node))
 
     def _no_gradient_registered(self) -> str:
         self._name_operation()
@@ -88,7 +118,9 @@ class Advice:
 
     def _integer_dtype(self) -> str:
         if self.subject is self.source:
-            return "source index" if self._is_index() else "source"
+            kind = "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
+            self.fields["instead"] = self._as_float()
+            return kind or "source"
         if self.what in ("AsString", "StringToNumber", "string"):
             return "text"
         node = self.subject
@@ -106,6 +138,14 @@ class Advice:
             rows.intersection(inputs) and trace.label(trace.of_row(self.inquiry.record, row)) in ("gather", "one_hot")
             for row, inputs in operations(self.inquiry.record, 0)
         )
+
+    def _as_float(self) -> str:
+        """What to write for the whole number that is in the text where the source was made: ``write 3.0 instead of 3``."""
+        numbers = [] if self.statement is None else [
+            n.value for n in ast.walk(self.statement.value() or ast.Pass())
+            if isinstance(n, ast.Constant) and type(n.value) is int
+        ]  # fmt: skip
+        return f"write {numbers[0]}.0 instead of {numbers[0]}, or " if numbers else ""
 
     def _left_through_numpy(self) -> str:
         self.fields["what"] = _EXITS.get(self.what, self.what)
@@ -141,17 +181,26 @@ class Advice:
             names = self.statement.binds() if self.statement is not None else []
             self.fields["code"] = names[0] if names else ""
             return "variable before" if early and names else "variable"
-        function = self.call.func if isinstance(self.call, ast.Call) else None
+        call = self.call if isinstance(self.call, ast.Call) else self._only_assign()
+        function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
             self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
         elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
-            return self._stored(self.call, function, early)  # type: ignore[arg-type]
+            return self._stored(call, function, early)  # type: ignore[arg-type]
+        elif function is not None and len(ast.unparse(function)) <= 40:
+            self.fields["what"] = f"{ast.unparse(function)}(...)"
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
             return "metric"
         optimizes = self.statement is not None and self.statement.calls("apply_gradients", "minimize", "apply")
         return "optimizer" if optimizes else ""
+
+    def _only_assign(self) -> ast.Call | None:
+        """The one call of the statement that assigns: of a function that was traced no more than the line is known."""
+        nodes = [] if self.statement is None else self.statement.walk()
+        found = [n for n in nodes if isinstance(n, ast.Call) and last_name(n.func).startswith("assign")]
+        return found[0] if len(found) == 1 else None
 
     def _stored(self, call: ast.Call, function: ast.Attribute, early: bool) -> str:
         """A value that assign, assign_add or assign_sub stored: what to write where the variable is read."""
@@ -177,17 +226,25 @@ class Advice:
             return "itself" if itself else "gradient"
         self._name_operation(whole=True)
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
+        inside = bool(enters) and self._stands_inside(enters[0][3])
         if enters and self.subject is not None and not isinstance(self.subject, Origin):
-            return self._beside_spans(self.subject)
+            return self._beside_spans(self.subject) or ("earlier" if inside and self._under_another() else "")
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
-            return "after" if len(enters) == 1 and self._stands_behind(enters[0][3]) else ""
+            after = len(enters) == 1 and self._stands_behind(enters[0][3])
+            return "after" if after else "elsewhere" if inside else ""
+        if inside:
+            return "earlier"
         function = None if self.statement is None else self.statement.function
         if function is not None and function.name in RUN_ONCE:
             self.fields["function"] = function.name
             return "setup"
         return "before"
+
+    def _under_another(self) -> bool:
+        """Whether a row was written to a recording that this tape has no part in."""
+        return self.subject.record is not None and self.subject.record is not self.inquiry.record
 
     def _beside_spans(self, node: Any) -> str:
         """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
@@ -301,6 +358,13 @@ class Advice:
             name == block.filename and line > block.last for name, line in self.place.outer()
         )  # fmt: skip
 
+    def _stands_inside(self, frames: Any) -> bool:
+        """Whether the place, or a call that led to it, stands inside the with block that begins at ``frames``."""
+        block = next((s for s, _ in self.inquiry.statements(Place(frames) if frames else None)), None)
+        if block is None or not isinstance(block.node, (ast.With, ast.AsyncWith)):
+            return False
+        return any(name == block.filename and block.line < line <= block.last for name, line in self.place.outer())
+
     def _is_text(self) -> bool:
         """Whether the value became text."""
         node = self.call
@@ -367,7 +431,8 @@ class Advice:
             return ast.unparse(value)
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
-        if not self.inquiry.held_variable(self.statement) and (name.isidentifier() or not self._from_variable()):
+        held = self.inquiry.held_variable(self.statement, itself=True)
+        if not held and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
         if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
@@ -405,13 +470,13 @@ class Advice:
 
 
 def _exists(path: str) -> bool:
-    """Whether minitape has a name, written as the user writes it: ``tf.math.log``."""
+    """Whether minitape has a function, written as the user writes it: ``tf.math.log``."""
     import minitape
 
     found: Any = minitape
     for part in path.split(".")[1:]:
         found = getattr(found, part, None)
-    return found is not None
+    return callable(found) and not isinstance(found, DType)
 
 
 def _value_of(name: str) -> Any:

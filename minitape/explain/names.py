@@ -122,10 +122,13 @@ class Names(Connection):
             for text in statement.binds() for other in statement.source.bound_by(text, statement)
         )  # fmt: skip
 
-    def held_variable(self, statement: Statement) -> bool:
-        """Whether the name that a statement binds held a variable before, as far as the text tells."""
+    def held_variable(self, statement: Statement, itself: bool = False) -> bool:
+        """Whether the name that a statement binds held a variable before, as far as the text tells.
+
+        With ``itself`` the name was bound to nothing but a variable, not to an object or a list that holds some.
+        """
         return any(
-            other is not statement and other.calls("Variable", "add_weight")
+            other is not statement and (other.makes_variable() if itself else other.calls("Variable", "add_weight"))
             for text in statement.binds() for other in statement.source.bound_by(text, statement)
         )  # fmt: skip
 

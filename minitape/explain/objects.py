@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import birth_of
+from ..evidence import Origin, birth_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
@@ -174,11 +174,17 @@ class Objects(Names):
                 continue
             if (isinstance(source, Tensor)) != (node.variable is None):
                 continue
-            if self.after_tape(origin) and not self.after_tape(other):
+            if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if isinstance(source, Tensor) and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
         return None
+
+    def watched_instead(self, node: Node, made: Origin, source: Any) -> bool:
+        """Whether a value, and not the source, which was made later, was given to ``watch``."""
+        mine = self.origin(source)
+        later = isinstance(source, Tensor) and mine is not None and mine.when > made.when
+        return later and self.was_watched(node) and not self.was_watched(self.trace.of(source)[0])
 
     def used(self, tensor: Any) -> bool:
         """Whether any operation of the tape's recording read this tensor."""

@@ -148,17 +148,25 @@ class Inquiry(Objects):
 
     def other_watched(self, source: Any) -> Break | None:
         """A watch call that was given another object: a copy of the source, or an equal value."""
-        for what, _, subject, frames in self.tape.notes if self.record is not None else ():
+        for what, row, subject, frames in self.tape.notes if self.record is not None else ():
             other = subject() if what == "watch" and subject is not None else None
-            if not isinstance(other, Tensor) or other is source or not frames:
+            if what != "watch" or other is source or not frames:
                 continue
-            node = self.trace.of_tensor(other)
-            if node.key in self.ancestors():
-                continue
-            copy = self.trace.path([node], source) is not None
-            if copy or (same_value(other, source) and not self.used(other)):
-                return Break("wrong_object", Place(frames), "watch", other)
+            nodes = [self.trace.of_tensor(other)] if isinstance(other, Tensor) else self.watched_at(row, other)
+            for node in nodes:
+                if node.key in self.ancestors():
+                    continue
+                copy = self.trace.path([node], source) is not None
+                if copy or (node.tensor is not None and same_value(node.tensor, source) and not self.used(node.tensor)):
+                    return Break("wrong_object", Place(frames), "watch", node.tensor)
         return None
+
+    def watched_at(self, row: int, other: Any) -> list[Node]:
+        """What a watch call watched when the recording had so many rows, its tensor being gone; nothing for a variable."""
+        if other is not None:
+            return []
+        rows = (r for r, since in self.tape.watched.items() if row <= since <= row + 1)
+        return [node for r in rows if (node := self.trace.of_row(self.record, r)).variable is None]
 
     # -- through NumPy and Python -------------------------------------------------------------------------------------
 

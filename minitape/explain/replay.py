@@ -9,6 +9,7 @@ import numpy as np
 
 from ..columns import operation_of
 from ..plan import reach, spread
+from ..pyfunction import only_looking
 from ..quiet import hush, restore
 from ..record import SMALL
 from ..slices import IndexedSlices
@@ -66,7 +67,8 @@ def _steps(sweep: Sweep, marks: Any) -> Iterator[Step]:
     while True:
         before = hush()
         try:
-            row = next(steps, None)
+            with only_looking():
+                row = next(steps, None)
         finally:
             restore(before)
         if row is None:

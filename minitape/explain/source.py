@@ -108,6 +108,11 @@ class Statement:
         """Whether a line of a file belongs to it."""
         return filename == self.filename and self.line <= line <= self.last
 
+    def in_body(self, line: int) -> bool:
+        """Whether a line of a compound statement lies below its header (of traced code the columns are not known)."""
+        body = getattr(self.node, "body", None)
+        return bool(body) and self.line < body[0].lineno <= line
+
     def parts(self) -> Iterator[ast.AST]:
         """Its own expressions: of a compound statement the header only."""
         node = self.node
@@ -223,6 +228,12 @@ class Statement:
         """True when it calls something of one of these last names."""
         return any(isinstance(n, ast.Call) and last_name(n.func) in names for n in self.walk())
 
+    def makes_variable(self) -> bool:
+        """True when what it binds is a new variable, or a tuple of which one part is: ``w, b = Variable(1.0), 2``."""
+        value = self.value()
+        parts = value.elts if isinstance(value, ast.Tuple) and len(self.targets()) > 1 else [value]
+        return any(isinstance(p, ast.Call) and last_name(p.func) in ("Variable", "add_weight") for p in parts)
+
 
 def last_name(node: ast.AST) -> str:
     """``f`` of ``f``, ``a.b.f``; empty for anything else."""
@@ -300,7 +311,10 @@ class Source:
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
                 continue
-            if column < 0 or best is None or not covers(best.node, line, column) or covers(node, line, column):
+            if (
+                column < 0 or best is None or not covers(best.node, line, column) or covers(node, line, column)
+                or best.in_body(line)
+            ):  # fmt: skip
                 best = statement
         return best
 

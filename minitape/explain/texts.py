@@ -17,6 +17,9 @@ _DRAW = (
     "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
     "mu + sigma * noise, Gumbel-softmax."
 )
+_VALUES = (
+    "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
+)
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
@@ -52,7 +55,16 @@ TEXT = {
     ),
     "integer_dtype source": (
         "Gradients flow through floating-point values only, and {x} is {what}{line}.",
-        "Make {x} a float: write 10.0 instead of 10, or pass dtype=tf.float32.",
+        "Make {x} a float: {instead}pass dtype=tf.float32.",
+    ),
+    "integer_dtype source bool": (
+        "Gradients flow through floating-point values only, and {x} is {what}{line}: it chooses, and no gradient passes a "
+        "choice.",
+        "Leave {x} out of the sources, or make it a float between 0.0 and 1.0 that weights both sides: x * a + (1 - x) * b.",
+    ),
+    "integer_dtype source text": (
+        "Gradients flow through floating-point values only, and {x} is {what}{line}.",
+        "Keep the number itself in {x}, or ask for the gradient of the number that is read from it.",
     ),
     "integer_dtype source index": (
         "{x} is {what}{line}: it says which rows are taken, and no gradient passes an index.",
@@ -90,6 +102,16 @@ TEXT = {
     "outside_tape setup": (
         "{what} ran before the tape's with block began{line}: {function} runs once, not each time.",
         "Compute it where it is used, inside the block: in call, __call__ or the function that the block calls.",
+    ),
+    "outside_tape earlier": (
+        "{what} ran before this with block began{line}: in an earlier round, which another tape recorded. This tape does "
+        "not know it.",
+        "Compute the value anew in this round, or let one with block span all the rounds.",
+    ),
+    "outside_tape elsewhere": (
+        "{what}{line} ran where the tape does not record, although it stands inside the with block: a tape follows one "
+        "thread, and no function that tf.data calls.",
+        "Compute it in the block itself, and take from a dataset or a thread the data alone.",
     ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}, so the tape does not know how.",
@@ -252,18 +274,23 @@ TEXT = {
         _FLAT,
         "Replace it by a smooth operation, or give it a derivative with tf.custom_gradient.",
     ),
+    "nondifferentiable_op argument": (
+        "TensorFlow has no derivative of {what} by this argument{line}.",
+        "Keep the argument fixed, or give the operation a derivative with tf.custom_gradient.",
+    ),
     "nondifferentiable_op custom": (
         "The gradient function of {code}{line} returns None for what came from {x}.",
         "Let it return a gradient for each input of {code}.",
     ),
     "nondifferentiable_op step": (
         _FLAT,
-        "To pass the gradient as if nothing was rounded write y = x + tf.stop_gradient({instead}(x) - x), or leave it out "
-        "while training.",
+        "To pass the gradient as if nothing was rounded write {code} + tf.stop_gradient({instead} - {code}), or leave it "
+        "out while training.",
     ),
-    "nondifferentiable_op choice": (
-        "{what}{line} has no derivative: it gives places, not values.",
-        "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy.",
+    "nondifferentiable_op choice": ("{what}{line} has no derivative: it gives places, not values.", _VALUES),
+    "nondifferentiable_op places": (
+        "The indices that {what} gives{line} have no derivative: they are places, not values.",
+        _VALUES,
     ),
     "nondifferentiable_op truth": (
         "{what}{line} has no derivative: it is true or false, and jumps in between.",

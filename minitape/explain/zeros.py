@@ -20,6 +20,7 @@ _WHY = {
     "select": "tf.where took the other branch",
     "clip_by_value": "the value was clipped",
     "relu6": "relu6 is flat there (input {x})",
+    "function": "the gradient of the tf.function that was called is 0",
     "tanh": "tanh is saturated (input {x})",
     "sigmoid": "sigmoid is saturated (input {x})",
 }
