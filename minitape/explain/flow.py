@@ -13,12 +13,13 @@ import builtins
 from collections.abc import Iterator
 from typing import Any
 
-from .source import Key, Source, Statement, last_name, parameters
+from .source import Key, Source, Statement, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
+_CALLED = ("__call__", "call", "forward")
 _LOOKS = ("assert", "print", "plot", "show", "log")  # how the names begin of functions that only look at what they get
 _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wandb", "mlflow", "pprint", "sys", "time",
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
@@ -32,53 +33,102 @@ class Flow:
 
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
-        self.tainted: set[Key] = set()
+        self.tainted: set[Any] = set()  # ("attribute", its name, of what), ("returns", the name of a function)
+        self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
         self._known = {name for source in sources for name in source.functions}
         self._classes = {name for source in sources for name in source.classes}
         self._taint(start)
         changed = True
         while changed:
-            before = len(self.tainted)
+            before = self._size()
             for source in sources:
                 for statement in source.statements:
                     if self.reaches(statement):
                         self._taint(statement)
-            changed = len(self.tainted) > before
+            changed = self._size() > before
+
+    def _size(self) -> int:
+        return len(self.tainted) + sum(map(len, self._names.values()))
 
     def reaches(self, statement: Statement) -> bool:
         """True when ``statement`` may read the value, or a branch that did decides whether it runs."""
-        if statement is self.start or any(self._is_tainted(node, statement) for node in statement.reads()):
+        return self.enters(statement, None) or self.decides(statement)
+
+    def enters(self, statement: Statement, expression: ast.AST | None) -> bool:
+        """True when an expression of ``statement``, or any part of it, may read the value."""
+        if expression is None:
+            return statement is self.start or any(self._is_tainted(node, statement) for node in statement.reads())
+        if statement is self.start and (self.origin is None or any(n is self.origin for n in ast.walk(expression))):
             return True
+        return self._reads(expression, statement)
+
+    def decides(self, statement: Statement) -> bool:
+        """True when a branch around ``statement`` may have read the value."""
         for outer in statement.around:
             branches = isinstance(outer.node, (ast.If, ast.While, ast.For, ast.Match))
             if branches and (outer is self.start or any(self._is_tainted(n, outer) for n in outer.reads())):
                 return True
         return False
 
+    def _reads(self, expression: ast.AST, statement: Statement) -> bool:
+        return any(self._is_tainted(node, statement) for node in reads_of(ast.walk(expression)))
+
     def _is_tainted(self, node: ast.AST, statement: Statement) -> bool:
         if node is self.origin:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             key = statement.source.key(node.id, statement.function)
-            return key in self.tainted or ("returns", node.id) in self.tainted
+            whole = self._holds(key, statement) or any(
+                self._holds(item, statement) for item in self._names if len(item) == 3 and item[:2] == key
+            )
+            return whole or ("returns", node.id) in self.tainted
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            key = statement.source.key(node.value.id, statement.function)
+            return self._holds(key, statement) or self._holds((*key, item_of(node)), statement)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            return ("attribute", node.attr) in self.tainted or ("returns", node.attr) in self.tainted
+            mine = self._object(node, statement)
+            given = (of for kind, name, of in self.tainted_attributes() if name == node.attr)
+            return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
         if isinstance(node, ast.Call) and ("returns", "__call__") in self.tainted:
-            name = last_name(node.func)
-            known = name in self._known or name in self._classes or name in _BUILTINS
-            return not known and (isinstance(node.func, ast.Name) or _root(node.func) == "self")
+            return self._calls_object(node)
         return False
+
+    def tainted_attributes(self) -> Iterator[Any]:
+        """Those of what is tainted that are attributes."""
+        return (key for key in self.tainted if key[0] == "attribute")
+
+    def _calls_object(self, call: ast.Call) -> bool:
+        """Whether a call may be that of an object, not of a function or a class."""
+        name = last_name(call.func)
+        known = name in self._known or name in self._classes or name in _BUILTINS
+        return not known and (isinstance(call.func, ast.Name) or _root(call.func) == "self")
+
+    def _holds(self, key: Any, statement: Statement) -> bool:
+        """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
+        given = self._names.get(key)
+        if not given:
+            return False
+        bound = statement.source.last_binding(key[:2], statement)
+        return any(_sees(one, bound, statement) for one in given)
+
+    def _object(self, node: ast.Attribute, statement: Statement) -> str:
+        """The class of the object whose attribute this is, as far as the text tells; else nothing."""
+        root = node.value
+        if not isinstance(root, ast.Name):
+            return ""
+        name = statement.class_name if root.id == "self" else statement.source.class_of(root.id, statement)
+        return name if name in self._classes and not any(name in source.related for source in self.sources) else ""
 
     # -- what a statement hands on ------------------------------------------------------------------------------------
 
     def _taint(self, statement: Statement) -> None:
         function = statement.function
-        for target in statement.targets():
+        for target in self._given(statement):
             self._taint_target(target, statement)
         node = statement.node
         if isinstance(node, ast.Return) and function is not None:
             self.tainted.add(("returns", function.name))
-            if function.name in ("call", "forward"):  # what an object does when it is called
+            if function.name in _CALLED:  # what an object does when it is called
                 self.tainted.add(("returns", "__call__"))
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
@@ -86,14 +136,30 @@ class Flow:
             if isinstance(inner, ast.Call):
                 self._taint_call(inner, statement)
 
+    def _given(self, statement: Statement) -> list[ast.expr]:
+        """What of that which a statement binds gets the value: ``b`` alone in ``a, b = 1.0, float(w)``."""
+        pairs = statement.pairs()
+        if len(pairs) < 2 or self.decides(statement) or (self.origin is None and statement is self.start):
+            return [target for target, _ in pairs]
+        return [t for t, part in pairs if part is None or self._enters_part(statement, part)]
+
+    def _enters_part(self, statement: Statement, part: ast.AST) -> bool:
+        return self._reads(part, statement) or any(n is self.origin for n in ast.walk(part))
+
     def _taint_target(self, target: Any, statement: Statement) -> None:
         if isinstance(target, ast.Name):
             if not self._is_module(target.id, statement.source):
-                self.tainted.add(statement.source.key(target.id, statement.function))
+                key = statement.source.key(target.id, statement.function)
+                self._names.setdefault(key, set()).add(statement)
         elif isinstance(target, ast.Attribute):
-            self.tainted.add(("attribute", target.attr))
+            self.tainted.add(("attribute", target.attr, self._object(target, statement)))
         elif isinstance(target, ast.Subscript):
-            self._taint_target(target.value, statement)
+            item = item_of(target)
+            if item is None:
+                self._taint_target(target.value, statement)
+            else:
+                key = statement.source.key(target.value.id, statement.function)  # type: ignore[attr-defined]
+                self._names.setdefault((*key, item), set()).add(statement)
 
     def _is_module(self, name: str, source: Source) -> bool:
         """Whether a name is imported and none of the sources binds it: a module, or a function of a library."""
@@ -105,7 +171,7 @@ class Flow:
         arguments = [(None, a) for a in call.args] + [(k.arg, k.value) for k in call.keywords]
         hot = [
             (i, name) for i, (name, value) in enumerate(arguments)
-            if whole or any(self._is_tainted(n, statement) for n in ast.walk(value))
+            if whole or any(n is self.origin for n in ast.walk(value)) or self._reads(value, statement)
         ]  # fmt: skip
         if not hot:
             return
@@ -116,21 +182,23 @@ class Flow:
         if changes and self._has_no_object(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
             for value in call.args:
                 self._taint_target(value, statement)
-        wanted = "__init__" if name in self._classes else name
-        for function in self._functions(wanted):
-            self._taint_parameters(function, call, hot)
+        names = ["__init__" if name in self._classes else name]
+        if self._calls_object(call):
+            names += _CALLED
+        for wanted in names:
+            for function in self._functions(wanted):
+                self._taint_parameters(function, call, hot)
 
-    def _taint_parameters(self, function: Any, call: ast.Call, hot: list[tuple[int, str | None]]) -> None:
+    def _taint_parameters(self, function: Any, call: ast.Call, hot: Any) -> None:
         names = parameters(function)
         if names[:1] == ["self"]:
             names = names[1:]
         if any(isinstance(a, ast.Starred) for a in call.args):
-            self.tainted.update((id(function), n) for n in names)
+            hot = [*hot, *((None, n) for n in names)]
         for i, keyword in hot:
-            if keyword is not None:
-                self.tainted.add((id(function), keyword))
-            elif i < len(names):
-                self.tainted.add((id(function), names[i]))
+            given = keyword if keyword is not None else names[i] if i is not None and i < len(names) else None
+            if given is not None:
+                self._names.setdefault((id(function), given), set()).add(None)
 
     def _functions(self, name: str) -> Iterator[Any]:
         for source in self.sources:
@@ -147,6 +215,27 @@ class Flow:
     def _has_no_object(self, call: ast.Call, statement: Statement) -> bool:
         """Whether a call is that of a function, not of an object's method: then an argument is what it changes."""
         return isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)
+
+
+def _same(a: str, b: str) -> bool:
+    """Whether objects of these classes, "" where that is not known, may be the same one."""
+    return a == b or not a or not b
+
+
+def _sees(given: Statement | None, bound: Statement | None, reader: Statement) -> bool:
+    """Whether a statement may read from a name what another one gave it; ``bound`` is the last sure binding before."""
+    if given is None:  # what a function was called with
+        return bound is None
+    if given.function is not reader.function:
+        return True
+    if bound is None or given is bound or bound.order < given.order < reader.order:
+        return given.order < reader.order or _again(given, None, reader)
+    return given.order >= reader.order and _again(given, bound, reader)
+
+
+def _again(given: Statement, bound: Statement | None, reader: Statement) -> bool:
+    """Whether both run again in one loop, which does not begin with binding the name anew."""
+    return any(loop in reader.loops() and (bound is None or loop not in bound.around) for loop in given.loops())
 
 
 def _root(node: Any) -> str:

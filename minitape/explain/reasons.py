@@ -8,6 +8,7 @@ from typing import Any
 from ..evidence import Exit, Origin, exits
 from ..tensor import Tensor
 from ..variable import UnreadVariable
+from .arrivals import Arrivals
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
@@ -172,7 +173,7 @@ class Inquiry(Objects):
 
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
-        places = None
+        arrivals = None
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
         for exit in reversed(self.leaving()):  # names are used again: what left last is meant
             if self.too_late(exit) or (found and exit.stack != found[0][1].stack):
@@ -180,9 +181,9 @@ class Inquiry(Objects):
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is None:
                 continue
-            if places is None:
-                places = self.places()
-            if found or self.flows(exit, places):
+            if arrivals is None:
+                arrivals = Arrivals(self)
+            if found or self.arrived(exit, arrivals):
                 found.append((sum(broken is not None for _, _, broken in path), exit, path))
                 if not found[-1][0]:
                     break
@@ -211,33 +212,37 @@ class Inquiry(Objects):
         """The exits of this thread, oldest first."""
         return list(exits().list)
 
-    def places(self) -> set[tuple[str, int]]:
-        """The lines of everything that the targets were computed from."""
-        found: set[tuple[str, int]] = set()
-        for node in self.ancestors().values():
-            if self.trace.is_number(node):
-                continue  # one row for all 2.0 of a recording: where it was first used says nothing
-            for place in (self.trace.place(node), self.trace.birth(node)):
-                if place is not None:
-                    found.update(place.outer())
-        return found
+    def arrived(self, exit: Exit, arrivals: Arrivals) -> bool:
+        """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
+        flow = self.flow(exit, arrivals.lines)
+        if flow is None:
+            return bool(exit.stack)  # no text: that it left before is all that can be said
+        if any(flow.enters(*point) for point in arrivals.points):
+            return True
+        chose = exit.how in ("bool", "index")  # a conditional expression, max, tf.cond
+        ran = (self.statement(name, line) for name, line in arrivals.lines)
+        return any(flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None)
 
     def flows(self, exit: Exit, places: set[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
-        if not exit.stack:
-            return False
-        where = Place(exit.stack)
-        source = source_of(where.filename)
-        start = None if source is None else source.at(where.filename, where.line, where.column)
-        if start is None:
-            return True  # no text: that it left before is all that can be said
+        flow = self.flow(exit, places)
+        if flow is None:
+            return bool(exit.stack)
+        return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
+
+    def flow(self, exit: Exit, places: set[tuple[str, int]]) -> Flow | None:
+        """Where the value goes that left, in the files of these lines; None where it left in no text."""
+        where = Place(exit.stack) if exit.stack else None
+        source = None if where is None else source_of(where.filename)
+        start = None if source is None else source.at(where.filename, where.line, where.column)  # type: ignore[union-attr]
+        if start is None or where is None:
+            return None
         origin = start.expression(where.span)
         files = frozenset(name for name, _ in (*where.outer(), *places))
         key = id(start if origin is None else origin), files
-        flow = self._flows.get(key)
-        if flow is None:
-            flow = self._flows[key] = Flow(start, origin, sources_of(files))
-        return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
+        if key not in self._flows:
+            self._flows[key] = Flow(start, origin, sources_of(files))
+        return self._flows[key]  # type: ignore[no-any-return]
 
     def statement(self, filename: str, line: int) -> Statement | None:
         """The statement on a line."""

@@ -17,6 +17,8 @@ Key = tuple[Any, str]
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_BINDERS = (ast.Assign, ast.AnnAssign, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
 
 RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
 
@@ -76,14 +78,16 @@ def sources_of(filenames: Iterable[str]) -> list[Source]:
 class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
-    __slots__ = ("node", "function", "around", "source", "filename", "order", "_targets", "_binds", "_nodes", "_reads")
+    __slots__ = ("node", "function", "around", "source", "filename", "order", "block", "_targets", "_binds", "_nodes",
+                 "_reads")  # fmt: skip
 
     def __init__(
-        self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str
+        self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str, block: int
     ) -> None:
         self.node, self.function, self.around, self.source = node, function, around, source
         self.filename = filename
         self.order = len(source.statements)  # later statements have larger ones, across the cells of a notebook too
+        self.block = block  # the same for statements that run one after the other
         self._targets: list[ast.expr] | None = None
         self._binds: list[str] | None = None
         self._nodes: list[ast.AST] | None = None
@@ -136,13 +140,22 @@ class Statement:
         return self._nodes
 
     def reads(self) -> list[ast.AST]:
-        """The names and attributes that it reads, and its calls."""
+        """What it reads, see :func:`reads_of`, and its calls."""
         if self._reads is None:
-            self._reads = [
-                n for n in self.walk()
-                if isinstance(n, ast.Call) or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
-            ]  # fmt: skip
+            self._reads = reads_of(self.walk())
         return self._reads
+
+    def loops(self) -> list[Statement]:
+        """The loops around it, in the same function."""
+        return [s for s in self.around if isinstance(s.node, _LOOPS) and s.function is self.function]
+
+    def before(self, other: Statement) -> bool:
+        """Whether it has always run when another statement of the same function runs."""
+        if self.order >= other.order:
+            return False
+        if isinstance(self.node, _LOOPS):  # its targets are bound in its body
+            return self in other.around
+        return any(self.block == s.block for s in (other, *other.around))
 
     def expression(self, span: tuple[int | None, ...]) -> ast.expr | None:
         """The expression whose text has a span (first and last line, first and last column).
@@ -228,11 +241,36 @@ class Statement:
         """True when it calls something of one of these last names."""
         return any(isinstance(n, ast.Call) and last_name(n.func) in names for n in self.walk())
 
+    def pairs(self) -> list[tuple[ast.expr, Any]]:
+        """What it binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all of it."""
+        targets, value = self.targets(), self.value()
+        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+        return list(zip(targets, parts if len(parts) == len(targets) > 1 else [value] * len(targets), strict=True))
+
     def makes_variable(self) -> bool:
-        """True when what it binds is a new variable, or a tuple of which one part is: ``w, b = Variable(1.0), 2``."""
-        value = self.value()
-        parts = value.elts if isinstance(value, ast.Tuple) and len(self.targets()) > 1 else [value]
-        return any(isinstance(p, ast.Call) and last_name(p.func) in ("Variable", "add_weight") for p in parts)
+        """True when something that it binds is a new variable itself, not an object that holds one."""
+        return any(
+            isinstance(part, ast.Call) and last_name(part.func) in ("Variable", "add_weight") for _, part in self.pairs()
+        )
+
+
+def reads_of(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """Of syntax nodes the names, attributes and calls that read; ``d["key"]`` of a name as one, not as its name."""
+    kept: list[ast.AST] = []
+    parts: set[int] = set()
+    for n in nodes:
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and item_of(n) is not None:
+            parts.add(id(n.value))
+            kept.append(n)
+        elif isinstance(n, ast.Call) or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load)):
+            kept.append(n)
+    return [n for n in kept if id(n) not in parts]
+
+
+def item_of(node: ast.Subscript) -> str | None:
+    """The key of ``d["key"]`` where d is a name and the key a text that is written there; else None."""
+    plain = isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
+    return node.slice.value if plain and isinstance(node.slice.value, str) else None  # type: ignore[attr-defined]
 
 
 def last_name(node: ast.AST) -> str:
@@ -253,11 +291,13 @@ class Source:
         self._at: dict[tuple[str, int, int], Statement | None] = {}
         self.functions: dict[str, list[Any]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
+        self.related: set[str] = set()  # the classes that have, or are, a base among those of the file
         self.imported: dict[str, str] = {}  # name -> its module
         self.bound: set[str] = set()  # the names that statements and definitions bind
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
         self._parents: dict[int, Any] = {}  # function -> the function around it
+        self._bindings: dict[Key, list[Statement]] | None = None  # name -> the plain statements that bind it, in order
         for filename, tree in trees:
             self._visit(tree.body, None, (), filename)
         for statement in self.statements:
@@ -268,8 +308,9 @@ class Source:
                         self._local_names(statement.function).add(target.id)
 
     def _visit(self, body: Any, function: Any, around: tuple[Statement, ...], filename: str) -> None:
+        block = len(self.statements) if around else -1  # the cells of a notebook run one after the other
         for node in body:
-            statement = Statement(node, function, around, self, filename)
+            statement = Statement(node, function, around, self, filename, block)
             self.statements.append(statement)
             inner = function
             if isinstance(node, (ast.Global, ast.Nonlocal)) and function is not None:
@@ -278,6 +319,10 @@ class Source:
                 self.imported.update((a.asname or a.name.split(".")[0], a.name) for a in node.names)
             if isinstance(node, ast.ImportFrom):
                 self.imported.update((a.asname or a.name, node.module or "") for a in node.names)
+            if isinstance(node, ast.ClassDef):
+                bases = self.classes.keys() & {last_name(b) for b in node.bases}
+                self.related |= bases | ({node.name} if bases else set())
+                self.classes.setdefault(node.name, [])
             if isinstance(node, _FUNCTIONS):
                 inner = node
                 self._parents[id(node)] = function
@@ -325,6 +370,26 @@ class Source:
                 return id(function), name
             function = self._parents.get(id(function))
         return 0, name
+
+    def last_binding(self, key: Key, where: Statement) -> Statement | None:
+        """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
+        if self._bindings is None:
+            self._bindings = {}
+            for s in self.statements:
+                for target in s.targets() if isinstance(s.node, _BINDERS) else ():
+                    if isinstance(target, ast.Name):
+                        self._bindings.setdefault(self.key(target.id, s.function), []).append(s)
+        found = [s for s in self._bindings.get(key, ()) if s.function is where.function and s.before(where)]
+        return found[-1] if found else None
+
+    def class_of(self, name: str, where: Statement) -> str:
+        """The class of which a name holds a new object wherever it is bound; empty when that can not be told."""
+        key, made = self.key(name, where.function), set()
+        for s in self.statements:
+            for target, part in s.pairs():
+                if isinstance(target, ast.Name) and target.id == name and self.key(name, s.function) == key:
+                    made.add(last_name(part.func) if isinstance(part, ast.Call) else "")
+        return made.pop() if len(made) == 1 else ""
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
         """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others all."""

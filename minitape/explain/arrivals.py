@@ -1,0 +1,92 @@
+"""Where values of Python's can have come into a computation: as constants, as numbers beside tensors, as attributes.
+
+An operation that reads tensors alone lets none in, whatever the names in its line held at other times.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..columns import CALL
+from ..primitives.elementwise import BY_CODE, FIRST_CODE
+from .connection import Connection, is_leaf
+from .source import Statement, last_name, source_of
+from .trace import Node, Place
+
+Site = tuple[Any, int]  # code and offset of a user's frame
+_MAKES = ("constant", "convert_to_tensor", "zeros", "ones", "fill", "eye", "range", "linspace", "Variable")
+
+
+class Arrivals:
+    """The points where a value may have arrived on the way to the targets, and the lines of all that ran on it."""
+
+    def __init__(self, inquiry: Connection) -> None:
+        self.inquiry, self.trace = inquiry, inquiry.trace
+        self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
+        self._sites: set[tuple[Site, int | None]] = set()
+        self._numbers: dict[tuple[int, int], bool] = {}
+        for node in inquiry.ancestors().values():
+            if not self.trace.is_number(node):  # one row for all 2.0 of a recording: where it was first used says nothing
+                self._note(node)
+        self.points = [point for site, side in self._sites if (point := _point(site, side)) is not None]
+
+    def _note(self, node: Node) -> None:
+        for place in (self.trace.place(node), self.trace.birth(node)):
+            if place is not None:
+                self.lines.update(place.outer())
+        if is_leaf(node) or node.origin is not None:
+            self._arrives(self.trace.birth(node) or self.trace.place(node))
+        elif node.record is not None:
+            self._of_row(node)
+
+    def _arrives(self, place: Place | None) -> None:
+        """A constant or a variable was made here: of literals alone, or of what a call handed on."""
+        if place is None:
+            return
+        first = _point(place.frames[0], None)
+        if first is None or not _literal(first[1]):
+            self._sites.update((frame, None) for frame in place.frames)
+
+    def _of_row(self, node: Node) -> None:
+        """A row takes Python's values in as attributes, or as a number beside a tensor."""
+        record: Any = node.record
+        op, a, b, _ = record.cell(node.row)
+        place = self.trace.place(node)
+        if place is None:
+            return
+        if op == CALL:
+            if a < len(record.calls) and record.calls[a].attrs:
+                self._sites.add((place.frames[0], None))
+        elif op >= FIRST_CODE:
+            two = len(BY_CODE[op - FIRST_CODE].texts) > 2
+            for side, row in enumerate((a, b) if two else (a,)):
+                if self._is_number(record, row):
+                    self._sites.add((place.frames[0], side if two else None))
+
+    def _is_number(self, record: Any, row: int) -> bool:
+        key = (id(record), row)
+        if key not in self._numbers:
+            self._numbers[key] = bool(record.is_number(row))
+        return self._numbers[key]
+
+
+def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | None:
+    """The statement at a frame, with the expression that ran or one side of it; None where there is no text."""
+    place = Place((site,))
+    source = source_of(place.filename)
+    statement = None if source is None else source.at(place.filename, place.line, place.column)
+    if statement is None:
+        return None
+    expression: ast.AST | None = statement.expression(place.span)
+    if isinstance(expression, ast.BinOp) and side is not None:
+        expression = expression.right if side else expression.left
+    return statement, expression
+
+
+def _literal(expression: ast.AST | None) -> bool:
+    """Whether an expression makes a tensor of what is written there: ``tf.constant([1.0, 2.0])``."""
+    if not isinstance(expression, ast.Call) or last_name(expression.func) not in _MAKES:
+        return False
+    parts = [*expression.args, *(k.value for k in expression.keywords if k.arg not in ("dtype", "name"))]
+    return not any(isinstance(n, (ast.Name, ast.Attribute, ast.Call)) for p in parts for n in ast.walk(p))
