@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .source import Key, Source, Statement, item_of, last_name, parameters, reads_of
@@ -35,6 +35,9 @@ class Flow:
         self.start, self.origin, self.sources = start, origin, sources
         self.tainted: set[Any] = set()  # ("attribute", its name, of what), ("returns", the name of a function)
         self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
+        self._lambdas = lambdas_of(sources)
+        self._handed: set[Any] = set()  # (function, parameter, entry) of which the calls were looked at
+        self._called: dict[str, list[tuple[Statement, ast.Call]]] | None = None
         self._known = {name for source in sources for name in source.functions}
         self._classes = {name for source in sources for name in source.classes}
         self._taint(start)
@@ -81,7 +84,7 @@ class Flow:
             whole = self._holds(key, statement) or any(
                 self._holds(item, statement) for item in self._names if len(item) == 3 and item[:2] == key
             )
-            return whole or ("returns", node.id) in self.tainted
+            return whole or ("returns", node.id) in self.tainted or ("here", id(statement), node.id) in self.tainted
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             key = statement.source.key(node.value.id, statement.function)
             return self._holds(key, statement) or self._holds((*key, item_of(node)), statement)
@@ -108,8 +111,9 @@ class Flow:
         given = self._names.get(key)
         if not given:
             return False
-        bound = statement.source.last_binding(key[:2], statement)
-        return any(_sees(one, bound, statement) for one in given)
+        source = statement.source
+        bound = source.last_binding(key[:2], statement)
+        return any(_sees(one, bound, statement) and not source.bound_over(key[:2], one, statement) for one in given)
 
     def _object(self, node: ast.Attribute, statement: Statement) -> str:
         """The class of the object whose attribute this is, as far as the text tells; else nothing."""
@@ -130,11 +134,20 @@ class Flow:
             self.tainted.add(("returns", function.name))
             if function.name in _CALLED:  # what an object does when it is called
                 self.tainted.add(("returns", "__call__"))
+        if isinstance(node, ast.FunctionDef):  # by its decorators
+            self.tainted.add(("returns", node.name))
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
                 self.tainted.add(("returns", function.name))
             if isinstance(inner, ast.Call):
                 self._taint_call(inner, statement)
+            if isinstance(inner, ast.comprehension) and self._enters_part(statement, inner.iter):
+                self._taint_here(statement, [inner.target])
+
+    def _taint_here(self, statement: Statement, targets: Iterable[ast.AST]) -> None:
+        """Names that a part of a statement binds for itself: those of a comprehension, the parameters of a lambda."""
+        names = [n for target in targets for n in ast.walk(target) if isinstance(n, (ast.Name, ast.arg))]
+        self.tainted.update(("here", id(statement), n.id if isinstance(n, ast.Name) else n.arg) for n in names)
 
     def _given(self, statement: Statement) -> list[ast.expr]:
         """What of that which a statement binds gets the value: ``b`` alone in ``a, b = 1.0, float(w)``."""
@@ -146,20 +159,44 @@ class Flow:
     def _enters_part(self, statement: Statement, part: ast.AST) -> bool:
         return self._reads(part, statement) or any(n is self.origin for n in ast.walk(part))
 
-    def _taint_target(self, target: Any, statement: Statement) -> None:
+    def _taint_target(self, target: Any, statement: Statement, item: str | None = None) -> None:
+        """Something gets the value: a name, or with ``item`` one entry of it; an attribute; what an element is of."""
         if isinstance(target, ast.Name):
             if not self._is_module(target.id, statement.source):
                 key = statement.source.key(target.id, statement.function)
-                self._names.setdefault(key, set()).add(statement)
+                self._names.setdefault(key if item is None else (*key, item), set()).add(statement)
         elif isinstance(target, ast.Attribute):
             self.tainted.add(("attribute", target.attr, self._object(target, statement)))
         elif isinstance(target, ast.Subscript):
-            item = item_of(target)
-            if item is None:
-                self._taint_target(target.value, statement)
-            else:
-                key = statement.source.key(target.value.id, statement.function)  # type: ignore[attr-defined]
-                self._names.setdefault((*key, item), set()).add(statement)
+            self._taint_held(target.value, statement, item_of(target))
+        elif isinstance(target, ast.Call):  # csv.writer(file).writerow(values)
+            for value in target.args:
+                self._taint_held(value, statement)
+
+    def _taint_held(self, holder: Any, statement: Statement, item: str | None = None) -> None:
+        """Something gets the value as a part of it: so does what a function was called with, if it is a parameter."""
+        self._taint_target(holder, statement, item)
+        function = statement.function
+        names = [] if function is None or not isinstance(holder, ast.Name) else parameters(function)
+        if not names or holder.id not in names or (function, holder.id, item) in self._handed:
+            return
+        self._handed.add((function, holder.id, item))
+        at = names.index(holder.id) - (names[:1] == ["self"])
+        for caller, call in self._calls().get(function.name, ()):
+            given = [k.value for k in call.keywords if k.arg == holder.id] + call.args[at : at + 1]
+            for value in given:
+                self._taint_held(value, caller, item)
+
+    def _calls(self) -> dict[str, list[tuple[Statement, ast.Call]]]:
+        """The calls of functions of the user's, by their names."""
+        if self._called is None:
+            self._called = {}
+            for source in self.sources:
+                for statement in source.statements:
+                    for node in statement.walk():
+                        if isinstance(node, ast.Call) and last_name(node.func) in self._known:
+                            self._called.setdefault(last_name(node.func), []).append((statement, node))
+        return self._called
 
     def _is_module(self, name: str, source: Source) -> bool:
         """Whether a name is imported and none of the sources binds it: a module, or a function of a library."""
@@ -178,16 +215,29 @@ class Flow:
         name = last_name(call.func)
         changes = self._may_change(call, statement)
         if isinstance(call.func, ast.Attribute) and (name in _MUTATORS or changes):
-            self._taint_target(call.func.value, statement)
+            self._taint_held(call.func.value, statement)
         if changes and self._has_no_object(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
             for value in call.args:
-                self._taint_target(value, statement)
+                self._taint_held(value, statement)
         names = ["__init__" if name in self._classes else name]
         if self._calls_object(call):
             names += _CALLED
         for wanted in names:
             for function in self._functions(wanted):
                 self._taint_parameters(function, call, hot)
+        for at, function in self._lambdas.get(name, ()):
+            self._taint_here(at, [function.args])
+        if name not in self._known and name not in self._classes:
+            self._taint_handed(call, statement, hot)
+
+    def _taint_handed(self, call: ast.Call, statement: Statement, hot: Any) -> None:
+        """Functions that are handed to a call together with the value: ``map(f, values)``, ``partial(f, by=value)``."""
+        for value in call.args:
+            if isinstance(value, ast.Lambda):
+                self._taint_here(statement, [value.args])
+            for function in self._functions(last_name(value)) if isinstance(value, (ast.Name, ast.Attribute)) else ():
+                named = [(None, name) for _, name in hot if name in parameters(function)]
+                self._taint_parameters(function, call, named or [(None, name) for name in parameters(function)])
 
     def _taint_parameters(self, function: Any, call: ast.Call, hot: Any) -> None:
         names = parameters(function)
@@ -215,6 +265,17 @@ class Flow:
     def _has_no_object(self, call: ast.Call, statement: Statement) -> bool:
         """Whether a call is that of a function, not of an object's method: then an argument is what it changes."""
         return isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)
+
+
+def lambdas_of(sources: list[Source]) -> dict[str, list[tuple[Statement, ast.Lambda]]]:
+    """The lambdas that are bound to a name, with the statements that do."""
+    found: dict[str, list[tuple[Statement, ast.Lambda]]] = {}
+    for source in sources:
+        for statement in source.statements:
+            for target, part in statement.pairs():
+                if isinstance(part, ast.Lambda):
+                    found.setdefault(last_name(target), []).append((statement, part))
+    return found
 
 
 def _same(a: str, b: str) -> bool:

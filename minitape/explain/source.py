@@ -18,6 +18,7 @@ _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, 
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _BINDERS = (ast.Assign, ast.AnnAssign, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
 
 RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
@@ -373,14 +374,28 @@ class Source:
 
     def last_binding(self, key: Key, where: Statement) -> Statement | None:
         """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
+        found = [s for s in self._bound_plainly(key) if s.function is where.function and s.before(where)]
+        return found[-1] if found else None
+
+    def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
+        """Whether a name that was bound is bound anew before control leaves the block, and the reader stands elsewhere."""
+        if given is None or given.function is not reader.function:
+            return False
+        for s in self._bound_plainly(key):
+            if s.block == given.block and s.order > given.order and not isinstance(s.node, _LOOPS):
+                between = self.statements[given.order + 1 : s.order]
+                return reader is not s and reader not in between and not any(isinstance(o.node, _LEAVES) for o in between)
+        return False
+
+    def _bound_plainly(self, key: Key) -> list[Statement]:
+        """The statements that bind a name, without its former value, in order."""
         if self._bindings is None:
             self._bindings = {}
             for s in self.statements:
                 for target in s.targets() if isinstance(s.node, _BINDERS) else ():
                     if isinstance(target, ast.Name):
                         self._bindings.setdefault(self.key(target.id, s.function), []).append(s)
-        found = [s for s in self._bindings.get(key, ()) if s.function is where.function and s.before(where)]
-        return found[-1] if found else None
+        return self._bindings.get(key, [])
 
     def class_of(self, name: str, where: Statement) -> str:
         """The class of which a name holds a new object wherever it is bound; empty when that can not be told."""
