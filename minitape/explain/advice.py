@@ -37,8 +37,19 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = ("get_value", "eval", "convert_to_numpy", "get_static_value", "constant_value", "__array__",
-           "float16", "float32", "float64", "int32", "int64")
+_COPIES = (
+    "get_value",
+    "eval",
+    "convert_to_numpy",
+    "get_static_value",
+    "constant_value",
+    "__array__",
+    "float16",
+    "float32",
+    "float64",
+    "int32",
+    "int64",
+)
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 _LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
@@ -118,7 +129,9 @@ class Advice:
 
     def _integer_dtype(self) -> str:
         if self.subject is self.source:
-            kind = "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
+            kind = (
+                "source index" if self._is_index() else {"bool": "source bool", "string": "source text"}.get(self.what)
+            )
             self.fields["instead"] = self._as_float()
             return kind or "source"
         if self.what in ("AsString", "StringToNumber", "string"):

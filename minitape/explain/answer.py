@@ -43,7 +43,7 @@ def explain_flat(tape: Any, targets: list[Any], sources: list[Any]) -> list[Expl
     plain = [t for t in targets if not _is_tensor(t)][:1]
     if not plain:
         try:
-            inquiry = Inquiry(tape, targets, sources)
+            inquiry = Inquiry(tape, targets, [s for s in sources if _is_tensor(s)])
         except Exception as error:
             return [describe(Finding("independent"), s, tape, None, error) for s in sources]
     answers = []

@@ -32,12 +32,13 @@ class Connection:
     def __init__(self, tape: Any, targets: list[Any], sources: list[Any] | None = None) -> None:
         read_again()
         self.owners = Owners(sources or [])
-        self.tape, self.targets = tape, targets
+        self.tape, self.targets, self.sources = tape, targets, sources or []
         self.trace = Trace(tape)
         self.record = tape._record
         self.starts = [node for t in targets for node in self.trace.of(t)[:1]]
         self.trace.ends = {node.key for node in self.starts}
-        self._flows: dict[Any, Any] = {}  # where the values of an expression go, by its identity
+        self._flows: dict[Any, Any] = {}  # where the values of an expression go, and whether they reach something
+        self.ordinary: set[int] | None = None  # see zeros.py
         self._live: bytearray | None = None
         self._ancestors: dict[Any, Node] | None = None
         self._on: bytearray | None = None

@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .source import Key, Source, Statement, item_of, last_name, parameters, reads_of
+from .source import Source, Statement, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
@@ -34,7 +34,9 @@ class Flow:
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
         self.tainted: set[Any] = set()  # ("attribute", its name, of what), ("returns", the name of a function)
-        self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
+        self._names: dict[
+            Any, set[Statement | None]
+        ] = {}  # names and items -> where they got the value; None: anywhere
         self._lambdas = lambdas_of(sources)
         self._handed: set[Any] = set()  # (function, parameter, entry) of which the calls were looked at
         self._called: dict[str, list[tuple[Statement, ast.Call]]] | None = None

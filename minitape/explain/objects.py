@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,17 @@ from .owners import variables_of
 from .source import Statement
 from .trace import COPIES, Node, Place
 
+SMALL = 4096  # elements of the arrays that are compared
+
 
 class Objects(Names):
     """Copies, equal values, names bound anew, layers that were never called."""
+
+    # of the way to the targets, found once for all sources
+    _leaves: dict[tuple[str, int], list[tuple[int, Node, Place]]] | None = None
+    _read: tuple[set[Any], set[int]] | None = None
+    _alike: dict[Any, list[Node]] | None = None
+    _used: set[int] | None = None
 
     def elsewhere(self, source: Any) -> Finding:
         """Why the target was not computed from the source."""
@@ -31,7 +40,6 @@ class Objects(Names):
     def bound_anew(self, source: Any) -> Finding | None:
         """The source's name was bound anew after the target had been computed from its former value."""
         node = self.trace.of(source)[0]
-        former = [n for n in self.ancestors().values() if n is not node]
         for statement, where in self.statements(self.born(source)):
             binds = statement.binds()
             if not binds:
@@ -45,13 +53,24 @@ class Objects(Names):
                     (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
                     for n in range(s.line, s.last + 1)
                 }  # fmt: skip
-                for n in former:
-                    birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
-                    if birth is not None and is_leaf(n) and lines.intersection(birth.outer()):
-                        later = self.born_after(n, source)
-                        return Finding("rebound", birth if later else where.at(statement.line), text)
+                former = [found for line in lines for found in self.leaves_of(line) if found[1] is not node]
+                if former:
+                    _, n, birth = min(former, key=itemgetter(0))
+                    later = self.born_after(n, source)
+                    return Finding("rebound", birth if later else where.at(statement.line), text)
             return None
         return None
+
+    def leaves_of(self, line: tuple[str, int]) -> list[tuple[int, Node, Place]]:
+        """What was made on a line, or by a call there, and led to the target, each with its number and place."""
+        if self._leaves is None:
+            self._leaves = {}
+            for i, n in enumerate(self.ancestors().values()):
+                birth = self.trace.birth(n) if n.variable is None else self.born(n.variable)
+                if birth is not None and is_leaf(n):
+                    for at in dict.fromkeys(birth.outer()):
+                        self._leaves.setdefault(at, []).append((i, n, birth))
+        return self._leaves.get(line, [])
 
     def born_after(self, node: Node, source: Any) -> bool:
         """Whether a value was made after the source was."""
@@ -92,15 +111,22 @@ class Objects(Names):
 
     def relatives(self, node: Node) -> list[Node]:
         """What a value was made from that the tape's operations on the way to the target have read as well."""
-        used = {k: n for k, n in self.ancestors().items() if n.record is self.record and n.record is not None}
-        variables = {id(n.variable) for n in used.values() if n.variable is not None}
-        variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
+        used, variables = self.read_on_tape()
         if node.variable is not None:  # what it was created from; two variables may well start from the same constant
             first = self.trace.of_origin(getattr(node.variable, "_born", None))
             mine = self.trace.ancestors([first]).values()
             return [n for n in mine if n.variable is not node.variable and id(n.variable) in variables]
         mine = self.trace.ancestors([node]).values()
         return [n for n in mine if n is not node and (n.key in used or id(n.variable) in variables)]
+
+    def read_on_tape(self) -> tuple[set[Any], set[int]]:
+        """What the tape's operations on the way to the target have read: keys of nodes, and identities of variables."""
+        if self._read is None:
+            used = [n for n in self.ancestors().values() if n.record is self.record and n.record is not None]
+            variables = {id(n.variable) for n in used if n.variable is not None}
+            variables |= {id(t) for t in self.targets if not isinstance(t, Tensor)}
+            self._read = {n.key for n in used}, variables
+        return self._read
 
     def copied(self, source: Any) -> Finding | None:
         """The source was made from something that the target was computed from: a copy, an item, a fresh reading."""
@@ -135,7 +161,7 @@ class Objects(Names):
         place, origin = self.born(source), self.origin(source)
         if place is None:
             return []
-        lines = set(place.outer())
+        lines = frozenset(place.outer())
         earlier = [exit for exit in self.leaving() if origin is None or exit.when < origin.when]
         left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
         return [n for node in left for n in self.relatives(node)]
@@ -144,7 +170,7 @@ class Objects(Names):
         """The exits of this thread, oldest first."""
         raise NotImplementedError
 
-    def flows(self, exit: Any, places: set[tuple[str, int]]) -> bool:
+    def flows(self, exit: Any, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets a value that left reach one of these lines."""
         raise NotImplementedError
 
@@ -168,17 +194,25 @@ class Objects(Names):
             return None
         if not isinstance(source, Tensor) and self.owners.of(source) is not None:
             return None
-        for node in self.ancestors().values():
-            other = node.origin
-            if node.tensor is None or other is None or not is_leaf(node) or not same_value(node.tensor, source):
-                continue
-            if (isinstance(source, Tensor)) != (node.variable is None):
-                continue
+        for node in self.alike(source):
+            other: Any = node.origin
             if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
             if isinstance(source, Tensor) and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
         return None
+
+    def alike(self, source: Any) -> list[Node]:
+        """The tensors, or variables, of the same small value that led to the target."""
+        if self._alike is None:
+            self._alike = {}
+            for n in self.ancestors().values():
+                if n.tensor is not None and n.origin is not None and is_leaf(n):
+                    key = _value_key(n.tensor.array)
+                    self._alike.setdefault((key, n.variable is None), []).append(n)
+        tensor = isinstance(source, Tensor)
+        key = _value_key(source.array if tensor else source._state.array)
+        return [] if key is None else self._alike.get((key, tensor), [])
 
     def watched_instead(self, node: Node, made: Origin, source: Any) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""
@@ -212,8 +246,9 @@ class Objects(Names):
         owner = self.owners.of(source)
         if owner is None:
             return None
-        used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
-        if any(id(v) in used or v._tape_rows(self.tape) for v in variables_of(owner)):
+        if self._used is None:
+            self._used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
+        if any(id(v) in self._used or v._tape_rows(self.tape) for v in variables_of(owner)):
             return None  # it was called; it just does not use this variable for the target
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
@@ -236,8 +271,15 @@ def same_value(a: Any, b: Any) -> bool:
     return equal_arrays(*(v.array if isinstance(v, Tensor) else v._state.array for v in (a, b)))
 
 
+def _value_key(x: Any) -> Any:
+    """What two small arrays have in common when :func:`equal_arrays` holds of them; None for others."""
+    if x.size > SMALL or x.dtype.kind == "O":
+        return None
+    return x.shape, x.dtype, (x + 0).tobytes() if x.dtype.kind in "fc" else x.tobytes()  # -0.0 is 0.0
+
+
 def equal_arrays(x: Any, y: Any) -> bool:
     """Whether two small arrays are the same in shape, dtype and values."""
-    if y is None or x.shape != y.shape or x.dtype != y.dtype or x.size > 4096:
+    if y is None or x.shape != y.shape or x.dtype != y.dtype or x.size > SMALL:
         return False
     return bool(np.all(x == y))

@@ -11,6 +11,8 @@ from ..variable import ResourceVariable
 _PASSED = (dict, list, tuple, set)
 _NEVER = (types.FrameType, types.FunctionType, types.MethodType, types.ModuleType, types.CellType, type)
 
+MANY = 30  # objects whose referrers are asked for at once
+
 
 class Owners:
     """The layers, modules and other callable objects that hold variables as attributes; all are looked for at once."""
@@ -41,7 +43,7 @@ class Owners:
         for _ in range(5):
             found: list[Any] = []
             seen.add(id(found))
-            for referrer in gc.get_referrers(*level):
+            for referrer in _referrers(level):
                 if id(referrer) in seen or isinstance(referrer, _NEVER):
                     continue
                 seen.add(id(referrer))
@@ -63,6 +65,17 @@ class Owners:
         for one in held if kind == "owner" else ():
             if self._owner[one] is None:
                 self._owner[one] = referrer
+
+
+def _referrers(level: list[Any]) -> list[Any]:
+    """The objects that refer to one of these; of many ones in a single walk, where gc compares each with each."""
+    if len(level) <= MANY:
+        return gc.get_referrers(*level)
+    wanted = {id(one) for one in level}
+    return [
+        one for one in gc.get_objects()
+        if type(one) not in _NEVER and not wanted.isdisjoint(map(id, gc.get_referents(one)))
+    ]  # fmt: skip
 
 
 def _kind(referrer: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from ..evidence import Exit, Origin, exits
@@ -23,6 +24,9 @@ _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_n
 
 class Inquiry(Objects):
     """The questions about one tape and its targets."""
+
+    _leaving: list[Exit] | None = None
+    _arrivals: Arrivals | None = None
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -173,7 +177,6 @@ class Inquiry(Objects):
 
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
-        arrivals = None
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
         for exit in reversed(self.leaving()):  # names are used again: what left last is meant
             if self.too_late(exit) or (found and exit.stack != found[0][1].stack):
@@ -181,9 +184,7 @@ class Inquiry(Objects):
             path = self.trace.path([self.trace.of_ref(exit.value)], source)
             if path is None:
                 continue
-            if arrivals is None:
-                arrivals = Arrivals(self)
-            if found or self.arrived(exit, arrivals):
+            if found or self.arrived(exit):
                 found.append((sum(broken is not None for _, _, broken in path), exit, path))
                 if not found[-1][0]:
                     break
@@ -210,38 +211,53 @@ class Inquiry(Objects):
 
     def leaving(self) -> list[Exit]:
         """The exits of this thread, oldest first."""
-        return list(exits().list)
+        if self._leaving is None:
+            self._leaving = list(exits().list)
+        return self._leaving
 
-    def arrived(self, exit: Exit, arrivals: Arrivals) -> bool:
+    def arrived(self, exit: Exit) -> bool:
         """Whether the text lets the value that left reach a point where one came in, or decide what ran."""
+        if self._arrivals is None:
+            self._arrivals = Arrivals(self)
+        arrivals = self._arrivals
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
-        if any(flow.enters(*point) for point in arrivals.points):
-            return True
         chose = exit.how in ("bool", "index")  # a conditional expression, max, tf.cond
-        ran = (self.statement(name, line) for name, line in arrivals.lines)
-        return any(flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None)
+        if (flow, chose) not in self._flows:
+            ran = (self.statement(name, line) for name, line in arrivals.lines)
+            self._flows[flow, chose] = any(flow.enters(*point) for point in arrivals.points) or any(
+                flow.decides(s) or (chose and s is flow.start) for s in ran if s is not None
+            )
+        return bool(self._flows[flow, chose])
 
-    def flows(self, exit: Exit, places: set[tuple[str, int]]) -> bool:
+    def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
         flow = self.flow(exit, places)
         if flow is None:
             return bool(exit.stack)
-        return any(flow.reaches(s) for name, line in places if (s := self.statement(name, line)) is not None)
+        if (flow, places) not in self._flows:
+            there = (self.statement(name, line) for name, line in places)
+            self._flows[flow, places] = any(flow.reaches(s) for s in there if s is not None)
+        return bool(self._flows[flow, places])
 
-    def flow(self, exit: Exit, places: set[tuple[str, int]]) -> Flow | None:
+    def flow(self, exit: Exit, places: Iterable[tuple[str, int]]) -> Flow | None:
         """Where the value goes that left, in the files of these lines; None where it left in no text."""
+        files = frozenset(name for name, _ in places)
+        if (exit.when, files) not in self._flows:
+            self._flows[exit.when, files] = self._flow_of(exit, files)
+        return self._flows[exit.when, files]  # type: ignore[no-any-return]
+
+    def _flow_of(self, exit: Exit, files: frozenset[str]) -> Flow | None:
         where = Place(exit.stack) if exit.stack else None
         source = None if where is None else source_of(where.filename)
         start = None if source is None else source.at(where.filename, where.line, where.column)  # type: ignore[union-attr]
         if start is None or where is None:
             return None
         origin = start.expression(where.span)
-        files = frozenset(name for name, _ in (*where.outer(), *places))
-        key = id(start if origin is None else origin), files
+        key = start if origin is None else origin, files | {name for name, _ in where.outer()}
         if key not in self._flows:
-            self._flows[key] = Flow(start, origin, sources_of(files))
+            self._flows[key] = Flow(start, origin, sources_of(key[1]))
         return self._flows[key]  # type: ignore[no-any-return]
 
     def statement(self, filename: str, line: int) -> Statement | None:

@@ -251,7 +251,8 @@ class Statement:
     def makes_variable(self) -> bool:
         """True when something that it binds is a new variable itself, not an object that holds one."""
         return any(
-            isinstance(part, ast.Call) and last_name(part.func) in ("Variable", "add_weight") for _, part in self.pairs()
+            isinstance(part, ast.Call) and last_name(part.func) in ("Variable", "add_weight")
+            for _, part in self.pairs()
         )
 
 
@@ -298,6 +299,7 @@ class Source:
         self._locals: dict[int, set[str]] = {}
         self._outside: dict[int, set[str]] = {}  # names that a function declares global or nonlocal
         self._parents: dict[int, Any] = {}  # function -> the function around it
+        self._made: dict[Key, set[str]] | None = None  # name -> the functions whose results it is bound to
         self._bindings: dict[Key, list[Statement]] | None = None  # name -> the plain statements that bind it, in order
         for filename, tree in trees:
             self._visit(tree.body, None, (), filename)
@@ -384,7 +386,9 @@ class Source:
         for s in self._bound_plainly(key):
             if s.block == given.block and s.order > given.order and not isinstance(s.node, _LOOPS):
                 between = self.statements[given.order + 1 : s.order]
-                return reader is not s and reader not in between and not any(isinstance(o.node, _LEAVES) for o in between)
+                return (
+                    reader is not s and reader not in between and not any(isinstance(o.node, _LEAVES) for o in between)
+                )
         return False
 
     def _bound_plainly(self, key: Key) -> list[Statement]:
@@ -399,12 +403,15 @@ class Source:
 
     def class_of(self, name: str, where: Statement) -> str:
         """The class of which a name holds a new object wherever it is bound; empty when that can not be told."""
-        key, made = self.key(name, where.function), set()
-        for s in self.statements:
-            for target, part in s.pairs():
-                if isinstance(target, ast.Name) and target.id == name and self.key(name, s.function) == key:
-                    made.add(last_name(part.func) if isinstance(part, ast.Call) else "")
-        return made.pop() if len(made) == 1 else ""
+        if self._made is None:
+            self._made = {}
+            for s in self.statements:
+                for target, part in s.pairs():
+                    if isinstance(target, ast.Name):
+                        made = last_name(part.func) if isinstance(part, ast.Call) else ""
+                        self._made.setdefault(self.key(target.id, s.function), set()).add(made)
+        found = self._made.get(self.key(name, where.function), set())
+        return next(iter(found)) if len(found) == 1 else ""
 
     def bound_by(self, text: str, like: Statement) -> list[Statement]:
         """All statements that bind ``text`` in the scope of ``like``; attributes of self in its class, others all."""

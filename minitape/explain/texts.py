@@ -17,9 +17,7 @@ _DRAW = (
     "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
     "mu + sigma * noise, Gumbel-softmax."
 )
-_VALUES = (
-    "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
-)
+_VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {

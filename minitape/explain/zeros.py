@@ -26,8 +26,26 @@ _WHY = {
 }
 
 
+def _ordinary(inquiry: Any) -> set[int]:
+    """The rows of connected sources at which nothing but finite adjoints arrived, not all zero: one sweep for them all."""
+    if inquiry.ordinary is None:
+        sources = [s for s in inquiry.sources if inquiry.connected(s)]
+        rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
+        finite: dict[int, bool] = {}
+        some: set[int] = set()
+        for step in replay(inquiry, sources) or ():
+            for row, share in step.shares:
+                if row in rows:
+                    finite[row] = finite.get(row, True) and bool(np.all(np.isfinite(share)))
+                    some.update([row] if np.any(share) else [])
+        inquiry.ordinary = {row for row in some if finite[row]}
+    return inquiry.ordinary  # type: ignore[no-any-return]
+
+
 def structural_zero(inquiry: Any, source: Any) -> str:
     """A sentence that names the operation at which the gradient of a connected source became zero (or not finite)."""
+    if len(inquiry.sources) > 1 and _ordinary(inquiry).issuperset(inquiry.tape._rows_of(source)):
+        return ""
     steps = replay(inquiry, [source])
     if steps is None:
         return ""
