@@ -241,7 +241,7 @@ class Advice:
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         inside = bool(enters) and self._stands_inside(enters[0][3])
         if enters and self.subject is not None and not isinstance(self.subject, Origin):
-            return self._beside_spans(self.subject) or ("earlier" if inside and self._under_another() else "")
+            return self._beside_spans(self.subject) or self._under_another(inside)
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
@@ -255,9 +255,12 @@ class Advice:
             return "setup"
         return "before"
 
-    def _under_another(self) -> bool:
-        """Whether a row was written to a recording that this tape has no part in."""
-        return self.subject.record is not None and self.subject.record is not self.inquiry.record
+    def _under_another(self, inside: bool) -> str:
+        """Whether a row was written to a recording that this tape has no part in, by an earlier round or elsewhere."""
+        record = self.subject.record
+        if record is None or record is self.inquiry.record or hasattr(record, "reads"):
+            return ""
+        return "earlier" if inside else "another"
 
     def _beside_spans(self, node: Any) -> str:
         """Whether a row of the tape's own recording was written before the block began, or after it had ended."""
@@ -279,10 +282,11 @@ class Advice:
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
+        replaced = "replaced " if isinstance(self.source, Tensor) and self.subject is self.source else ""
         if self.fields["instead"]:
-            return "assign"
+            return f"{replaced}assign"
         if isinstance(self.source, Tensor):
-            return "" if self._of_variables() else "tensor"
+            return replaced.strip() if self._of_variables() else f"{replaced}tensor"
         made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
         return "new" if made and not self.statement.reads_itself() else ""  # type: ignore[union-attr]
 

@@ -13,7 +13,7 @@ from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
 from .owners import variables_of
-from .source import Statement
+from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
 SMALL = 4096  # elements of the arrays that are compared
@@ -31,8 +31,8 @@ class Objects(Names):
     def elsewhere(self, source: Any) -> Finding:
         """Why the target was not computed from the source."""
         return (
-            self.target_rebound(source) or self.bound_anew(source) or self.copied(source) or self.equal(source)
-            or self.layer(source) or Finding("independent")
+            self.target_rebound(source) or self.bound_anew(source) or self.made_again(source) or self.copied(source)
+            or self.equal(source) or self.layer(source) or Finding("independent")
         )  # fmt: skip
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -58,7 +58,27 @@ class Objects(Names):
                     _, n, birth = min(former, key=itemgetter(0))
                     later = self.born_after(n, source)
                     return Finding("rebound", birth if later else where.at(statement.line), text)
+            if statement.function is None or statement.function.name not in RUN_ONCE:
+                return None  # else the object that it belongs to may have been made anew
+        return None
+
+    def made_again(self, source: Any) -> Finding | None:
+        """The statement of a loop that made what was used made the source as well, after the tape had begun."""
+        origin = self.origin(source)
+        if origin is None or not self.after_tape(origin):
             return None
+        for statement, where in self.statements(self.born(source)):
+            if (
+                not statement.binds()
+                or not statement.loops()
+                or statement.expression(where.span) is not statement.value()
+            ):
+                continue
+            for _, n, _ in self.leaves_of((where.filename, where.line)):
+                other = n.origin if n.variable is None else getattr(n.variable, "_born", None)
+                alike = isinstance(source, Tensor) == (n.variable is None)
+                if alike and other is not None and not self.after_tape(other):
+                    return Finding("rebound", where.at(statement.line), statement.binds()[0])
         return None
 
     def leaves_of(self, line: tuple[str, int]) -> list[tuple[int, Node, Place]]:

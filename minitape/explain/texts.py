@@ -13,6 +13,10 @@ _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not
 _REBOUND = (
     "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
 )
+_REPLACED = "The name {what} was bound to a new tensor{line}, which the tape does not watch as it watched what the name held before."
+_IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name."
+_ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
+_BEHIND = "Give the new value another name, or watch {x} behind this line: what was watched is the value of before."
 _DRAW = (
     "Weight the outcome with the log-probability of what was drawn, or draw as a function of the parameters: "
     "mu + sigma * noise, Gumbel-softmax."
@@ -105,6 +109,10 @@ TEXT = {
         "{what} ran before this with block began{line}: in an earlier round, which another tape recorded. This tape does "
         "not know it.",
         "Compute the value anew in this round, or let one with block span all the rounds.",
+    ),
+    "outside_tape another": (
+        "{what}{line} ran under another tape, not under this one.",
+        "Ask that tape for the gradient, or move the line into this tape's with block.",
     ),
     "outside_tape elsewhere": (
         "{what}{line} ran where the tape does not record, although it stands inside the with block: a tape follows one "
@@ -200,14 +208,10 @@ TEXT = {
         "The target is no tensor: {what}, which does not know what it was computed from.",
         "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
     ),
-    "rebound": (
-        _REBOUND,
-        "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name.",
-    ),
-    "rebound tensor": (
-        _REBOUND,
-        "Give the new value another name, or watch {x} behind this line: what was watched is the value of before.",
-    ),
+    "rebound": (_REBOUND, _IN_PLACE),
+    "rebound replaced": (_REPLACED, _IN_PLACE),
+    "rebound tensor": (_REBOUND, _BEHIND),
+    "rebound replaced tensor": (_REPLACED, _BEHIND),
     "rebound new": (
         "{what} was made anew{line}: the target was computed with the {what} of before.",
         "Run the with block again behind that line, or make {what} only once.",
@@ -216,10 +220,8 @@ TEXT = {
         "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
         "Leave the line out, or give the constant another name.",
     ),
-    "rebound assign": (
-        _REBOUND,
-        "Keep the variable and change its value: write {instead}. Or give the new value another name.",
-    ),
+    "rebound assign": (_REBOUND, _ASSIGN),
+    "rebound replaced assign": (_REPLACED, _ASSIGN),
     "wrong_object": (
         "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",

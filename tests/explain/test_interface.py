@@ -288,3 +288,41 @@ def test_after_a_jacobian_the_answer_is_that_of_the_jacobian() -> None:
     assert tape.gradient(y, [z]) == [None]
     assert tape.jacobian(y, [x])[0].shape == (2, 2)
     assert [tape.explain(y, source).cause for source in (x, z)] == ["connected", "independent"]
+
+
+def test_many_sources_are_swept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of connected sources one sweep tells which gradients are ordinary; only the others are looked into."""
+    from minitape.explain import zeros
+
+    swept = []
+    replay = zeros.replay
+    monkeypatch.setattr(zeros, "replay", lambda *args: swept.append(args) or replay(*args))
+    vs = [tf.Variable(float(i + 1)) for i in range(40)]
+    with tf.GradientTape() as tape:
+        y = tf.add_n([v * v for v in vs[:-1]]) + tf.sign(vs[-1])
+    said = tape.explain(y, vs)
+    assert all(why.connected for why in said)
+    assert ["zero" in why.message for why in said] == [False] * 39 + [True]
+    assert len(swept) == 2
+
+
+def test_the_owners_of_many_variables() -> None:
+    """Whether few or many are asked for, each belongs to the layer that holds it."""
+    layers = [tf.keras.layers.Dense(1, use_bias=False) for _ in range(35)]
+    for layer in layers:
+        layer.build((None, 2))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(layers[0](tf.ones([1, 2])))
+    said = tape.explain(y, [layer.kernel for layer in layers])
+    assert [why.cause for why in said] == ["connected"] + ["unused_layer"] * 34
+    assert all(layer.name in why.message for layer, why in zip(layers[1:], said[1:], strict=True))
+
+
+def test_a_python_function_keeps_its_gradient() -> None:
+    """To be explained uses nothing up, also inside a tf.function."""
+    f = tf.function(lambda v: tf.reduce_sum(tf.py_function(lambda t: t**2, [v], tf.float32)))
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = f(x)
+    assert tape.explain(y, x).connected
+    assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]

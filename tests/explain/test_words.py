@@ -207,3 +207,82 @@ def test_an_unwatched_tensor_that_was_used_outside_wants_both_mended() -> None:
     why = explained("tape.watch(b)\ny = b * 2.0", before="x = tf.constant([1.0, 2.0])\nb = x[tf.newaxis]")
     assert why.cause == "outside_tape" and why.message.startswith("x[tf.newaxis] ran before")
     assert [other.cause for other in why.others] == ["not_watched"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "fix"),
+    [
+        ("y = tf.constant(np.float32(x[0])) * 2.0", "by np.float32", "x[0] instead of np.float32(x[0])"),
+        ("y = tf.constant(x.value().__array__()) * 2.0", "__array__", "Write x.value() instead of x.value().__array__()"),
+        ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "counts", "tf.sigmoid"),
+        ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "The indices that tf.math.top_k gives", "tf.reduce_max"),
+        ("y = tf.math.betainc(x, 1.5, 0.5)", "by this argument", "fixed"),
+        ("y = x // 2.0", "x // 2.0", "write x / 2.0 + tf.stop_gradient(x // 2.0 - x / 2.0)"),
+        ("y = tf.floor(x * 4.0) * 2.0", "tf.floor", "write x * 4.0 + tf.stop_gradient(tf.floor(x * 4.0) - x * 4.0)"),
+        ("f = tf.floor\ny = f(x) * 2.0", "Floor", "tf.stop_gradient(tf.floor(x) - x)"),
+    ],
+)
+def test_the_remedy_is_written_with_what_the_program_says(body: str, said: str, fix: str) -> None:
+    why = explained(body)
+    assert said in why.message, str(why)
+    assert fix in why.fix, str(why)
+
+
+@pytest.mark.parametrize(
+    ("made", "fix"),
+    [
+        ("tf.Variable(7)", "write 7.0 instead of 7, or pass dtype=tf.float32"),
+        ("tf.Variable(np.arange(3).max())", "write 3.0 instead of 3"),
+        ("tf.Variable(np.array(x.shape))", "Make x a float: pass dtype=tf.float32."),
+        ("tf.Variable(True)", "Leave x out of the sources"),
+        ("tf.Variable('2.5')", "Keep the number itself in x"),
+    ],
+)
+def test_a_source_that_is_no_float(made: str, fix: str) -> None:
+    why = explained("z = tf.identity(x)\ny = tf.constant(1.0)", before=f"x = {made}")
+    assert (why.cause, fix in why.fix) == ("integer_dtype", True), str(why)
+
+
+def test_a_layer_that_stores_its_statistics() -> None:
+    layer = "layer = tf.keras.layers.BatchNormalization()\nlayer.build((None, 2))"
+    why = explained("h = layer(x[tf.newaxis], training=True)\ny = layer.moving_mean * 2.0", before=layer)
+    assert why.cause == "state" and why.message.startswith("layer(...) (")
+
+
+def test_an_object_that_holds_variables_is_not_assigned_to() -> None:
+    pair = "from collections import namedtuple\nP = namedtuple('P', 'w b')\np = P(tf.Variable(1.0), tf.Variable(2.0))\n"
+    why = explained("y = x * 2.0", before=pair + "p = P(p.w * 0.5, p.b)\nx = p.w")
+    assert why.cause == "rebound" and ".assign(P(" not in why.fix
+
+
+def test_what_another_tape_recorded() -> None:
+    why = explained("y = h * 2.0", before="with tf.GradientTape() as first:\n    h = tf.exp(x)")
+    assert why.cause == "outside_tape" and "ran under another tape" in why.message and "Ask that tape" in why.fix
+
+
+def test_what_an_earlier_round_recorded() -> None:
+    text = "h = x\nfor k in range(2):\n    with tf.GradientTape() as tape:\n        h = tf.exp(h)\n    first = h if k else first0"
+    text = text.replace("    first = h if k else first0", "    first = first if k else h")
+    name = "<rounds>"
+    text = f"{BEGIN}first = None\n{text}\nwhy = tape.explain(first, x)\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"tf": tf}
+    exec(compile(text, name, "exec"), space)
+    why = space["why"]
+    assert (why.cause, why.line) == ("outside_tape", 8) and "in an earlier round" in why.message
+
+
+def test_a_function_of_a_dataset_is_not_outside_the_block() -> None:
+    why = explained("ds = tf.data.Dataset.range(3)\ny = ds.reduce(0.0, lambda a, k: a + x[0]) * 2.0")
+    assert "no function that tf.data calls" in why.message and "Move the line" not in why.fix
+
+
+def test_a_name_that_got_a_tensor_of_its_own_is_said_so() -> None:
+    why = explained("y = x * 2.0", before="x = x * 0.5")
+    assert why.cause == "rebound" and "bound to a new tensor" in why.message and "x.assign(x * 0.5)" in why.fix
+
+
+def test_an_assignment_in_traced_code() -> None:
+    f = "@tf.function\ndef f(v, total):\n    total.assign_add(v)\n    return total * 2.0\ntotal = tf.Variable([0.0, 0.0])"
+    why = explained("y = f(x, total)", before=f)
+    assert why.cause == "state" and why.fix.endswith("use total + v where total is read.")
