@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import nest
 from ..ends import leaf_of
-from .replay import operation, replay, shown
+from .replay import finite, operation, replay, shown
 from .words import Explanation, where
 
 _CURES = {
@@ -22,6 +22,7 @@ _CURES = {
     "exp": "exp overflows for large arguments: subtract the maximum first, or use tf.nn.softmax, tf.reduce_logsumexp.",
     "reduce_euclidean_norm": "The norm has no derivative at 0: use tf.sqrt(tf.reduce_sum(x * x) + 1e-12).",
 }
+_NAMES = {"function": "the tf.function"}
 _RELEASED = (
     "The values of this tape were released, or it is too long, or no target depends on a source: "
     "the sweep can not be run again."
@@ -52,7 +53,7 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
         return Explanation("nonfinite_released", _RELEASED, "Use a persistent tape, or ask before `gradient`.")
     for step in steps:
         for row, share in step.shares:
-            if np.all(np.isfinite(step.adjoint)) and not np.all(np.isfinite(share)):
+            if finite(step.adjoint) and not finite(share):
                 return _bad_step(inquiry, step, row, share)
     return Explanation("finite", "Every adjoint of this sweep is finite.", "")
 
@@ -70,7 +71,7 @@ def _bad_value(inquiry: Any) -> Explanation | None:
             continue
         given = [record.value(r) for r in inputs]
         if all(v is None or np.all(np.isfinite(_plain(v))) for v in given):
-            text = f"{name} made {shown(value)} of {', '.join(map(shown, given))}{{line}}."
+            text = f"{_NAMES.get(name, name)} made {shown(value)} of {', '.join(map(shown, given))}{{line}}."
             cure = _CURES.get(name, "Mend the value before you differentiate.")
             return _said(inquiry, "nonfinite_value", row, text, cure)
     return None
@@ -84,7 +85,7 @@ def _bad_step(inquiry: Any, step: Any, row: int, share: Any) -> Explanation:
     made = "NaN" if np.isnan(bad).any() else "infinity"
     zero = np.broadcast_to(np.asarray(step.adjoint) == 0, bad.shape) if np.shape(step.adjoint) == bad.shape else None
     trap = zero is not None and bool((zero & ~np.isfinite(bad)).any()) and _below_where(inquiry, step.row)
-    text = f"The derivative of {name} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
+    text = f"The derivative of {_NAMES.get(name, name)} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
     cure = _WHERE if trap else _CURES.get(name, "Keep the argument where the operation is smooth.")
     return _said(inquiry, "nonfinite_gradient", step.row, text, cure)
 

@@ -82,6 +82,14 @@ def dense(g: Any) -> Any:
     return g.dense() if isinstance(g, IndexedSlices) else g
 
 
+def finite(value: Any) -> bool:
+    """Whether an adjoint, or each of those of several results, has neither NaN nor infinity."""
+    if isinstance(value, (tuple, list)):
+        return all(map(finite, value))
+    array = np.asarray(value)
+    return array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array)))
+
+
 def operation(record: Any, row: int) -> tuple[str, list[int]]:
     """(name, input rows) of the operation that wrote a row; an empty name for a leaf."""
     primitive, inputs = operation_of(record, row)

@@ -122,7 +122,7 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     if finding.cause == "connected" and inquiry is not None:
-        zero = inquiry_zero(inquiry, source)
+        zero, answer.fix = inquiry_zero(inquiry, source)
         if zero:
             answer.message += " " + zero
     if error is not None:
@@ -149,14 +149,14 @@ def _broken_rows(finding: Any, tape: Any) -> list[int]:
     return []
 
 
-def inquiry_zero(inquiry: Any, source: Any) -> str:
-    """Says when the gradient of a connected source is zero for a structural reason."""
+def inquiry_zero(inquiry: Any, source: Any) -> tuple[str, str]:
+    """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
     try:
         from .zeros import structural_zero
 
         return structural_zero(inquiry, source)
     except Exception:
-        return ""
+        return "", ""
 
 
 def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:

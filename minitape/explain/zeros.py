@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .replay import operation, replay, shown
+from .replay import finite, operation, replay, shown
 from .words import where
 
 _WHY = {
@@ -25,48 +25,59 @@ _WHY = {
     "sigmoid": "sigmoid is saturated (input {x})",
 }
 
+_CANCELS = "what comes along several ways cancels out"
+
 
 def _ordinary(inquiry: Any) -> set[int]:
-    """The rows of connected sources at which nothing but finite adjoints arrived, not all zero: one sweep for them all."""
+    """The rows of connected sources at which finite adjoints arrived that do not add up to zero: one sweep for them all."""
     if inquiry.ordinary is None:
         sources = [s for s in inquiry.sources if inquiry.connected(s)]
         rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
-        finite: dict[int, bool] = {}
-        some: set[int] = set()
+        sums: dict[int, Any] = {}
         for step in replay(inquiry, sources) or ():
             for row, share in step.shares:
                 if row in rows:
-                    finite[row] = finite.get(row, True) and bool(np.all(np.isfinite(share)))
-                    some.update([row] if np.any(share) else [])
-        inquiry.ordinary = {row for row in some if finite[row]}
+                    sums[row] = sums[row] + share if row in sums else share
+        inquiry.ordinary = {row for row, total in sums.items() if finite(total) and np.any(total)}
     return inquiry.ordinary  # type: ignore[no-any-return]
 
 
-def structural_zero(inquiry: Any, source: Any) -> str:
-    """A sentence that names the operation at which the gradient of a connected source became zero (or not finite)."""
-    if len(inquiry.sources) > 1 and _ordinary(inquiry).issuperset(inquiry.tape._rows_of(source)):
-        return ""
+def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
+    """Says at which operation the gradient of a connected source became zero (or not finite), and what mends it."""
+    rows = set(inquiry.tape._rows_of(source))
+    if len(inquiry.sources) > 1 and _ordinary(inquiry).issuperset(rows):
+        return "", ""
     steps = replay(inquiry, [source])
     if steps is None:
-        return ""
-    record = inquiry.record
-    rows = inquiry.tape._rows_of(source)
-    first = None
-    arrived: list[Any] = []
+        return "", ""
+    flat: tuple[str, int] | None = None  # the first sentence on a share that was zero, and its row
+    sums: dict[int, Any] = {}
+    several: set[int] = set()  # rows at which something arrived that was not zero
     for step in steps:
+        if flat is None and step.row in several and not np.any(step.adjoint):
+            flat = _CANCELS, step.row
         for row, share in step.shares:
-            if row in rows:
-                arrived.append(share)
-            if first is None and np.any(step.adjoint) and not np.any(share):
-                first = step.row, row
-    if any(not np.all(np.isfinite(share)) for share in arrived):
+            sums[row] = sums[row] + share if row in sums else share
+            several.update([row] if np.any(share) else [])
+            if flat is None and np.any(step.adjoint) and not np.any(share):
+                flat = _flat(inquiry.record, step.row), step.row
+    if any(not finite(sums[row]) for row in rows.intersection(sums)):
         from .nonfinite import explain_nonfinite
 
-        return "Its gradient is not finite, though: " + explain_nonfinite(inquiry.tape, inquiry.targets, source).message
-    if not arrived or any(np.any(share) for share in arrived) or first is None:
-        return ""
-    name, inputs = operation(record, first[0])
-    why = _WHY.get(name, f"the derivative of {name} is 0 there").format(x=shown(record.value(inputs[0])))
-    place = inquiry.trace.place(inquiry.trace.of_row(record, first[0]))
+        why = explain_nonfinite(inquiry.tape, inquiry.targets, source)
+        return "Its gradient is not finite, though: " + why.message, why.fix
+    if not rows.intersection(sums) or any(np.any(sums[row]) for row in rows.intersection(sums)):
+        return "", ""
+    if rows & several:
+        return f"Its gradient is zero, though: {_CANCELS}.", ""
+    if flat is None:
+        return "", ""
+    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, flat[1]))
     at = "" if place is None else f" ({where(place.filename, place.line)})"
-    return f"Its gradient is zero, though: {why}{at}."
+    return f"Its gradient is zero, though: {flat[0]}{at}.", ""
+
+
+def _flat(record: Any, row: int) -> str:
+    """Why an operation handed nothing on."""
+    name, inputs = operation(record, row)
+    return _WHY.get(name, f"the derivative of {name} is 0 there").format(x=shown(record.value(inputs[0])))

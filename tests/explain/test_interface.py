@@ -142,6 +142,9 @@ def test_nonfinite(function, value, cause, word) -> None:
         (lambda x: tf.sign(x) * 3.0, "sign is flat"),
         (lambda x: tf.maximum(x, 0.0) * 2.0, "the larger one"),
         (lambda x: 0.0 * x, "a factor is 0"),
+        (lambda x: x - x, "cancels out"),
+        (lambda x: (x * 3.0 - x * 3.0) * 2.0, "cancels out"),
+        (tf.function(lambda x: 0.0 * x), "the gradient of the tf.function"),
         (lambda x: x * x, ""),
     ],
 )
@@ -152,6 +155,23 @@ def test_zero_for_a_structural_reason(function, word) -> None:
     answer = tape.explain(y, x)
     assert answer.connected and answer.line is None
     assert ("is zero" in answer.message) == bool(word) and word in answer.message
+
+
+def test_a_gradient_that_is_not_finite_has_a_remedy() -> None:
+    x, y = tf.Variable([0.0, 1.0]), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        z = tf.reduce_sum(tf.sqrt(x)) * y
+    said = tape.explain(z, [x, y])
+    assert [why.connected for why in said] == [True, True]
+    assert "not finite" in said[0].message and "tf.sqrt(x + 1e-12)" in said[0].fix
+    assert said[1].fix == "" and "though" not in said[1].message
+
+
+def test_of_several_results_a_derivative_may_be_unused() -> None:
+    x = tf.Variable([[1.0, 0.0], [0.0, 2.0]])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.linalg.svd(x)[0])
+    assert tape.explain_nonfinite(y, x).cause == "finite"
 
 
 def test_evidence_keeps_nothing_alive() -> None:
