@@ -17,6 +17,7 @@ from .source import Source, Statement, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
+_CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
 _CALLED = ("__call__", "call", "forward")
@@ -33,7 +34,8 @@ class Flow:
 
     def __init__(self, start: Statement, origin: ast.AST | None, sources: list[Source]) -> None:
         self.start, self.origin, self.sources = start, origin, sources
-        self.tainted: set[Any] = set()  # ("attribute", its name, of what), ("returns", the name of a function)
+        # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name)
+        self.tainted: set[Any] = set()
         self._names: dict[
             Any, set[Statement | None]
         ] = {}  # names and items -> where they got the value; None: anywhere
@@ -86,27 +88,25 @@ class Flow:
             whole = self._holds(key, statement) or any(
                 self._holds(item, statement) for item in self._names if len(item) == 3 and item[:2] == key
             )
-            return whole or ("returns", node.id) in self.tainted or ("here", id(statement), node.id) in self.tainted
+            function = key[0] == 0 and ("returns", node.id) in self.tainted
+            return whole or function or ("here", id(statement), node.id) in self.tainted
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             key = statement.source.key(node.value.id, statement.function)
             return self._holds(key, statement) or self._holds((*key, item_of(node)), statement)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             mine = self._object(node, statement)
-            given = (of for kind, name, of in self.tainted_attributes() if name == node.attr)
+            given = (key[2] for key in self.tainted if key[:2] == ("attribute", node.attr))
             return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
-        if isinstance(node, ast.Call) and ("returns", "__call__") in self.tainted:
-            return self._calls_object(node)
+        if isinstance(node, ast.Call) and self._calls_object(node):
+            mine = self._class(node.func, statement)
+            return any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted)
         return False
 
-    def tainted_attributes(self) -> Iterator[Any]:
-        """Those of what is tainted that are attributes."""
-        return (key for key in self.tainted if key[0] == "attribute")
-
     def _calls_object(self, call: ast.Call) -> bool:
-        """Whether a call may be that of an object, not of a function or a class."""
+        """Whether a call may be that of an object, not of a function, a class or a container's method."""
         name = last_name(call.func)
         known = name in self._known or name in self._classes or name in _BUILTINS
-        return not known and (isinstance(call.func, ast.Name) or _root(call.func) == "self")
+        return not known and (isinstance(call.func, ast.Name) or (_root(call.func) == "self" and name not in _CONTAINERS))
 
     def _holds(self, key: Any, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""
@@ -119,10 +119,13 @@ class Flow:
 
     def _object(self, node: ast.Attribute, statement: Statement) -> str:
         """The class of the object whose attribute this is, as far as the text tells; else nothing."""
-        root = node.value
-        if not isinstance(root, ast.Name):
+        return self._class(node.value, statement)
+
+    def _class(self, node: ast.AST, statement: Statement) -> str:
+        """The class of the object that a name holds, one of the user's without bases; else nothing."""
+        if not isinstance(node, ast.Name):
             return ""
-        name = statement.class_name if root.id == "self" else statement.source.class_of(root.id, statement)
+        name = statement.class_name if node.id == "self" else statement.source.class_of(node.id, statement)
         return name if name in self._classes and not any(name in source.related for source in self.sources) else ""
 
     # -- what a statement hands on ------------------------------------------------------------------------------------
@@ -133,18 +136,24 @@ class Flow:
             self._taint_target(target, statement)
         node = statement.node
         if isinstance(node, ast.Return) and function is not None:
-            self.tainted.add(("returns", function.name))
+            self._taint_result(function)
             if function.name in _CALLED:  # what an object does when it is called
-                self.tainted.add(("returns", "__call__"))
+                self.tainted.add(("called", self._owner(function)))
         if isinstance(node, ast.FunctionDef):  # by its decorators
             self.tainted.add(("returns", node.name))
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
-                self.tainted.add(("returns", function.name))
+                self._taint_result(function)
             if isinstance(inner, ast.Call):
                 self._taint_call(inner, statement)
             if isinstance(inner, ast.comprehension) and self._enters_part(statement, inner.iter):
                 self._taint_here(statement, [inner.target])
+
+    def _taint_result(self, function: Any) -> None:
+        """What a function returns; of a method that is as good as an attribute, which it may be a property of."""
+        method = any(id(function) in source.methods for source in self.sources)
+        key = ("attribute", function.name, self._owner(function)) if method else ("returns", function.name)
+        self.tainted.add(key)
 
     def _taint_here(self, statement: Statement, targets: Iterable[ast.AST]) -> None:
         """Names that a part of a statement binds for itself: those of a comprehension, the parameters of a lambda."""
@@ -221,12 +230,13 @@ class Flow:
         if changes and self._has_no_object(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
             for value in call.args:
                 self._taint_held(value, statement)
-        names = ["__init__" if name in self._classes else name]
+        for function in self._makers(name) if name in self._classes else self._functions(name):
+            self._taint_parameters(function, call, hot)
         if self._calls_object(call):
-            names += _CALLED
-        for wanted in names:
-            for function in self._functions(wanted):
-                self._taint_parameters(function, call, hot)
+            mine = self._class(call.func, statement)
+            for function in (f for wanted in _CALLED for f in self._functions(wanted)):
+                if _same(mine, self._owner(function)):
+                    self._taint_parameters(function, call, hot)
         for at, function in self._lambdas.get(name, ()):
             self._taint_here(at, [function.args])
         if name not in self._known and name not in self._classes:
@@ -251,6 +261,16 @@ class Flow:
             given = keyword if keyword is not None else names[i] if i is not None and i < len(names) else None
             if given is not None:
                 self._names.setdefault((id(function), given), set()).add(None)
+
+    def _owner(self, function: Any) -> str:
+        """The class of a method, if it is one of those that :meth:`_class` tells apart."""
+        name = next((s.methods[id(function)] for s in self.sources if id(function) in s.methods), "")
+        return "" if any(name in source.related for source in self.sources) else name
+
+    def _makers(self, name: str) -> Iterator[Any]:
+        """The constructors that may run when a class is called."""
+        alone = not any(name in source.related for source in self.sources)
+        return (f for f in self._functions("__init__") if not alone or self._owner(f) == name)
 
     def _functions(self, name: str) -> Iterator[Any]:
         for source in self.sources:

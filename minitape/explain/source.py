@@ -293,6 +293,7 @@ class Source:
         self._at: dict[tuple[str, int, int], Statement | None] = {}
         self.functions: dict[str, list[Any]] = {}
         self.classes: dict[str, list[str]] = {}  # class name -> names of its methods
+        self.methods: dict[int, str] = {}  # function -> the class in whose body it stands
         self.related: set[str] = set()  # the classes that have, or are, a base among those of the file
         self.imported: dict[str, str] = {}  # name -> its module
         self.bound: set[str] = set()  # the names that statements and definitions bind
@@ -332,6 +333,7 @@ class Source:
                 self.functions.setdefault(node.name, []).append(node)
                 if around and isinstance(around[-1].node, ast.ClassDef):
                     self.classes.setdefault(around[-1].node.name, []).append(node.name)
+                    self.methods[id(node)] = around[-1].node.name
             for name in ("body", "orelse", "finalbody"):
                 self._visit(getattr(node, name, None) or (), inner, (*around, statement), filename)
             for handler in getattr(node, "handlers", ()) or getattr(node, "cases", ()):
