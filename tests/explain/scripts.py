@@ -81,7 +81,7 @@ def _trained(style: str, body: list[str], after: list[str], once: list[str]) -> 
         body = ["loss = loss_fn(x, w, u)"]
     elif style == "class":
         lines = ["class Model:", "    def __init__(self, w, u):", "        self.w, self.u = w, u", "    def loss(self, x):"]
-        lines += _indented(["w, u = self.w, self.u", *body, "return loss"], 8) + ["model = Model(w, u)"]
+        lines += [*_indented(["w, u = self.w, self.u", *body, "return loss"], 8), "model = Model(w, u)"]
         body = ["loss = model.loss(x)"]
     step = ["with tf.GradientTape(persistent=True) as tape:", *_indented(body)]
     step += ["w.assign_sub(0.01 * tape.gradient(loss, w))", *after]
