@@ -13,7 +13,10 @@ _OUTSIDE = "{what} ran outside the tape's with block{line}, so the tape does not
 _REBOUND = (
     "The name {what} was bound to another object{line}: the one that is asked about is not the one that was used."
 )
-_REPLACED = "The name {what} was bound to a new tensor{line}, which the tape does not watch as it watched what the name held before."
+_REPLACED = (
+    "The name {what} was bound to a new tensor{line}: the tape watched what the name held before, and does not watch this "
+    "one."
+)
 _IN_PLACE = "Change a variable in place with assign, assign_add or assign_sub, or give the new value another name."
 _ASSIGN = "Keep the variable and change its value: write {instead}. Or give the new value another name."
 _BEHIND = "Give the new value another name, or watch {x} behind this line: what was watched is the value of before."
