@@ -106,7 +106,8 @@ class Flow:
         """Whether a call may be that of an object, not of a function, a class or a container's method."""
         name = last_name(call.func)
         known = name in self._known or name in self._classes or name in _BUILTINS
-        return not known and (isinstance(call.func, ast.Name) or (_root(call.func) == "self" and name not in _CONTAINERS))
+        held = _root(call.func) == "self" and name not in _CONTAINERS
+        return not known and (held or isinstance(call.func, ast.Name))
 
     def _holds(self, key: Any, statement: Statement) -> bool:
         """Whether a name may hold the value when a statement reads it: none that was bound anew in between."""

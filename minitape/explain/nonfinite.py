@@ -85,7 +85,8 @@ def _bad_step(inquiry: Any, step: Any, row: int, share: Any) -> Explanation:
     made = "NaN" if np.isnan(bad).any() else "infinity"
     zero = np.broadcast_to(np.asarray(step.adjoint) == 0, bad.shape) if np.shape(step.adjoint) == bad.shape else None
     trap = zero is not None and bool((zero & ~np.isfinite(bad)).any()) and _below_where(inquiry, step.row)
-    text = f"The derivative of {_NAMES.get(name, name)} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
+    what = _NAMES.get(name, name)
+    text = f"The derivative of {what} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
     cure = _WHERE if trap else _CURES.get(name, "Keep the argument where the operation is smooth.")
     return _said(inquiry, "nonfinite_gradient", step.row, text, cure)
 

@@ -167,7 +167,7 @@ class Inquiry(Objects):
         return None
 
     def watched_at(self, row: int, other: Any) -> list[Node]:
-        """What a watch call watched when the recording had so many rows, its tensor being gone; nothing for a variable."""
+        """What ``watch`` was given when there were so many rows, its tensor being gone; nothing for a variable."""
         if other is not None:
             return []
         rows = (r for r, since in self.tape.watched.items() if row <= since <= row + 1)

@@ -71,7 +71,7 @@ class Remedies:
         self.fields.update(code=smooth, instead=hard)
 
     def _as_float(self) -> str:
-        """What to write for the whole number that is in the text where the source was made: ``write 3.0 instead of 3``."""
+        """What to write for the whole number where the source was made: ``write 3.0 instead of 3, or``."""
         numbers = [] if self.statement is None else [
             n.value for n in ast.walk(self.statement.value() or ast.Pass())
             if isinstance(n, ast.Constant) and type(n.value) is int

@@ -382,7 +382,7 @@ class Source:
         return found[-1] if found else None
 
     def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
-        """Whether a name that was bound is bound anew before control leaves the block, and the reader stands elsewhere."""
+        """Whether a name is bound anew before control leaves the block that bound it, and the reader stands elsewhere."""
         if given is None or given.function is not reader.function:
             return False
         for s in self._bound_plainly(key):

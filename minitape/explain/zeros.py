@@ -29,7 +29,7 @@ _CANCELS = "what comes along several ways cancels out"
 
 
 def _ordinary(inquiry: Any) -> set[int]:
-    """The rows of connected sources at which finite adjoints arrived that do not add up to zero: one sweep for them all."""
+    """The rows of connected sources at which finite adjoints arrived that do not add up to zero, from one sweep."""
     if inquiry.ordinary is None:
         sources = [s for s in inquiry.sources if inquiry.connected(s)]
         rows = {row for s in sources for row in inquiry.tape._rows_of(s)}

@@ -1,4 +1,4 @@
-"""Training scripts put together at random: one break on the way from ``u`` to the loss, and lines around that only look."""
+"""Training scripts put together at random: one break on the way from ``u`` to the loss, and lines that only look."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def _trained(style: str, body: list[str], after: list[str], once: list[str]) -> 
         lines = ["def loss_fn(x, w, u):", *_indented(body), "    return loss"]
         body = ["loss = loss_fn(x, w, u)"]
     elif style == "class":
-        lines = ["class Model:", "    def __init__(self, w, u):", "        self.w, self.u = w, u", "    def loss(self, x):"]
+        lines = ["class Model:", "    def __init__(self, w, u):", "        self.w, self.u = w, u"]
+        lines += ["    def loss(self, x):"]
         lines += [*_indented(["w, u = self.w, self.u", *body, "return loss"], 8), "model = Model(w, u)"]
         body = ["loss = model.loss(x)"]
     step = ["with tf.GradientTape(persistent=True) as tape:", *_indented(body)]

@@ -1,4 +1,4 @@
-"""`tape.explain` on training scripts with a break and much that only looks: logs, plots, checkpoints, early stopping."""
+"""`tape.explain` on training scripts with a break and much that only looks: logs, plots, checkpoints."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_an_unwatched_tensor_that_was_used_outside_wants_both_mended() -> None:
     ("body", "said", "fix"),
     [
         ("y = tf.constant(np.float32(x[0])) * 2.0", "by np.float32", "x[0] instead of np.float32(x[0])"),
-        ("y = tf.constant(x.value().__array__()) * 2.0", "__array__", "Write x.value() instead of x.value().__array__()"),
+        ("y = tf.constant(x.value().__array__()) * 2.0", "__array__", "x.value() instead of x.value().__array__()"),
         ("y = tf.cast(tf.math.count_nonzero(x), tf.float32)", "counts", "tf.sigmoid"),
         ("y = tf.cast(tf.math.top_k(x).indices, tf.float32)", "The indices that tf.math.top_k gives", "tf.reduce_max"),
         ("y = tf.math.betainc(x, 1.5, 0.5)", "by this argument", "fixed"),
@@ -261,8 +261,8 @@ def test_what_another_tape_recorded() -> None:
 
 
 def test_what_an_earlier_round_recorded() -> None:
-    text = "h = x\nfor k in range(2):\n    with tf.GradientTape() as tape:\n        h = tf.exp(h)\n    first = h if k else first0"
-    text = text.replace("    first = h if k else first0", "    first = first if k else h")
+    text = "h = x\nfor k in range(2):\n    with tf.GradientTape() as tape:\n        h = tf.exp(h)\n"
+    text += "    first = first if k else h"
     name = "<rounds>"
     text = f"{BEGIN}first = None\n{text}\nwhy = tape.explain(first, x)\n"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -283,6 +283,7 @@ def test_a_name_that_got_a_tensor_of_its_own_is_said_so() -> None:
 
 
 def test_an_assignment_in_traced_code() -> None:
-    f = "@tf.function\ndef f(v, total):\n    total.assign_add(v)\n    return total * 2.0\ntotal = tf.Variable([0.0, 0.0])"
+    f = "@tf.function\ndef f(v, total):\n    total.assign_add(v)\n    return total * 2.0\n"
+    f += "total = tf.Variable([0.0, 0.0])"
     why = explained("y = f(x, total)", before=f)
     assert why.cause == "state" and why.fix.endswith("use total + v where total is read.")
