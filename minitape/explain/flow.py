@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -95,6 +96,8 @@ class Flow:
             return self._holds(key, statement) or self._holds((*key, item_of(node)), statement)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             mine = self._object(node, statement)
+            if self._of_library(node.value, statement.source):
+                return ("attribute", node.attr, mine) in self.tainted
             given = (key[2] for key in self.tainted if key[:2] == ("attribute", node.attr))
             return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
         if isinstance(node, ast.Call) and self._calls_object(node):
@@ -123,9 +126,11 @@ class Flow:
         return self._class(node.value, statement)
 
     def _class(self, node: ast.AST, statement: Statement) -> str:
-        """The class of the object that a name holds, one of the user's without bases; else nothing."""
+        """The class of the object that a name holds, one of the user's without bases, or its module; else nothing."""
         if not isinstance(node, ast.Name):
             return ""
+        if self._of_library(node, statement.source):
+            return f"module {node.id}"
         name = statement.class_name if node.id == "self" else statement.source.class_of(node.id, statement)
         return name if name in self._classes and not any(name in source.related for source in self.sources) else ""
 
@@ -213,6 +218,13 @@ class Flow:
     def _is_module(self, name: str, source: Source) -> bool:
         """Whether a name is imported and none of the sources binds it: a module, or a function of a library."""
         return name in source.imported and not any(name in other.bound for other in self.sources)
+
+    def _of_library(self, node: ast.AST, source: Source) -> bool:
+        """Whether an expression is the name of a module that none of the sources is: ``np`` in ``np.sum``."""
+        if not isinstance(node, ast.Name) or not self._is_module(node.id, source):
+            return False
+        file = getattr(sys.modules.get(source.imported[node.id]), "__file__", None)
+        return all(other.statements[0].filename != file for other in self.sources if other.statements)
 
     def _taint_call(self, call: ast.Call, statement: Statement) -> None:
         """A call hands tainted arguments on: to the parameters of a function of the user's, or into a container."""
