@@ -25,7 +25,7 @@ from .rules import DEPENDS_ON_ANSWERS, NOT_REPEATABLE, Finding, is_exercise, run
 VARIANTS = ("blank", "solved")
 PYTEST_RAN = (0, 1)  # all passed, some failed
 PYTEST_OPTIONS = (
-    *("--noconftest", "-p", "no:cacheprovider", "-p", "nbval.plugin", "-p", "minitape.cli.recorder"),
+    *("--noconftest", "-p", "no:cacheprovider", "-p", "minitape.cli.recorder", "-p", "nbval.plugin"),
     *("--nbval", "--nbval-current-env", "--color=no", "--tb=short", "-q"),
 )
 

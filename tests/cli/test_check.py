@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from base64 import b64encode
 from html.parser import HTMLParser
 from pathlib import Path
@@ -179,6 +181,12 @@ def test_the_solution_belongs_to_the_exercise_right_before_it():
     assert solution_of(cells, EXERCISE) == 'answer = 6.0\ncheck("t.1", answer)'
     cells.insert(EXERCISE + 1, cells[EXERCISE])
     assert solution_of(cells, EXERCISE) is None
+
+
+def test_no_grammars_of_addresses_are_compiled_before_a_notebook_is_run():
+    """That would take a second, in `minitape check` and again in each process that runs a notebook."""
+    code = "import sys, minitape.cli.recorder, minitape.cli.check, minitape.cli.save; sys.exit('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_several_notebooks_come_back_in_order(saved_notebook, spoiled):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from minitape.cli.lessons import IN_REPOSITORY, notebooks_in
@@ -17,16 +20,23 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory, repository: Path) -> Path:
+def wheel(tmp_path_factory, repository: Path) -> Path:
+    """The wheel, built without a download."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(repository)]
+    subprocess.run(build, check=True, timeout=300)
+    [built] = folder.glob("minitape-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
     """The `minitape` script of an environment that holds the wheel, and sees this one's other packages.
 
     Those come through one line in a .pth file; .pth files of this environment, such as an editable minitape's, do not
     count there.
     """
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(repository)]
-    subprocess.run(build, check=True, timeout=300)
-    [wheel] = folder.glob("minitape-*.whl")
+    folder = wheel.parent
     venv.create(folder / "env", with_pip=False)
     python = next((folder / "env").glob("[Bb]*/python*"))
     site = next(Path(path) for path in _paths(python))
@@ -56,9 +66,46 @@ def test_the_lessons_travel_in_the_wheel(installed, tmp_path):
     assert [path.name for path in lessons] == [path.name for path in notebooks_in(IN_REPOSITORY)]
 
 
-def test_the_lessons_pass_from_an_empty_folder(installed, tmp_path):
-    done = run(installed, "check", "--variant", "blank", "--timeout", "60", cwd=tmp_path)
+def test_the_wheel_holds_what_the_repository_holds(wheel, repository):
+    """What is there, byte for byte: so what other tests show of the repository holds for the wheel."""
+    places = {
+        "minitape": "minitape",
+        "minitape_widgets": "widgets/minitape_widgets",
+        "minitape/lessons/en": "notebooks/en",
+    }
+    there = {
+        f"{place}/{path.relative_to(repository / source).as_posix()}": path.read_bytes()
+        for place, source in places.items()
+        for path in (repository / source).rglob("*")
+        if path.is_file()
+        and not any(part[0] == "." or part == "__pycache__" for part in path.relative_to(repository).parts)
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
+    assert sorted(held) == sorted(there)
+    assert [name for name in held if held[name] != there[name]] == []
+
+
+def test_what_lessons_import_is_there(installed, tmp_path):
+    """And is found without the repository's folders, which tests of the repository could import from by mistake."""
+    cells = [cell for path in notebooks_in(IN_REPOSITORY) for cell in nbformat.read(path, as_version=4).cells]
+    trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {"minitape", "minitape_widgets", "numba"} <= names
+    done = run(installed.with_name("python"), "-c", f"import {', '.join(sorted(names))}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_lessons_pass_from_an_empty_folder(installed, tmp_path):
+    """One with live pictures, and one whose explanations name lines; all of them pass in tests/notebooks."""
+    [lessons] = installed.parents[1].rglob("minitape/lessons/en")
+    chosen = [lessons / name for name in ("04_inside_the_tape.ipynb", "09_when_the_gradient_is_none.ipynb")]
+    before = [path.read_bytes() for path in chosen]
+    done = run(installed, "check", *map(str, chosen), "--variant", "blank", "--timeout", "60", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert str(installed.parents[1]) in done.stdout
+    assert all(str(path) in done.stdout for path in chosen)
     assert "all well" in done.stdout
     assert list(tmp_path.iterdir()) == []
+    assert [path.read_bytes() for path in chosen] == before

@@ -1,15 +1,14 @@
-"""Explanations look through the living objects for who holds a tensor: not through those of all tests before."""
+"""What the tests of explanations share."""
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
+from minitape import evidence
+from minitape.state import state
 
-@pytest.fixture(scope="module", autouse=True)
-def only_objects_of_this_module():
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+
+@pytest.fixture(autouse=True)
+def nothing_has_left_yet(monkeypatch):
+    """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
+    monkeypatch.setattr(state, "exits", evidence.Exits())

@@ -57,7 +57,7 @@ def test_the_mended_program_has_gradients(case: Case) -> None:
     assert all(g is not None for g in nest.flatten(grads))
 
 
-def test_asked_once_after() -> None:
+@pytest.mark.parametrize("case", CASES[::7], ids=lambda c: c.name)
+def test_asked_once_after(case: Case) -> None:
     """Without an early call the answers are the same."""
-    for case in CASES[::7]:
-        assert [e.cause for e in run(case, early=False)[1]] == [e.cause for e in run(case, early=True)[1]]
+    assert [e.cause for e in run(case, early=False)[1]] == [e.cause for e in run(case, early=True)[1]]
