@@ -19,9 +19,32 @@ import pytest
 collect_ignore_glob = ["core/make_*.py", "oracle/make_*.py"]
 
 REPOSITORY = Path(__file__).parents[1]
+# The files that take longest. They begin first, one with kernels or a browser beside the next, and what is left for the
+# end is short: two workers finish together.
+LONGEST = (
+    "widgets/test_jupyterlab.py",
+    "notebooks/test_lessons.py",
+    "cli/test_check.py",
+    "oracle/test_oracle.py",
+    "cli/test_lesson_in_browser.py",
+    "widgets/test_page.py",
+    "cli/test_wheel.py",
+    "cli/test_save.py",
+    "widgets/test_contrast.py",
+    "explain/test_programs.py",
+    "widgets/test_long.py",
+    "core/test_benchmarks.py",
+    "core/test_kernels.py",
+)
 REQUIRE_BROWSER = "MINITAPE_REQUIRE_BROWSER"
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 ADDRESS = re.compile(r"http://\S+token=\S+")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; all other tests stay in their order."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
 
 
 @pytest.hookimpl(wrapper=True)
