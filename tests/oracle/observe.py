@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from operator import attrgetter
 
 import numpy as np
 from corpus import Case
@@ -199,8 +200,9 @@ def _logs():
     try:
         yield trap
     finally:
-        for logger, (handlers, _) in zip(loggers, before, strict=True):
+        for logger, (handlers, level) in zip(loggers, before, strict=True):
             logger.handlers = handlers
+            logger.setLevel(level)
 
 
 @contextlib.contextmanager
@@ -240,6 +242,16 @@ def _stderr(record, wanted):
             record["stderr"] = low.read().decode() + high.getvalue()
 
 
+LOGGED_ONCE = (  # module and counter: what was said already is not said again, also where another case was told
+    ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
+    ("tensorflow.python.eager.polymorphic_function.polymorphic_function", "_frequent_tracing_detector_manager._detectors"),
+    ("minitape.logs", "_logged"),
+    ("minitape.updates", "_told"),
+    ("minitape.compat.v1.legacy", "_warned"),
+    ("minitape.graphs.retracing", "_known"),
+)
+
+
 def reset(tf, code: str = "keras") -> None:
     """Seeds, eager mode and log counters as in a fresh process; name counters if the code says keras."""
     random.seed(0)
@@ -251,9 +263,9 @@ def reset(tf, code: str = "keras") -> None:
     if "keras" in code:
         with contextlib.suppress(Exception):
             tf.keras.backend.clear_session()
-    for module, counter in (("tensorflow.python.platform.tf_logging", "_log_counter_per_token"), ("minitape.logs", "_logged")):
+    for module, counter in LOGGED_ONCE:
         if module in sys.modules:
-            getattr(sys.modules[module], counter).clear()
+            attrgetter(counter)(sys.modules[module]).clear()
 
 
 def observe(tf, case: Case, seconds: float = 20.0) -> dict:
