@@ -141,7 +141,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     book.page.keyboard.press("ArrowRight")
     assert book.count() == "forward 1 / 26"
     book.page.keyboard.press("End")
-    book.page.wait_for_timeout(100)
+    book.until("document.querySelector('.mt-lines [data-row=\"0\"] .mt-c-adjoint')?.textContent")
     assert float(book.page.locator(".mt-lines [data-row='0'] .mt-c-adjoint").inner_text()) == pytest.approx(
         float(gradient)
     )
@@ -156,7 +156,7 @@ def test_stepping_needs_no_kernel_and_a_reload_brings_the_view_back(notebook):
     book.until("document.querySelector('.mt-slider').max > 26")
     book.page.locator(".mt-view").focus()
     book.page.keyboard.press("Control+s")  # the view takes the keys, but not this one
-    book.page.wait_for_timeout(800)
+    book.until("!document.querySelector('.jp-mod-dirty')")
     book.open()
     book.shows("26 rows")
     book.page.locator(".mt-view").focus()
