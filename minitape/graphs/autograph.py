@@ -16,13 +16,13 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError, OpError
+from ..errors import OpError
 from ..frames import own_file, traced_file
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph
-from .control import TensorArrayBase, _not, build_case, closed, opened
+from .control import TensorArrayBase, _not, build_case, closed, opened, refuse_number
 from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import converted
 from .streams import STREAMS, is_stream
@@ -201,17 +201,8 @@ def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     test = current(test)
     if not decides(test):
         return then() if test else orelse()
-    _refuse_number(test)
+    refuse_number(test)
     return if_return(test, then, orelse, tuple, lambda values: None, (), 0)
-
-
-def _refuse_number(test: Any) -> None:
-    """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
-    if test.dtype.kind != "b":
-        raise InvalidArgumentError(
-            None, None, f"Input 'pred' passed {test.dtype.kernel_name} expected bool while building NodeDef "
-            "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
-            "attr=T:type>")  # fmt: skip
 
 
 # -- and, or, not -----------------------------------------------------------------------------------------------------
@@ -262,9 +253,7 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
         return value
 
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
-    found = cond_graph(pred, more, same) if goes_on else cond_graph(pred, same, more)
-    _refuse_number(value)
-    return found
+    return cond_graph(pred, more, same) if goes_on else cond_graph(pred, same, more)
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------

@@ -229,7 +229,8 @@ class Rewriter:
         changed = _Changed(self, [item, *node.body])
         extra: ast.expr = ast.Constant(None) if flag is None else _thunk(_call("not_", name(flag)))
         source, later = _Expressions().visit(node.iter), changed.read_in(self.live.after(node))
-        call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, later)
+        target = ast.Constant(node.target.id if isinstance(node.target, ast.Name) else None)
+        call = _call("for_stmt", source, extra, name(body_name), *changed.arguments, later, target)
         made = [
             changed.function(body_name, "_ag_item", [item, *self.block(node.body)]),
             *changed.helpers,
