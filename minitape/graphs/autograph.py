@@ -21,8 +21,9 @@ from ..frames import own_file, traced_file
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
-from .body import Body, BodyGraph
-from .control import TensorArrayBase, _not, build_case, closed, opened, refuse_number
+from .body import Body, BodyGraph, TestGraph, trace_body
+from .concrete import inlined
+from .control import TensorArrayBase, _not, build_case, closed, cond_graph, opened, refuse_number
 from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import converted
 from .streams import STREAMS, is_stream
@@ -44,20 +45,26 @@ from .values import (
 # -- if ---------------------------------------------------------------------------------------------------------------
 
 
-def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...]) -> None:
-    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
+def if_stmt(
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], turned: bool = False
+) -> None:
+    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined.
+
+    With ``turned`` errors call ``orelse`` the main branch.
+    """
     test = current(test)
     if not decides(test):
         then() if test else orelse()
         return
-    branches = _Branches(test, then, orelse, get, put)
+    branches = _Branches(test, then, orelse, get, put, turned)
     put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
 
 
 class _Branches:
     """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
 
-    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any) -> None:
+    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any, turned: bool = False) -> None:
+        self._turned = turned
         self.test = condition(test, "if statement")
         self.before = get()
         self.results, self._graphs, self._after = [], [], []
@@ -77,6 +84,8 @@ class _Branches:
 
     def merged(self, name: str, first: Any, second: Any) -> Any:
         """What a name stands for after the statement; tensors become outputs of the branches."""
+        if self._turned:
+            return _merge(name, second, first, self._outs[::-1])
         return _merge(name, first, second, self._outs)
 
     def joined(self, merged: list[Any]) -> tuple[Any, ...]:
@@ -111,6 +120,8 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
         if isinstance(value, Undefined):
             if name.startswith("_ag_return_value"):
                 raise _no_return(branch)
+            if not value.was_absent():
+                return value
             return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
     try:
         nest.assert_same_structure(first, second, check_types=False)
@@ -244,16 +255,13 @@ def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool
 
 def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
     """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
-    from .control import cond_graph
-
-    def more() -> Any:
-        return convert_to_tensor(_junction(rest, goes_on, settles))
-
-    def same() -> Any:
-        return value
-
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
-    return cond_graph(pred, more, same) if goes_on else cond_graph(pred, same, more)
+    of_test = isinstance(state.graph, TestGraph)
+    kind = TestGraph if of_test else BodyGraph
+    more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind=kind)
+    if of_test and not value.shape.rank and value.dtype.kind == "b" and more.is_harmless():
+        return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more)[0])
+    return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
+from ..operation import CHECKS
 from ..state import state
 from ..tensor import Tensor
 from .build import Graph
 from .effects import is_stateful
+from .infer import ELEMENTWISE
 from .program import Program, replay
 from .symbolic import SymbolicTensor
 
@@ -25,6 +27,10 @@ class BodyGraph(Graph):
         if row is not None and row not in graph.cold:  # type: ignore[union-attr]
             return graph.tensor_at(row)  # type: ignore[union-attr]
         return graph._watched_outside(tensor) if graph is not None else None
+
+
+class TestGraph(BodyGraph):
+    """The graph of a loop's condition: nobody sees of which operations it is made."""
 
 
 class Body:
@@ -61,6 +67,11 @@ class Body:
     def specs(self) -> list[Any]:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
+
+    def is_harmless(self) -> bool:
+        """True for a condition that may be computed in any case: numbers alone, no effects, nothing that could fail."""
+        numbers = all(t.shape.rank == 0 for t in self.graph.tensors.values())
+        return numbers and self.specs()[0][1].kind == "b" and all(map(_never_fails, self.graph.calls))
 
     def connects(self, at: int) -> bool:
         """True when a gradient could pass from an output to the input or captured tensor of this number."""
@@ -107,6 +118,13 @@ class Body:
         self.places.append(place)
         self.captured.append(outer)
         self._program = self._noting = None
+
+
+def _never_fails(call: Any) -> bool:
+    primitive = call.primitive
+    if is_stateful(primitive):
+        return primitive.op == "ReadVariableOp"
+    return bool(primitive.code or primitive.op in ELEMENTWISE) and primitive.op not in CHECKS
 
 
 def _passes(call: Any, at: int) -> bool:

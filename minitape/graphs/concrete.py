@@ -293,6 +293,14 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
             rows[call.row + i] = tensor._row
 
 
+def inlined(body: Body) -> list[Any]:
+    """The outputs of a body without inputs and effects, as rows of the graph around it, which is being built."""
+    graph: Any = state.graph
+    rows = {place._row: graph.enter(tensor) for place, tensor in zip(body.places, body.captured, strict=True)}
+    inline(body.graph, graph, body.fetches, rows, ())
+    return [graph.tensor_at(rows[r]) for r in body.fetches]
+
+
 def _specs(source: Graph, target: Graph, call: Any, inputs: tuple[int, ...]) -> list[Any]:
     """(shape, dtype) of the outputs of a copied row: unknown sizes may follow from its new inputs."""
     outputs = [source.tensors[call.row + i] for i in range(source.op_of[call.row].count)]

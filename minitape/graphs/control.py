@@ -23,16 +23,19 @@ from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
 from .primitive import NOTES, GraphPrimitive, write_notes
+from .refusals import brackets
 from .symbolic import SymbolicTensor
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
 
 def _branch(index: Any, bodies: Sequence[Body]) -> Body:
-    if np.size(index) != 1:
-        shape = ",".join(map(str, np.shape(index)))
-        raise invalid(f"The second input must be a scalar, but it has shape [{shape}]", "Switch")
-    at = int(np.reshape(index, ()))
+    if index.ndim:  # one number may have axes
+        if np.size(index) != 1:
+            shape = brackets(TensorShape(np.shape(index)))
+            raise invalid(f"The second input must be a scalar, but it has shape {shape}", "Switch")
+        index = index.reshape(())
+    at = int(index)
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
 
 
@@ -118,9 +121,9 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return cond_graph(pred, true_fn, false_fn)
 
 
-def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """``cond`` on a symbolic tensor."""
-    then, orelse = trace_body(true_fn, ()), trace_body(false_fn, ())
+def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
+    """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
+    then, orelse = [f if isinstance(f, Body) else trace_body(f, ()) for f in (true_fn, false_fn)]
     counts = [len(then.flat), len(orelse.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)

@@ -139,13 +139,22 @@ def _leads_out(nodes: list[ast.stmt], kind: type) -> bool:
 
 
 def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
-    """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set."""
+    """Replaces break or continue by setting the flag; what follows in the block runs only while it is not set.
+
+    Behind ``if test: break`` that is the ``else``. Errors speak of it as of ``if not flag``: the branches are turned.
+    """
+    made: Any
     for number, statement in enumerate(body):
         if isinstance(statement, kind):
             return [*body[:number], *at(statement, [assign(flag, ast.Constant(True))])]
         if not _leads_out([statement], kind):
             continue
-        made: Any = copy.copy(statement)
+        rest = _guarded(body[number + 1 :], kind, flag)
+        if isinstance(statement, ast.If) and isinstance(statement.body[0], kind) and not statement.orelse:
+            made = ast.copy_location(ast.If(statement.test, _guarded(statement.body, kind, flag), rest), statement)
+            made.turned = True  # type: ignore[attr-defined]
+            return [*body[:number], made]
+        made = copy.copy(statement)
         if isinstance(statement, LOOPS):
             made.orelse = _guarded(statement.orelse, kind, flag)
         else:
@@ -155,7 +164,6 @@ def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
                 raise CanNotConvert("an exit that ends an exception")
             if made.orelse and _leads_out(statement.body, kind):  # it is for a body that ran to its end
                 made.orelse = at(made.orelse[0], unless(flag, made.orelse))
-        rest = _guarded(body[number + 1 :], kind, flag)
         return [*body[:number], made, *at(rest[0] if rest else statement, unless(flag, rest))]
     return body
 

@@ -16,7 +16,8 @@ from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
-from .body import Body, BodyGraph
+from .body import Body, BodyGraph, TestGraph
+from .build import Graph
 from .control import TensorArrayBase, build_while, closed, opened
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor, is_symbolic
@@ -35,7 +36,7 @@ from .values import (
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
-    first = current(test())
+    first = _first_test(test)
     if not decides(first):
         while first:
             body()
@@ -50,6 +51,15 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
         return
     _refuse_return(names)
     _Loop(names, get, put, later).run(lambda item: test(), lambda item: body(), None)
+
+
+def _first_test(test: Any) -> Any:
+    """The condition before the first turn: apart, for that of a loop in the graph is not run here."""
+    if state.graph is None:
+        return current(test())
+    with TestGraph(state.graph).as_default() as apart:
+        first = current(test())
+    return first if decides(first) or not apart.calls else current(test())
 
 
 def _refuse_return(names: tuple[str, ...]) -> None:
@@ -208,10 +218,10 @@ class _Loop:
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        asked, tested = specs, _traced_turn(check, specs, _Options())
+        asked, tested = specs, _traced_turn(check, specs, _Options(), TestGraph)
         specs, made, limit = _settled(turn, specs, isinstance(walk, Stream))
         if specs != asked:
-            tested = _traced_turn(check, specs, _Options())
+            tested = _traced_turn(check, specs, _Options(), TestGraph)
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
@@ -298,6 +308,8 @@ class _Loop:
         return after
 
     def _leaves(self, name: str, before: Any, after: Any) -> list[Any]:
+        if isinstance(after, Undefined):
+            raise after.fail()
         try:
             nest.assert_same_structure(before, after)
         except (TypeError, ValueError) as error:
@@ -433,8 +445,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
                 options.shapes[i] = TensorShape(shape)
 
 
-def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
-    graph = BodyGraph(state.graph)
+def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[Graph] = BodyGraph) -> Body:
+    graph = kind(state.graph)
     _open.loops.append(options)
     try:
         with graph.as_default(), graph.name_scope("while"):

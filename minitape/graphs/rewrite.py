@@ -199,7 +199,8 @@ class Rewriter:
             bodies = [[*b, ast.Return(_ag("MISSING"))] if falls_through(b) else b for b in bodies]
         test = _Expressions().visit(node.test)
         call = _call("if_return" if returning else "if_stmt", test, name(then), name(orelse), *changed.arguments)
-        call.args += [ast.Constant(len(changed.names))] if returning else []
+        if returning or getattr(node, "turned", False):
+            call.args.append(ast.Constant(len(changed.names) if returning else True))
         last: list[ast.stmt] = [ast.Return(call) if returning else ast.Expr(call)]
         if returning and falls_through([node]):
             found = self._fresh("returned")
