@@ -7,7 +7,7 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..tensor import Tensor
-from .spec import TensorSpec, is_array, show
+from .spec import TensorSpec, is_array, is_composite, show
 
 
 class NoCast(TypeError):
@@ -40,6 +40,10 @@ def cast(spec: Any, value: Any) -> Any:
 
 def _cast_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
+        if is_composite(spec) and is_composite(value) and spec.dtype != value.dtype:
+            shape = (value.flat_values if hasattr(value, "flat_values") else value.values).shape
+            wanted = TensorSpec([None, *shape[1:]], spec.dtype)
+            raise NoCast(f"Can not cast {TensorSpec(shape, value.dtype)} to {wanted}")
         return value
     if isinstance(value, TensorSpec):
         if not value.is_subtype_of(spec):

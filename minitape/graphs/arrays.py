@@ -12,7 +12,6 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError  # type: ignore[attr-defined]
 from ..invalid import invalid
 from ..operation import apply
 from ..primitives import TABLE
@@ -21,6 +20,7 @@ from ..state import state
 from ..tensor import Tensor, wrap
 from .control import TensorArrayBase
 from .primitive import GraphPrimitive
+from .symbolic import is_symbolic
 
 _ONE_SHAPE = (
     "minitape's TensorArray holds elements of one shape, here {}, also with infer_shape=False: got {}. Outside of "
@@ -36,9 +36,7 @@ def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any
     at, shape = int(index), np.shape(value)
     size = buffer.shape[0]
     if not 0 <= at < size and not (dynamic and at >= 0):
-        raise OutOfRangeError(
-            None, None, f"Tried to write to index {at} but array is not resizeable and size is: {size} "
-        )
+        raise invalid(f"Trying to modify element {at} in a list with {size} elements.", "TensorListSetItem")
     if _is_empty(buffer, shape):
         new = np.zeros((max(size, at + 1), *shape), np.asarray(value).dtype if buffer.dtype != object else object)
         if new.dtype == object:
@@ -105,12 +103,11 @@ _CLEARED = _primitive(
 _CLEARED.eager = lambda tensors, attrs: [apply(_CLEARED, tuple(tensors), attrs)[0]]
 
 
-def _read(buffer: Any, index: Any, *, cleared: bool) -> tuple[Any, ...]:
+def _read(buffer: Any, index: Any) -> tuple[Any, ...]:
     at = int(index)
     if not 0 <= at < buffer.shape[0]:
-        raise OutOfRangeError(None, None, f"Tried to read from index {at} but array size is: {buffer.shape[0]} ")
-    found = buffer[at]
-    return (found,)
+        raise invalid(f"Trying to access element {at} in a list with {buffer.shape[0]} elements.", "TensorListGetItem")
+    return (buffer[at],)
 
 
 READ = _primitive(
@@ -118,7 +115,7 @@ READ = _primitive(
     "TensorListGetItem",
     lambda t, a: [(_element(t[0].shape), t[0].dtype)],
     forward=_read,
-    rules=[lambda g, z, x, i, *, cleared: _placed(g, x, i), None],
+    rules=[lambda g, z, x, i: _placed(g, x, i), None],
 )
 READ.eager = lambda tensors, attrs: [apply(READ, tuple(tensors), attrs)[0]]
 
@@ -144,13 +141,57 @@ PLACED = _primitive("tensor_array_place", "TensorListSetItem", lambda t, a: [(t[
 PLACED.eager = lambda tensors, attrs: [apply(PLACED, tuple(tensors), attrs)[0]]
 
 
+def _concat(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    shape = tensors[0].shape
+    return [TABLE["reshape"](tensors[0], shape=(-1, *shape[2:]))]
+
+
+def _scatter(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    buffer, indices, value = tensors
+    for at in range(indices.shape[0]):
+        element = TABLE["slice"](value, spec=(at,))
+        buffer = apply(_EAGER_WRITE, (buffer, TABLE["slice"](indices, spec=(at,)), element), attrs)[0]
+    return [buffer]
+
+
+def _one_length(lengths: Any) -> int:
+    if len(set(np.reshape(lengths, -1).tolist())) > 1:
+        raise NotImplementedError("minitape's TensorArray holds elements of one shape: the lengths must be equal.")
+    return int(np.reshape(lengths, -1)[0])
+
+
+def _split(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    value, lengths = tensors
+    return [TABLE["reshape"](value, shape=(lengths.shape[0], _one_length(lengths.array), *value.shape[1:]))]
+
+
+_CONCAT = _primitive(
+    "tensor_array_concat",
+    "TensorListConcatV2",
+    lambda t, a: [(TensorShape([None]).concatenate(a["rest"]), t[0].dtype)],
+    eager=_concat,
+)
+_SCATTER = _primitive(
+    "tensor_array_scatter",
+    "TensorListScatterIntoExistingList",
+    lambda t, a: [(TensorShape([None]).concatenate(t[2].shape[1:]), t[2].dtype)],
+    eager=_scatter,
+)
+_SPLIT = _primitive(
+    "tensor_array_split",
+    "TensorListSplit",
+    lambda t, a: [(TensorShape([None, None]).concatenate(t[0].shape[1:]), t[0].dtype)],
+    eager=_split,
+)
+
+
 class TensorArray(TensorArrayBase):
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
-    Reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of another
-    shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a second
-    read of a cleared element, OutOfRangeError for an index outside. ``tensor_array_name`` and
-    ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
+    Eagerly, reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of
+    another shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a
+    second read of a cleared element, OutOfRangeError (in a graph InvalidArgumentError) for an index outside.
+    ``tensor_array_name`` and ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
 
     >>> import minitape as tf
     >>> array = tf.TensorArray(tf.float32, size=2)
@@ -183,18 +224,13 @@ class TensorArray(TensorArrayBase):
             raise ValueError("minitape's TensorArray takes no `handle` or `flow`.")
         self._dtype = dtypes.as_dtype(dtype)
         self._dynamic = bool(dynamic_size)
-        self._clear = clear_after_read is not False
         self._shape = self._given = TensorShape(element_shape)
         self._infer = bool(infer_shape)
-        self._written: set[int] = set()
-        self._cleared: set[int] = set()
         self._buffer = self._empty(0 if size is None else size)
 
     def _empty(self, size: Any) -> Any:
         known = self._shape.as_list() if self._shape.is_fully_defined() else [0]
         size = convert_to_tensor(size)
-        from .symbolic import is_symbolic
-
         if is_symbolic(size):
             from .later import zeros_of_size
 
@@ -207,7 +243,7 @@ class TensorArray(TensorArrayBase):
     def _with(self, buffer: Any) -> TensorArray:
         made = object.__new__(TensorArray)
         made.__dict__.update(self.__dict__)
-        made._buffer, made._written, made._cleared = buffer, set(self._written), set(self._cleared)
+        made._buffer = buffer
         return made
 
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
@@ -231,15 +267,7 @@ class TensorArray(TensorArrayBase):
         self._check(value.shape)
         index = convert_to_tensor(index)
         made = self._with(apply(_EAGER_WRITE, (self._buffer, index, value), {"dynamic": self._dynamic})[0])
-        made._shape = self._shape.merge_with(value.shape)
-        made._written, made._cleared = self._written, self._cleared
-        if hasattr(index, "array") and type(index).__name__ == "EagerTensor":
-            made._written.add(int(index.array))
-            made._cleared.discard(int(index.array))
-            self._buffer, self._shape = (
-                made._buffer,
-                made._shape,
-            )  # eagerly the array itself is changed, as in TensorFlow
+        made._shape = self._shape = self._shape.merge_with(value.shape)  # the array itself learns it, too
         return made
 
     def _check(self, shape: TensorShape) -> None:
@@ -254,62 +282,58 @@ class TensorArray(TensorArrayBase):
 
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at ``index``."""
-        index = convert_to_tensor(index)
-        if type(index).__name__ == "EagerTensor" and type(self._buffer).__name__ == "EagerTensor":
-            at = int(index.array)
-            if not self._shape.is_fully_defined():
-                raise ValueError(f"Cannot convert a partially known TensorShape {self._shape} to a Tensor.")
-            if at in self._cleared:
-                raise invalid(
-                    f"Could not read index {at} twice because it was cleared after a previous read (perhaps try "
-                    "setting clear_after_read = false?)"
-                )
-            found = apply(READ, (self._buffer, index), {"cleared": self._clear})[0]
-            if self._clear:
-                self._cleared.add(at)
-            return found
-        return apply(READ, (self._buffer, index), {"cleared": self._clear})[0]
+        if not is_symbolic(self._buffer) and not self._shape.is_fully_defined():  # nothing was written
+            raise ValueError(f"Cannot convert a partially known TensorShape {self._shape} to a Tensor.")
+        return self._known(apply(READ, (self._buffer, convert_to_tensor(index)), {})[0], self._shape)
 
     def stack(self, name: str | None = None) -> Any:
         """The elements as one tensor."""
-        out = TABLE["identity"](self._buffer)
-        if type(out).__name__ == "SymbolicTensor" and self._shape.rank is not None:
-            out.set_shape(TensorShape([None]).concatenate(self._shape))
+        buffer = self._buffer
+        if not is_symbolic(buffer) and self._shape.is_fully_defined():  # nothing was written
+            buffer = wrap(np.zeros((buffer.shape[0], *self._shape), buffer.array.dtype)) if not buffer.array.size else buffer
+        return self._known(TABLE["identity"](buffer), TensorShape([None]).concatenate(self._shape))
+
+    def _known(self, out: Any, shape: TensorShape) -> Any:
+        """A tensor of a graph with what is known of the elements' shape."""
+        if is_symbolic(out) and self._shape.rank is not None:
+            out.set_shape(shape)
         return out
 
     def concat(self, name: str | None = None) -> Any:
         """The elements joined along their first axis; InvalidArgumentError for scalars."""
-        shape = tuple(self._buffer.shape)
-        if len(shape) < 2:
+        if self._shape.rank == 0:
             raise invalid("Concat saw a scalar shape at index 0 but requires at least vectors.", "TensorArrayConcatV3")
-        return TABLE["reshape"](self._buffer, shape=(-1, *shape[2:]))
+        return apply(_CONCAT, (self._buffer,), {"rest": self._shape[1:] if self._shape.rank else self._shape})[0]
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """Some elements as one tensor."""
-        return TABLE["gather"](self._buffer, convert_to_tensor(indices), axis=0)
+        indices = convert_to_tensor(indices)
+        return self._known(TABLE["gather"](self._buffer, indices, axis=0), indices.shape.concatenate(self._shape))
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """An array of the slices of ``value`` along its first axis."""
         value = convert_to_tensor(value, self._dtype)
         made = self._with(value)
         made._shape = TensorShape(value.shape[1:])
-        made._written, made._cleared = set(), set()
         return made
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with the slices of ``value`` at ``indices``."""
-        made, value = self, convert_to_tensor(value, self._dtype)
-        for at, index in enumerate(np.asarray(convert_to_tensor(indices).array).reshape(-1)):
-            made = made.write(int(index), TABLE["gather"](value, wrap(np.int32(at)), axis=0))
+        value = convert_to_tensor(value, self._dtype)
+        made = self._with(
+            apply(_SCATTER, (self._buffer, convert_to_tensor(indices), value), {"dynamic": self._dynamic})[0]
+        )
+        made._shape = self._shape.merge_with(value.shape[1:])
         return made
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """An array of pieces of ``value``, which must have the same length."""
-        sizes = np.asarray(convert_to_tensor(lengths).array).reshape(-1)
-        if len(set(sizes.tolist())) > 1:
-            raise NotImplementedError("minitape's TensorArray holds elements of one shape: the lengths must be equal.")
-        value = convert_to_tensor(value, self._dtype)
-        return self.unstack(TABLE["reshape"](value, shape=(len(sizes), int(sizes[0]), *tuple(value.shape)[1:])))
+        """An array of pieces of ``value``, which must have the same length: NotImplementedError for others."""
+        value, lengths = convert_to_tensor(value, self._dtype), convert_to_tensor(lengths)
+        made = self._with(apply(_SPLIT, (value, lengths), {})[0])
+        known = getattr(lengths, "array", None)
+        size = None if known is None or not np.size(known) else _one_length(known)
+        made._shape = TensorShape([size]).concatenate(value.shape[1:])
+        return made
 
     def identity(self) -> TensorArray:
         """The same array."""

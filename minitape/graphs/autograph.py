@@ -16,46 +16,83 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..errors import InvalidArgumentError, OpError
+from ..errors import OpError
 from ..frames import own_file, traced_file
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
-from .body import Body, BodyGraph
-from .control import TensorArrayBase, _not, build_case, closed, opened
+from .body import Body, BodyGraph, TestGraph, trace_body
+from .concrete import inlined
+from .control import TensorArrayBase, _not, build_case, closed, cond_graph, opened, refuse_number
 from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
-from .sources import CanNotConvert, converted
+from .sources import converted
 from .streams import STREAMS, is_stream
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
-from .values import MISSING, Undefined, condition, copies, decides, dtype_of, is_value, without_variables
+from .syntax import CanNotConvert
+from .values import (
+    MISSING,
+    Part,  # noqa: F401 - rewritten functions find it here
+    Undefined,
+    condition,
+    copies,
+    current,
+    decides,
+    dtype_of,
+    is_value,
+    without_variables,
+)
 
 # -- if ---------------------------------------------------------------------------------------------------------------
 
 
-def if_stmt(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...]) -> None:
-    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined."""
-    if hasattr(test, "_read"):
-        test = test._read()
+def if_stmt(
+    test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], turned: bool = False
+) -> None:
+    """``if``: on a symbolic tensor both branches are traced, and the names that they assign are joined.
+
+    With ``turned`` errors call ``orelse`` the main branch.
+    """
+    test = current(test)
     if not decides(test):
         then() if test else orelse()
         return
-    test = condition(test, "if statement")
-    before = get()
-    graphs, states = [], []
-    for branch in (then, orelse):
-        graph = BodyGraph(state.graph)
-        with graph.as_default(), graph.name_scope("cond"):
-            put(copies(before))
-            branch()
-            states.append(get())
-        graphs.append(graph)
-    put(before)
-    merged: list[Any] = []
-    outs: list[list[Any]] = [[], []]
-    for name, first, second in zip(names, *states, strict=True):
-        merged.append(_merge(name, first, second, outs))
-    found = _build(test, graphs, outs)
-    put(tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged))
+    branches = _Branches(test, then, orelse, get, put, turned)
+    put(branches.joined([branches.merged(n, *s) for n, s in zip(names, branches.states(), strict=True)]))
+
+
+class _Branches:
+    """Two branches that were traced: what they return, what they leave in the names, and the operation made of them."""
+
+    def __init__(self, test: Any, then: Any, orelse: Any, get: Any, put: Any, turned: bool = False) -> None:
+        self._turned = turned
+        self.test = condition(test, "if statement")
+        self.before = get()
+        self.results, self._graphs, self._after = [], [], []
+        for branch in (then, orelse):
+            graph = BodyGraph(state.graph)
+            with graph.as_default(), graph.name_scope("cond"):
+                put(copies(self.before))
+                self.results.append(branch())
+                self._after.append(get())
+            self._graphs.append(graph)
+        put(self.before)
+        self._outs: list[list[Any]] = [[], []]
+
+    def states(self) -> list[tuple[Any, Any]]:
+        """The values of each name after the branches."""
+        return list(zip(*self._after, strict=True))
+
+    def merged(self, name: str, first: Any, second: Any) -> Any:
+        """What a name stands for after the statement; tensors become outputs of the branches."""
+        if self._turned:
+            return _merge(name, second, first, self._outs[::-1])
+        return _merge(name, first, second, self._outs)
+
+    def joined(self, merged: list[Any]) -> tuple[Any, ...]:
+        """Adds the operation; the values of what was merged."""
+        bodies = [Body(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
+        found = build_case(_not(self.test), bodies, "cond")
+        return tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
 
 
 class _Pending:
@@ -75,17 +112,16 @@ class _Pending:
         ])  # fmt: skip
 
 
-def _build(test: Any, graphs: list[Any], outs: list[list[Any]]) -> list[Any]:
-    bodies = [Body(graph, [], list(values)) for graph, values in zip(graphs, outs, strict=True)]
-    return build_case(_not(test), bodies, "cond")
-
-
 def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
     """What a name stands for after an ``if``; tensors are added to the outputs of the branches."""
     if first is second:
         return first
     for value, branch in ((first, "main"), (second, "else")):
         if isinstance(value, Undefined):
+            if name.startswith("_ag_return_value"):
+                raise _no_return(branch)
+            if not value.was_absent():
+                return value
             return _undefined(name, ValueError, f"must also be initialized in the {branch} branch")
     try:
         nest.assert_same_structure(first, second, check_types=False)
@@ -136,38 +172,36 @@ def _equal(a: Any, b: Any) -> bool:
         return False
 
 
-def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...]) -> Any:
-    """An ``if`` whose branches return: both must, and the same structure."""
-    if hasattr(test, "_read"):
-        test = test._read()
+def if_return(test: Any, then: Any, orelse: Any, get: Any, put: Any, names: tuple[str, ...], local: int) -> Any:
+    """An ``if`` whose branches return: both must, and the same structure; MISSING where none does.
+
+    Of the names the first ``local`` ones are of no use to anybody once the function has returned.
+    """
+    test = current(test)
     if not decides(test):
         return then() if test else orelse()
-    test = condition(test, "if statement")
-    before = get()
-    graphs, results = [], []
-    for branch in (then, orelse):
-        graph = BodyGraph(state.graph)
-        with graph.as_default(), graph.name_scope("cond"):
-            put(copies(before))
-            results.append(without_variables(branch()))
-        graphs.append(graph)
-    put(before)
-    first, second = results
-    if first is MISSING and second is MISSING:
-        return MISSING
+    branches = _Branches(test, then, orelse, get, put)
+    first, second = map(without_variables, branches.results)
+    missing = first is MISSING and second is MISSING
     for value, label in ((first, "main"), (second, "else")):
-        if value is MISSING:
-            raise ValueError(f"the {label} branch must also have a return statement.")
-    outs: list[list[Any]] = [[], []]
-    merged = _merge_returned(first, second, outs)
-    found = _build(test, graphs, outs)
-    return merged.found_in(found) if isinstance(merged, _Pending) else merged
+        if value is MISSING and not missing:
+            raise _no_return(label)
+    result = MISSING if missing else _merge_returned(first, second, branches)
+    kept = 0 if missing else local
+    merged = [branches.merged(n, *s) for n, s in list(zip(names, branches.states(), strict=True))[kept:]]
+    found = branches.joined([result, *branches.before[:kept], *merged])
+    put(found[1:])
+    return found[0]
 
 
-def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:
+def _no_return(branch: str) -> ValueError:
+    return ValueError(f"the {branch} branch must also have a return statement.")
+
+
+def _merge_returned(first: Any, second: Any, branches: _Branches) -> Any:
     if first is None and second is None:
         return None
-    merged = _merge("retval_", first, second, outs)
+    merged = branches.merged("retval_", first, second)
     if isinstance(merged, Undefined):
         raise merged.fail()
     return merged
@@ -175,21 +209,11 @@ def _merge_returned(first: Any, second: Any, outs: list[list[Any]]) -> Any:
 
 def if_exp(test: Any, then: Any, orelse: Any) -> Any:
     """``a if test else b``."""
-    if hasattr(test, "_read"):
-        test = test._read()
+    test = current(test)
     if not decides(test):
         return then() if test else orelse()
-    _refuse_number(test)
-    return if_return(test, then, orelse, tuple, lambda values: None, ())
-
-
-def _refuse_number(test: Any) -> None:
-    """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
-    if test.dtype.kind != "b":
-        raise InvalidArgumentError(
-            None, None, f"Input 'pred' passed {test.dtype.kernel_name} expected bool while building NodeDef "
-            "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
-            "attr=T:type>")  # fmt: skip
+    refuse_number(test)
+    return if_return(test, then, orelse, tuple, lambda values: None, (), 0)
 
 
 # -- and, or, not -----------------------------------------------------------------------------------------------------
@@ -197,8 +221,7 @@ def _refuse_number(test: Any) -> None:
 
 def not_(value: Any) -> Any:
     """``not``."""
-    if hasattr(value, "_read"):
-        value = value._read()
+    value = current(value)
     if not decides(value):
         return not value
     if value.dtype.kind != "b":
@@ -221,8 +244,7 @@ def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool
     """The first part that settles it, else the last; on a tensor what follows runs only where it does not settle it."""
     value: Any = parts[0]()
     for at, part in enumerate(parts[1:], 1):
-        if hasattr(value, "_read"):
-            value = value._read()
+        value = current(value)
         if decides(value):
             return _lazy(value, parts[at:], goes_on, settles)
         if settles(value):
@@ -233,18 +255,13 @@ def _junction(parts: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool
 
 def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any], bool]) -> Any:
     """``value and rest``, or with ``goes_on`` False ``value or rest``, as ``tf.cond`` puts it."""
-    from .control import cond_graph
-
-    def more() -> Any:
-        return convert_to_tensor(_junction(rest, goes_on, settles))
-
-    def same() -> Any:
-        return value
-
     pred = TABLE["reshape"](value, shape=()) if value.shape.rank and value.shape.num_elements() == 1 else value
-    found = cond_graph(pred, more, same) if goes_on else cond_graph(pred, same, more)
-    _refuse_number(value)
-    return found
+    of_test = isinstance(state.graph, TestGraph)
+    kind = TestGraph if of_test else BodyGraph
+    more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind=kind)
+    if of_test and not value.shape.rank and value.dtype.kind == "b" and more.is_harmless():
+        return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more)[0])
+    return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------
@@ -342,9 +359,11 @@ def _library(function: types.FunctionType) -> bool:
     return module.split(".")[0] in _NOT_CONVERTED
 
 
-def _as_int(x: Any, *args: Any) -> Any:
+def _as_int(x: Any, base: Any = 10) -> Any:
     from .. import dtypes
 
+    if base != 10:
+        raise NotImplementedError(f"base {base} not supported for int")
     if x.dtype == dtypes.string:
         from .. import strings
 
@@ -420,7 +439,7 @@ def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:
             for leaf in nest.flatten(result):
                 if isinstance(leaf, Undefined):
                     raise leaf.fail()
-            return None if result is MISSING else result
+            return result
         except Exception as error:
             wrapped = _in_user_code(error)
             if wrapped is None:

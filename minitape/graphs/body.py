@@ -7,10 +7,12 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
+from ..operation import CHECKS
 from ..state import state
 from ..tensor import Tensor
 from .build import Graph
 from .effects import is_stateful
+from .infer import ELEMENTWISE
 from .program import Program, replay
 from .symbolic import SymbolicTensor
 
@@ -25,6 +27,10 @@ class BodyGraph(Graph):
         if row is not None and row not in graph.cold:  # type: ignore[union-attr]
             return graph.tensor_at(row)  # type: ignore[union-attr]
         return graph._watched_outside(tensor) if graph is not None else None
+
+
+class TestGraph(BodyGraph):
+    """The graph of a loop's condition: nobody sees of which operations it is made."""
 
 
 class Body:
@@ -44,6 +50,7 @@ class Body:
                 self.captured.append(outer)
                 self.places.append(inner)
         self.effects = effects_of(graph)
+        self._stateful = [c for c in graph.calls if is_stateful(c.primitive)]  # not those that gradients add later
         self._program: Program | None = None
         self._noting: Program | None = None
 
@@ -61,6 +68,19 @@ class Body:
         """(shape, dtype) of each output."""
         return [(t.shape, t.dtype) for t in self.outputs]
 
+    def is_harmless(self) -> bool:
+        """True for a condition that may be computed in any case: numbers alone, no effects, nothing that could fail."""
+        numbers = all(t.shape.rank == 0 for t in self.graph.tensors.values())
+        return numbers and self.specs()[0][1].kind == "b" and all(map(_never_fails, self.graph.calls))
+
+    def connects(self, at: int) -> bool:
+        """True when a gradient could pass from an output to the input or captured tensor of this number."""
+        marks = {self.feeds[at]}
+        for call in self.graph.calls:
+            if any(r in marks and _passes(call, i) for i, r in enumerate(call.inputs)):
+                marks.update(range(call.row, call.row + call.outputs))
+        return not marks.isdisjoint(self.fetches)
+
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs' arrays for the arrays of inputs and captured tensors."""
         if self._program is None:
@@ -69,8 +89,7 @@ class Body:
 
     def run_noting(self, arrays: Sequence[Any]) -> tuple[tuple[Any, ...], dict[int, Any]]:
         """The same, and what each row with effects (or that reads a variable) gave, for a later ``replay``."""
-        rows = [c.row + i for c in self.graph.calls if is_stateful(c.primitive)
-                for i in range(self.graph.op_of[c.row].count)]  # fmt: skip
+        rows = [c.row + i for c in self._stateful for i in range(self.graph.op_of[c.row].count)]
         if self._noting is None:
             self._noting = Program(self.graph, [*self.fetches, *rows], self.feeds, self.effects)
         found = self._noting.run(arrays)
@@ -89,7 +108,6 @@ class Body:
         self.captured = list(captured)
         self._program = self._noting = None
 
-
     def take(self, outer: SymbolicTensor, tensor: Any) -> None:
         """Takes an eager tensor that may be a constant here as a further input; ``outer`` is it in the graph around."""
         row = self.graph.find(tensor)
@@ -100,6 +118,21 @@ class Body:
         self.places.append(place)
         self.captured.append(outer)
         self._program = self._noting = None
+
+
+def _never_fails(call: Any) -> bool:
+    primitive = call.primitive
+    if is_stateful(primitive):
+        return primitive.op == "ReadVariableOp"
+    return bool(primitive.code or primitive.op in ELEMENTWISE) and primitive.op not in CHECKS
+
+
+def _passes(call: Any, at: int) -> bool:
+    """Whether a call has a rule for an input; of branches, whether one of them has."""
+    rules, connects = call.primitive.rules, getattr(call.primitive, "connects", None)
+    if connects is not None:
+        return bool(connects(call.attrs, at))
+    return rules is not None and (callable(rules) or rules[min(at, len(rules) - 1)] is not None)
 
 
 def effects_of(graph: Graph) -> list[Any]:

@@ -8,6 +8,7 @@ and ``tf.gradients`` find their rows and sweep them as they do everywhere else.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -67,6 +68,7 @@ class Graph(Record):
         self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
         self.drawn = 0  # random operations that took their number from it
+        self.lock = threading.RLock()  # of whoever adds rows to a graph that is complete: those of its gradients
         self.tuples: set[int] = set()  # first rows of calls whose primitive returns a tuple
 
     def __len__(self) -> int:  # rows, as of every recording
@@ -391,21 +393,23 @@ class Graph(Record):
         return op.outputs[int(index)]
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        """The tensor or operation that ``obj`` (itself one, or a name) stands for."""
+        """The tensor or operation that ``obj`` (itself one, or a name) stands for; TypeError for the kind not allowed."""
+        kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
         if hasattr(obj, "assigned"):
             obj = obj.assigned
         if hasattr(obj, "_read"):
             with self.as_default():
                 return self.read(obj)
-        if isinstance(obj, (SymbolicTensor, Operation)):
+        allowed = (SymbolicTensor,) * allow_tensor + (Operation,) * allow_operation
+        if isinstance(obj, allowed):
             if obj.graph is not self:
                 raise ValueError(
                     f"{'Tensor' if isinstance(obj, Tensor) else 'Operation'} {obj} is not an element of this graph."
                 )
             return obj
         if isinstance(obj, str):
-            return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
-        kinds = " or ".join(["Tensor"] * allow_tensor + ["Operation"] * allow_operation)
+            named = allow_tensor and (":" in obj or not allow_operation)
+            return self.get_tensor_by_name(obj) if named else self.get_operation_by_name(obj)
         raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> Any:

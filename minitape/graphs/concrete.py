@@ -31,7 +31,7 @@ from .given import GivenVariable, Slots
 from .gradients import sweep_rows
 from .lifted import held_elsewhere, lift
 from .parts import has_parts, put_together
-from .primitive import GraphPrimitive, apart, as_eager, dense, floats
+from .primitive import NOTES, GraphPrimitive, apart, as_eager, dense, floats, moved, write_notes
 from .program import Program, needed, replay
 
 _ONCE = (
@@ -218,9 +218,11 @@ class ConcreteFunction:
         graph = state.graph
         if not self.inlined:
             reads = [graph.read(self.slots.now(v)) for v in self._used]
-            inputs = (*tensors, *self.body.captured, *reads)
+            held = [self.graph.leaves[r].tensor for r in self._held]
+            inputs = (*tensors, *self.body.captured, *reads, *held)
             primitive = CALL_STATEFUL if self.body.effects else CALL_ROW
-            return list(graph.apply(primitive, inputs, {"concrete": self, "given": self.slots.given()}))
+            found = graph.apply(primitive, inputs, {"concrete": self, "given": self.slots.given()})
+            return list(found[: len(self.body.outputs)])
         rows: dict[int, int] = {}
         for place, tensor in zip(self.body.inputs, tensors, strict=True):
             rows[place._row] = graph.enter(tensor)
@@ -243,7 +245,9 @@ class ConcreteFunction:
         if taped is None:
             if not _on_tape(record, inputs):  # all of it lies behind stop_gradient
                 return None
-            taped = self._taped[tuple(held)] = Taped(self, held)
+            with self.graph.lock:  # another thread may have traced the gradient in the meantime
+                taped = self._taped.get(tuple(held)) or Taped(self, held)
+                self._taped[tuple(held)] = taped
         arrays = [t.array for t in tensors]
         found = taped.forward.run(arrays)
         count = len(self.body.outputs)
@@ -287,6 +291,14 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
         target.op_of[new.row].gradient = op.gradient or target.op_of[new.row].gradient
         for i, tensor in enumerate(made):
             rows[call.row + i] = tensor._row
+
+
+def inlined(body: Body) -> list[Any]:
+    """The outputs of a body without inputs and effects, as rows of the graph around it, which is being built."""
+    graph: Any = state.graph
+    rows = {place._row: graph.enter(tensor) for place, tensor in zip(body.places, body.captured, strict=True)}
+    inline(body.graph, graph, body.fetches, rows, ())
+    return [graph.tensor_at(rows[r]) for r in body.fetches]
 
 
 def _specs(source: Graph, target: Graph, call: Any, inputs: tuple[int, ...]) -> list[Any]:
@@ -367,8 +379,7 @@ class Taped:
         notes = {row: kept[row] for row in _stateful_rows(graph, self.concrete._rows)}
         for group, tensor in zip(self.groups, inputs, strict=True):
             for row in group:
-                same = row not in kept or kept[row] is tensor.array or np.array_equal(kept[row], tensor.array)
-                known[row] = tensor if same else tensor + wrap(kept[row] - tensor.array)
+                known[row] = moved(tensor, kept[row]) if row in kept else tensor
         return replay(graph, body.fetches, known, notes)
 
 
@@ -462,18 +473,24 @@ FUNCTION = Primitive("function", lambda *arrays, taped, saved, arrays_: arrays, 
 
 
 def _call_forward(*arrays: Any, concrete: ConcreteFunction, given: Sequence[Any]) -> tuple[Any, ...]:
-    count = len(concrete.body.feeds)
     with concrete.slots.bound(given):
-        return concrete._forward.run(arrays[:count])
+        return concrete._forward.run(arrays[: len(concrete.body.feeds)])
+
+
+def _call_noting(*arrays: Any, concrete: ConcreteFunction, given: Sequence[Any]) -> tuple[Any, ...]:
+    with concrete.slots.bound(given):
+        found, notes = concrete.body.run_noting(arrays[: len(concrete.body.feeds)])
+    return (*found, write_notes(notes))
 
 
 def _call_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    concrete = attrs["concrete"]
-    count = len(concrete.body.feeds)
-    known = dict(zip(concrete.body.feeds, tensors[:count], strict=True))
-    for (_, rows), tensor in zip(concrete._reads.values(), tensors[count:], strict=True):
-        known.update(dict.fromkeys(rows, tensor))
-    return replay(concrete.graph, concrete.body.fetches, known)
+    concrete, notes = attrs["concrete"], attrs.get("notes")
+    count, reads = len(concrete.body.feeds), len(concrete._reads)
+    known = dict(zip([*concrete.body.feeds, *concrete._held], [*tensors[:count], *tensors[count + reads :]], strict=True))
+    for (_, rows), tensor in zip(concrete._reads.values(), tensors[count : count + reads], strict=True):
+        known.update({row: tensor if notes is None else moved(tensor, notes[row]) for row in rows})
+    found = replay(concrete.graph, concrete.body.fetches, known, notes)
+    return found if notes is None else [*found, wrap(write_notes(notes))]
 
 
 def _call_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -481,5 +498,6 @@ def _call_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 
 CALL_ROW = GraphPrimitive("call", "PartitionedCall", _call_infer, forward=_call_forward, eager=_call_eager)
-CALL_STATEFUL = GraphPrimitive("call", "StatefulPartitionedCall", _call_infer, forward=_call_forward, eager=_call_eager,
-                               stateful=True)  # fmt: skip
+CALL_STATEFUL = GraphPrimitive("call", "StatefulPartitionedCall", lambda tensors, attrs: [*_call_infer(tensors, attrs), NOTES],
+                               forward=_call_noting, eager=_call_eager, stateful=True,
+                               unnoted=lambda *arrays, **attrs: (*_call_forward(*arrays, **attrs), None))  # fmt: skip

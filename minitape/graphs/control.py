@@ -10,22 +10,31 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..custom import unrecorded
+from ..errors import InvalidArgumentError
 from ..evidence import planned
 from ..invalid import invalid
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .primitive import GraphPrimitive, write_notes
+from .primitive import NOTES, GraphPrimitive, write_notes
+from .refusals import brackets
 from .symbolic import SymbolicTensor
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
 
 def _branch(index: Any, bodies: Sequence[Body]) -> Body:
+    if index.ndim:  # one number may have axes
+        if np.size(index) != 1:
+            shape = brackets(TensorShape(np.shape(index)))
+            raise invalid(f"The second input must be a scalar, but it has shape {shape}", "Switch")
+        index = index.reshape(())
     at = int(index)
     return bodies[at] if 0 <= at < len(bodies) else bodies[-1]
 
@@ -45,9 +54,6 @@ def _case_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return found if notes is None else [*found, wrap(write_notes(notes))]
 
 
-_NOTES = (TensorShape([]), dtypes.string)  # the output of an operation with effects that says what they gave
-
-
 def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     columns = zip(*[b.specs() for b in attrs["bodies"]], strict=True)
     specs = []
@@ -59,12 +65,16 @@ def _case_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     return specs
 
 
+def _case_connects(attrs: dict[str, Any], at: int) -> bool:
+    return at > 0 and any(b.connects(at - 1) for b in attrs["bodies"])
+
+
 def _case_primitive(stateful: bool, name: str) -> GraphPrimitive:
     if stateful:
-        return GraphPrimitive("case", name, lambda tensors, attrs: [*_case_infer(tensors, attrs), _NOTES],
-                              forward=_case_noting, eager=_case_eager, stateful=True,
+        return GraphPrimitive("case", name, lambda tensors, attrs: [*_case_infer(tensors, attrs), NOTES],
+                              forward=_case_noting, eager=_case_eager, stateful=True, connects=_case_connects,
                               unnoted=lambda *arrays, **attrs: (*_case_forward(*arrays, **attrs), None))  # fmt: skip
-    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager)
+    return GraphPrimitive("case", name, _case_infer, forward=_case_forward, eager=_case_eager, connects=_case_connects)
 
 
 CASE = {(True, "cond"): _case_primitive(True, "If"), (False, "cond"): _case_primitive(False, "StatelessIf"),
@@ -111,9 +121,9 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return cond_graph(pred, true_fn, false_fn)
 
 
-def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """``cond`` on a symbolic tensor."""
-    then, orelse = trace_body(true_fn, ()), trace_body(false_fn, ())
+def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
+    """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
+    then, orelse = [f if isinstance(f, Body) else trace_body(f, ()) for f in (true_fn, false_fn)]
     counts = [len(then.flat), len(orelse.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
@@ -127,7 +137,17 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any
             raise _unlike_branches(a, b, f"{a} and {b} have different types")
     index = _not(pred)
     found = build_case(index, [then, orelse], "cond")
+    refuse_number(pred)
     return _packed(then, found)
+
+
+def refuse_number(pred: Any) -> None:
+    """InvalidArgumentError for a predicate that is no bool, which TensorFlow finds when the graph runs."""
+    if pred.dtype.kind != "b":
+        raise InvalidArgumentError(
+            None, None, f"Input 'pred' passed {pred.dtype.kernel_name} expected bool while building NodeDef "
+            "'cond/switch_pred/_2' using Op<name=Switch; signature=data:T, pred:bool -> output_false:T, output_true:T; "
+            "attr=T:type>")  # fmt: skip
 
 
 class _Output:
@@ -163,7 +183,7 @@ def _not(pred: Any) -> Any:
     from ..primitives import TABLE
 
     if pred.dtype.kind != "b":
-        pred = TABLE["cast"](pred, dtype=dtypes.bool)
+        pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else wrap(np.bool_(False))
     return TABLE["logical_not"](pred)
 
 
@@ -358,7 +378,7 @@ def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
 
 WHILE = {
     False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
-    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), _NOTES],
+    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
                          forward=_while_noting, eager=_while_eager, stateful=True,
                          unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
 }  # fmt: skip

@@ -50,26 +50,33 @@ def _rule(g: Any, z: Any, *inputs: Any, call: CustomCall, results: int) -> list[
 
 def _replayed(graph: Any, call: Any, values: dict[int, Any]) -> list[Any]:
     """An eager run of the row: its gradient is traced once, as rows of the graph, and replayed when asked for."""
-    count, results = call.outputs, call.attrs["results"]
+    results = call.attrs["results"]
     outs = [wrap(values[r].array) for r in call.inputs[:results]]
     known = dict(values)
 
     def grad_fn(*gs: Any, variables: Any = None) -> Any:
-        with graph.as_default():
-            seeds = [
-                graph.placeholder(t.dtype, t.shape, "grad_ys")
-                for t in (graph.tensor_at(call.row + i) for i in range(count))
-            ]
-            shares = call.attrs["call"].shares(seeds)
-            rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
+        seeds, rows = _gradient_rows(graph, call)
         wanted = [r for r in rows if r is not None]
-        found = iter(replay(graph, wanted, known | {s._row: g for s, g in zip(seeds, gs, strict=True)}))
+        found = iter(replay(graph, wanted, known | dict(zip(seeds, gs, strict=True))))
         return [None if r is None else next(found) for r in rows]
 
     arguments = [values[r] for r in call.inputs[results:]]
     custom = CustomCall(call.attrs["call"].name, grad_fn, [], len(arguments), None)
     finish(CUSTOM, tuple(arguments), {"call": custom}, tuple(outs))
     return outs
+
+
+def _gradient_rows(graph: Any, call: Any) -> tuple[list[int], list[int | None]]:
+    """The rows of the adjoints and of the shares in them, which the first gradient of a call adds to the graph."""
+    with graph.lock:
+        if ("gradient", call.row) not in graph.replays:
+            with graph.as_default():
+                outs = [graph.tensor_at(call.row + i) for i in range(call.outputs)]
+                seeds = [graph.placeholder(t.dtype, t.shape, "grad_ys") for t in outs]
+                shares = call.attrs["call"].shares(seeds)
+                rows = [None if s is None else graph.enter(s if isinstance(s, Tensor) else s.dense()) for s in shares]
+            graph.replays["gradient", call.row] = [s._row for s in seeds], rows
+        return graph.replays["gradient", call.row]  # type: ignore[no-any-return]
 
 
 CUSTOM_ROW = GraphPrimitive("custom_gradient", "IdentityN", _infer, forward=_forward, rules=_rule)

@@ -18,6 +18,7 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .primitive import RULE, GraphPrimitive
+from .refusals import brackets, unmergeable
 
 # -- variables --------------------------------------------------------------------------------------------------------
 
@@ -94,9 +95,11 @@ def _assign_forward(value: Any, *, variable: Any, how: str) -> tuple[Any, ...]:
             )
         value = old + value if how == "assign_add" else old - value
     elif not variable.shape.is_compatible_with(np.shape(value)):  # only now the shape is known
-        show = [",".join("?" if d is None else str(d) for d in s) for s in (variable.shape, np.shape(value))]
-        raise invalid(f"Trying to assign to variable with tensor with wrong shape. Expected [{show[0]}] got [{show[1]}]",
-                      "AssignVariableOp")  # fmt: skip
+        raise invalid(
+            "Trying to assign to variable with tensor with wrong shape. Expected "
+            f"{brackets(variable.shape)} got {brackets(TensorShape(np.shape(value)))}",
+            "AssignVariableOp",
+        )
     variable._version += 1
     variable._set(value)
     variable._uninitialized = False
@@ -122,17 +125,10 @@ def assign(graph: Any, variable: Any, tensor: Any, how: str) -> Any:
 
 
 def _assign_mismatch(graph: Any, shape: TensorShape, tensor: Any, op: str) -> str:
-    want, have = shape.as_list(), tensor.shape.as_list()
-    show = [",".join("?" if d is None else str(d) for d in s) for s in (want, have)]
-    if len(want) != len(have):
-        why = f"Shapes must be equal rank, but are {len(want)} and {len(have)}"
-    else:
-        at = next(i for i, (a, b) in enumerate(zip(want, have, strict=True)) if a != b)
-        why = f"Dimension {at} in both shapes must be equal, but are {want[at]} and {have[at]}. Shapes are "
-        why += f"[{show[0]}] and [{show[1]}]."
     name = graph.tensor_at(graph.enter(tensor)).op.name
     node = f"{op}[dtype=DT_FLOAT]({op}/resource, {name})"
-    return f"{why} for '{{{{node {op}}}}} = {node}' with input shapes: [], [{show[1]}]."
+    why = unmergeable(shape, tensor.shape)
+    return f"{why} for '{{{{node {op}}}}} = {node}' with input shapes: [], {brackets(tensor.shape)}."
 
 
 # -- Python functions --------------------------------------------------------------------------------------------------

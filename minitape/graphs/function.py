@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -64,6 +65,7 @@ class Function:
         self._untraced = 0  # calls since the last one that was counted
         self._initialized = False
         self._bound: Any = weakref.WeakKeyDictionary()
+        self._lock = threading.RLock()  # one thread traces, the others wait and find the trace
         if self._input_signature is not None:
             self._check_input_signature()
 
@@ -95,17 +97,23 @@ class Function:
     def __get__(self, instance: Any, cls: Any = None) -> Any:
         if instance is None:
             return self
-        try:
-            bound = self._bound.get(instance)
-        except TypeError:
-            return Function(
-                self._python_function, self._input_signature, self._autograph, self._reduce, instance, self._name
-            )
-        if bound is None:
-            bound = Function(self._python_function, self._input_signature, self._autograph, self._reduce,
-                             weakref.ref(instance), self._name)  # fmt: skip
-            self._bound[instance] = bound
-        return bound
+        with self._lock:
+            try:
+                bound = self._bound.get(instance)
+            except TypeError:
+                return self._method(instance)
+            if bound is None:
+                bound = self._bound[instance] = self._method(weakref.ref(instance))
+            return bound
+
+    def _method(self, owner: Any) -> Function:
+        return Function(self._python_function, self._input_signature, self._autograph, self._reduce, owner, self._name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     def __repr__(self) -> str:
         return f"<tensorflow.python.eager.polymorphic_function.polymorphic_function.Function object at {hex(id(self))}>"
@@ -254,19 +262,25 @@ class Function:
         else:
             shaped = values
         key = tuple([(n, key_of(v)) for n, v in shaped.items()])
-        outer = state.graph
-        concrete = self._traces.get(key)
-        if concrete is not None and _usable(concrete, outer):
+        concrete = self._known(key)
+        if concrete is not None:
             return concrete
-        if self._reduce:
-            shaped = self._relaxed(shaped)
-            key = tuple([(n, key_of(v)) for n, v in shaped.items()])
-            for known, found in self._traces.items():
-                if (known == key or _fits(found, values)) and _usable(found, outer):
-                    return found
-        concrete = self._trace(shaped, given, variables)
-        self._traces[key] = concrete
-        return concrete
+        with self._lock:  # another thread may have traced it in the meantime
+            concrete = self._known(key)
+            if concrete is None and self._reduce:
+                shaped = self._relaxed(shaped)
+                key = tuple([(n, key_of(v)) for n, v in shaped.items()])
+                fitting = (k for k, found in self._traces.items() if k == key or _fits(found, values))
+                concrete = next(filter(None, map(self._known, fitting)), None)
+            if concrete is None:
+                concrete = self._traces[key] = self._trace(shaped, given, variables)
+            return concrete
+
+    def _known(self, key: Any) -> ConcreteFunction | None:
+        """The trace of this key, unless it captured tensors of another graph than the one that is being built."""
+        found = self._traces.get(key)
+        usable = found is not None and (not found.body.captured or found.graph.outer is state.graph)
+        return found if usable else None
 
     def _relaxed(self, values: dict[str, Any]) -> dict[str, Any]:
         """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
@@ -406,11 +420,6 @@ def _returned(result: Any, function: Any) -> Any:
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 
     return nest.map_structure(leaf, result)
-
-
-def _usable(concrete: ConcreteFunction, outer: Any) -> bool:
-    """False for a trace that captured tensors of another graph than the one being built."""
-    return not concrete.body.captured or concrete.graph.outer is outer
 
 
 def _fits(concrete: ConcreteFunction, values: dict[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from ..shape import TensorShape
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
-_ELEMENTWISE = {
+ELEMENTWISE = {
     "SelectV2",
     "Less",
     "LessEqual",
@@ -90,7 +90,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     if special is not None:
         return special(tensors, attrs), True
     accept(primitive.op, *[t.dtype for t in tensors])
-    if primitive.code or primitive.op in _ELEMENTWISE:
+    if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
         specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
         return [(shape, specs[0][1])], several

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..ops.filling import zeros
 from ..plan import on_tape
 from ..tape import GradientTape
-from ..tensor import wrap
 from .effects import later
+from .primitive import moved
 from .program import needed, replay
 
 
@@ -31,7 +29,7 @@ def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) ->
         known = dict(zip(edge, given, strict=True))
         with GradientTape() as inner:
             inner.watch(starts)
-            known.update({r: _moved(start, known[r]) for each, start in zip(rows, starts, strict=True) for r in each})
+            known.update({r: moved(start, known[r].array) for each, start in zip(rows, starts, strict=True) for r in each})
             (again,) = replay(graph, [target._row], known)
         if batch:
             return [inner.batch_jacobian(again, starts[0])]
@@ -46,11 +44,6 @@ def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) ->
     return [None if g is None else j for g, j in zip(connected, made, strict=True)]
 
 
-def _moved(start: Any, value: Any) -> Any:
-    """The source where it had this value: a variable may have been assigned since."""
-    return start if np.array_equal(start.array, value.array) else start + wrap(value.array - start.array)
-
-
 def _edge(graph: Any, target: int, sources: set[int], on: Any) -> list[int]:
     """Where the way to the target begins besides the sources: values that the tape does not follow, and variables."""
 
@@ -61,4 +54,3 @@ def _edge(graph: Any, target: int, sources: set[int], on: Any) -> list[int]:
     made = {c.row + i for c in calls for i in range(c.outputs)}
     used = [row for c in calls for row in c.inputs] + [target]
     return sorted({row for row in used if row not in made and row not in sources})
-

@@ -60,7 +60,7 @@ class EagerTensorArray(TensorArray):
             made._elements = unstack(buffer)
             return made
         made.__dict__.update({k: v for k, v in self.__dict__.items() if k != "_elements"})
-        made._buffer, made._written = buffer, set()  # type: ignore[misc]
+        made._buffer = buffer  # type: ignore[misc]
         return made
 
     def size(self, name: str | None = None) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+
+from .syntax import blocks
 
 _CLOSURES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
@@ -39,10 +41,10 @@ class Liveness:
             return self._loop(node, live)
         if isinstance(node, (ast.With, ast.AsyncWith)):
             return self._block(node.body, live) | _reads(node.items)
-        blocks = [] if isinstance(node, _CLOSURES) else list(_blocks(node))
-        if blocks:  # try, match: what comes next may follow from anywhere in it
+        parts = [] if isinstance(node, _CLOSURES) else list(blocks(node))
+        if parts:  # try, match: what comes next may follow from anywhere in it
             everything = live | _reads([node])
-            for block in blocks:
+            for block in parts:
                 self._block(block, everything)
             return everything
         return (live - _bound(node)) | _reads([node])
@@ -56,16 +58,6 @@ class Liveness:
         for _ in range(2):  # what one turn leaves to the next
             head = head | (self._block(node.body, head) - target)
         return head | (_reads([node.iter]) if isinstance(node, ast.For) else set())
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of statements of a compound statement, those of its handlers and cases too."""
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-            yield value
-        elif isinstance(value, list) and value and isinstance(value[0], (ast.ExceptHandler, ast.match_case)):
-            for part in value:
-                yield from _blocks(part)
 
 
 def _names(nodes: Iterable[ast.AST], kinds: tuple[type, ...]) -> set[str]:

@@ -16,10 +16,11 @@ from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
-from .body import Body, BodyGraph
+from .body import Body, BodyGraph, TestGraph
+from .build import Graph
 from .control import TensorArrayBase, build_while, closed, opened
 from .streams import Stream, is_stream, specs_of
-from .symbolic import SymbolicTensor
+from .symbolic import SymbolicTensor, is_symbolic
 from .values import (
     LIMITS,
     Undefined,
@@ -35,7 +36,7 @@ from .values import (
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
     """``while``: on a symbolic tensor one operation that holds the condition and the body."""
-    first = current(test())
+    first = _first_test(test)
     if not decides(first):
         while first:
             body()
@@ -52,6 +53,15 @@ def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...],
     _Loop(names, get, put, later).run(lambda item: test(), lambda item: body(), None)
 
 
+def _first_test(test: Any) -> Any:
+    """The condition before the first turn: apart, for that of a loop in the graph is not run here."""
+    if state.graph is None:
+        return current(test())
+    with TestGraph(state.graph).as_default() as apart:
+        first = current(test())
+    return first if decides(first) or not apart.calls else current(test())
+
+
 def _refuse_return(names: tuple[str, ...]) -> None:
     if any(n.startswith("_ag_do_return") for n in names):
         raise NotImplementedError(
@@ -61,8 +71,9 @@ def _refuse_return(names: tuple[str, ...]) -> None:
 
 
 def for_stmt(
-    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]
-) -> None:
+    source: Any, extra: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...],
+    target: str | None,
+) -> None:  # fmt: skip
     """``for``: over a tensor of a graph one operation; over anything else Python's loop."""
     if hasattr(source, "_read"):
         source = source._read()
@@ -80,7 +91,7 @@ def for_stmt(
     if not isinstance(source, Stream):
         refuse_scalar(source)
     _refuse_return(names)
-    loop = _Loop(names, get, put, later)
+    loop = _Loop(names, get, put, later, target)
     loop.run(lambda item: True if extra is None else extra(), body, source)
 
 
@@ -157,8 +168,11 @@ def _walk(source: Any) -> Any:
 class _Loop:
     """A loop on symbolic tensors: which names it changes, and the operation made of it."""
 
-    def __init__(self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...]) -> None:
-        self.names, self.get, self.put, self.later = names, get, put, later
+    def __init__(
+        self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...], target: str | None = None
+    ) -> None:
+        self.names, self.get, self.put, self.later, self.target = names, get, put, later, target
+        self.late: list[str] = []  # names that only a turn gives a value
         self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
         self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
         self.refusals: list[Exception] = []
@@ -170,13 +184,13 @@ class _Loop:
     def _run(self, first: tuple[Any, ...], test: Any, body: Any, source: Any) -> None:
         before = tuple(self.dropped.get(n, v) for n, v in zip(self.names, first, strict=True))
         walk = None if source is None else _walk(source)
-        carried = self._carried(before, body, source)
+        carried = self._carried(before, body, walk)
         flat = [v for _, value in carried for v in nest.flatten(value)]
         start = [convert_to_tensor(opened(v)) for v in flat]
         shapes = [
             TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, start, strict=True)
         ]
-        index = [] if walk is None else [walk.start]
+        index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late else []
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
         latest: dict[str, list[Any]] = {}
@@ -190,7 +204,7 @@ class _Loop:
             entered = dict(zip(self.names, self.get(), strict=True))
             body(None if walk is None else walk.item(tensors[0]))
             after = dict(zip(self.names, self.get(), strict=True))
-            outs = [] if walk is None else [walk.next(tensors[0])]
+            outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
             for name, _ in carried:
                 latest[name] = nest.flatten(after[name])
                 outs += self._leaves(name, entered[name], after[name])
@@ -204,17 +218,25 @@ class _Loop:
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        asked, tested = specs, _traced_turn(check, specs, _Options())
+        asked, tested = specs, _traced_turn(check, specs, _Options(), TestGraph)
         specs, made, limit = _settled(turn, specs, isinstance(walk, Stream))
         if specs != asked:
-            tested = _traced_turn(check, specs, _Options())
+            tested = _traced_turn(check, specs, _Options(), TestGraph)
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
             return
-        found = build_while(tested, made, [*index, *start], limit)[len(index) :]
-        values = _filled(dict(zip(self.names, before, strict=True)), carried, found, latest)
+        found = build_while(tested, made, [*index, *start], limit)
+        if self.late:
+            self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
+        values = _filled(dict(zip(self.names, before, strict=True)), carried, found[len(index) :], latest)
         self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
+
+    def _demand_a_turn(self, turned: Any) -> None:
+        """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
+        from ..debugging import Assert
+
+        Assert(turned, [f"loop must iterate at least once to initialize {', '.join(self.late)}"])
 
     def _run_without(
         self, name: str, error: Exception, first: tuple[Any, ...], test: Any, body: Any, source: Any
@@ -230,9 +252,10 @@ class _Loop:
         except Exception as other:  # else a turn reads it: that is what is wrong
             raise other if any(other is known for known in self.refusals) else error from None
 
-    def _carried(self, before: tuple[Any, ...], body: Any, source: Any) -> list[tuple[str, Any]]:
+    def _carried(self, before: tuple[Any, ...], body: Any, walk: Any) -> list[tuple[str, Any]]:
         """(name, initial value) of each variable of the loop; one that is undefined before it starts with zeros."""
-        carried = []
+        carried: list[tuple[str, Any]] = []
+        self.late = []
         guesses: dict[str, Any] | None = None
         for name, value in zip(self.names, before, strict=True):
             if name.startswith("_ag_continue"):
@@ -240,8 +263,11 @@ class _Loop:
             if value is None or isinstance(value, Undefined):
                 if name not in self.later:
                     continue
+                if name == self.target and isinstance(walk, _Numbers):
+                    carried.append((name, walk.start))
+                    continue
                 if guesses is None:
-                    guesses = self._guesses(name, before, body, source)
+                    guesses = self._guesses(name, before, body, walk)
                 found = guesses[name]
                 if isinstance(found, Undefined):
                     self.lost[name] = Undefined(name, functools.partial(_before_the_loop, name, found.fail()))
@@ -256,35 +282,34 @@ class _Loop:
                         f"Found an unsupported type '{type(odd).__name__}' while creating placeholder for {odd}. Supported "
                         "types include Tensor, int, float, bool, list, tuple or dict."))  # fmt: skip
                 value = nest.map_structure(_zeros, found)
+                self.late.append(name)
             elif not _all_values(value):
                 continue
             carried.append((name, value))
         return carried
 
-    def _guesses(self, name: str, before: tuple[Any, ...], body: Any, source: Any) -> dict[str, Any]:
+    def _guesses(self, name: str, before: tuple[Any, ...], body: Any, walk: Any) -> dict[str, Any]:
         """The values after a trial turn; where it fails, ``name`` should have been defined before the loop."""
         try:
-            return self._after_one_turn(before, body, source)
+            return self._after_one_turn(before, body, walk)
         except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
             if before[self.names.index(name)] is None:
                 raise ValueError(f"'{name}' is not allowed to be None before the loop") from None
             raise _before_the_loop(name, error) from None
 
-    def _after_one_turn(self, before: tuple[Any, ...], body: Any, source: Any) -> dict[str, Any]:
+    def _after_one_turn(self, before: tuple[Any, ...], body: Any, walk: Any) -> dict[str, Any]:
         graph = BodyGraph(state.graph)
         with graph.as_default(), graph.name_scope("while"):
             values = [_stand_in(graph, v) for v in before]
             self.put(tuple(values))
-            item = None
-            if source is not None:
-                walk = _walk(source)
-                item = walk.item(graph.placeholder(walk.start.dtype, []))
-            body(item)
+            body(None if walk is None else walk.item(graph.placeholder(walk.start.dtype, [])))
             after = dict(zip(self.names, self.get(), strict=True))
         self.put(before)
         return after
 
     def _leaves(self, name: str, before: Any, after: Any) -> list[Any]:
+        if isinstance(after, Undefined):
+            raise after.fail()
         try:
             nest.assert_same_structure(before, after)
         except (TypeError, ValueError) as error:
@@ -390,8 +415,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
                      shape_invariants: Any = None) -> None:  # fmt: skip
     """Says about a loop over tensors, from inside, what its shapes and limits are; elsewhere nothing happens.
 
-    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit.
-    ``parallel_iterations`` and ``swap_memory`` have no effect.
+    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit:
+    NotImplementedError for a tensor of the graph. ``parallel_iterations`` and ``swap_memory`` have no effect.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -407,6 +432,11 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
     if not _open.loops:
         return
     options = _open.loops[-1]
+    if is_symbolic(maximum_iterations):
+        raise NotImplementedError(
+            "minitape's set_loop_options takes a number as `maximum_iterations`, not a tensor of the graph: count the turns, "
+            "and write the limit into the condition of the loop."
+        )
     if maximum_iterations is not None:
         options.limit = int(convert_to_tensor(maximum_iterations).array)
     for tensor, shape in shape_invariants or ():
@@ -415,8 +445,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
                 options.shapes[i] = TensorShape(shape)
 
 
-def _traced_turn(function: Any, specs: list[Any], options: _Options) -> Body:
-    graph = BodyGraph(state.graph)
+def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[Graph] = BodyGraph) -> Body:
+    graph = kind(state.graph)
     _open.loops.append(options)
     try:
         with graph.as_default(), graph.name_scope("while"):

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..custom import for_batches, no_tapes, plain
+from ..dtypes import string
 from ..primitives import Primitive
+from ..shape import TensorShape
 from ..tape import GradientTape
 from ..tensor import EagerTensor, Tensor, wrap
 
@@ -25,6 +27,7 @@ class GraphPrimitive(Primitive):
     ``infer(tensors, attrs)`` gives (shape, dtype) of each output. ``stateful`` operations run in the order in which
     they were written. ``rules="replay"`` is the rule described above. ``symbolic_rule`` says that the rules need no
     shapes.
+    ``connects(attrs, at)`` says whether a gradient passes to input ``at`` at all.
     The last output of a noted one is what its effects gave when it ran: ``eager`` finds it as attrs["notes"];
     ``unnoted`` is its forward function where nobody reads the notes.
     """
@@ -42,12 +45,13 @@ class GraphPrimitive(Primitive):
         symbolic_rule: bool = True,
         missing: str = "none",
         unnoted: Any = None,
+        connects: Callable[[dict[str, Any], int], bool] | None = None,
     ) -> None:
         self.noted, self.unnoted = unnoted is not None, unnoted
         super().__init__(
             name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
         )
-        self.infer, self.stateful, self.symbolic_rule = infer, stateful, symbolic_rule
+        self.infer, self.stateful, self.symbolic_rule, self.connects = infer, stateful, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
 
     def _run(self, *arrays: Any, **attrs: Any) -> tuple[Any, ...]:
@@ -119,6 +123,15 @@ def as_eager(value: Any) -> Any:
     return value if isinstance(value, Tensor) else wrap(np.asarray(value))
 
 
+def moved(tensor: Any, value: Any) -> Any:
+    """A tensor where it has another value: that of a variable which has been assigned in the meantime."""
+    same = tensor.array is value or np.array_equal(tensor.array, value)
+    return tensor if same else tensor + wrap(value - tensor.array)
+
+
+NOTES = (TensorShape([]), string)  # the output of an operation with effects that says what they gave
+
+
 def write_notes(notes: Any) -> np.ndarray:
     """Notes as an array, so that they can be an output."""
     array = np.empty((), object)
@@ -140,7 +153,7 @@ def _replay_row(
     row = {"primitive": primitive, "attrs": attrs, "count": len(gs)}
     made = state.graph.apply(VJP, (*gs, *notes, *inputs), row)
     for i, share in zip(floats(inputs), made, strict=True):
-        shares[i] = share
+        shares[i] = share if primitive.connects is None or primitive.connects(attrs, i) else None
     return shares
 
 

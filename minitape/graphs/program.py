@@ -20,7 +20,7 @@ from ..tensor import wrap
 from . import failures
 from .compile import Writer
 from .fuse import LEAST, fusable
-from .primitive import read_notes
+from .primitive import moved, read_notes
 
 OFTEN = 64  # runs after which a program is fused when numba is loaded already
 ONCE_MORE = 512  # ... and when it must be loaded for it
@@ -185,7 +185,7 @@ def _as_noted(call: Any, tensors: Sequence[Any], found: list[Any]) -> list[Any]:
         return list(primitive.eager(tensors, call.attrs | {"notes": read_notes(found[-1])}))
     outs = [wrap(a) for a in found]
     if primitive.op == "ReadVariableOp" and tensors and tensors[0].dtype.differentiable:
-        return [tensors[0] + wrap(found[0] - tensors[0].array)]
+        return [moved(tensors[0], found[0])]
     if primitive.name == "py_function":
         finish(PYTHON, tuple(tensors), {"call": read_notes(found[-1])}, tuple(outs[:-1]))
     return outs

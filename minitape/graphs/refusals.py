@@ -23,6 +23,24 @@ def brackets(shape: TensorShape) -> str:
     return "[" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
 
 
+def unmergeable(first: TensorShape, second: TensorShape) -> str:
+    """Why what is known about a shape contradicts what is said, in the words of TensorFlow's graphs."""
+    if first.rank != second.rank:
+        return f"Shapes must be equal rank, but are {first.rank} and {second.rank}"
+    pairs = list(zip(first.as_list(), second.as_list(), strict=True))
+    at = next(i for i, (m, n) in enumerate(pairs) if m != n and None not in (m, n))
+    return (f"Dimension {at} in both shapes must be equal, but are {pairs[at][0]} and {pairs[at][1]}. Shapes are "
+            f"{brackets(first)} and {brackets(second)}.")  # fmt: skip
+
+
+def wrong_default(tensor: Any, shape: TensorShape) -> ValueError:
+    """The error for the default of a placeholder that has not its ``shape``."""
+    op = "PlaceholderWithDefault"
+    names = [f"{op}/input" if name == "Const" else name for name in _inputs([tensor])[0]]
+    node = _node("", op, f"dtype={enum(tensor.dtype)}, shape={brackets(shape)}", names, [brackets(tensor.shape)])
+    return ValueError(f"{unmergeable(tensor.shape, shape)} {node}.".replace("{{node }}", "{{node}}"))
+
+
 def refused(error: ValueError, op: str, tensors: list[Any], **attrs: Any) -> ValueError:
     """The error with the words that a graph has for it: the operation, its inputs and their shapes."""
     known = all(t.shape.is_fully_defined() for t in tensors) or op == "ConcatV2"

@@ -120,7 +120,10 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if state.graph is None:
         return value
     from .primitive import GraphPrimitive
+    from .refusals import wrong_default
 
+    if not TensorShape(shape).is_compatible_with(value.shape):
+        raise wrong_default(value, TensorShape(shape))
     primitive = GraphPrimitive(
         "placeholder_with_default",
         "PlaceholderWithDefault",

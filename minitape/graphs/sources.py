@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..frames import compiled_before, lines_of
-from .rewrite import AG, CanNotConvert, Rewriter, rewritten_expression
+from .rewrite import AG, Rewriter, rewritten_expression
+from .syntax import CanNotConvert
 
 FUNCTION = "_minitape_function"
 

@@ -118,6 +118,11 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (np.ndarray, np.generic))
 
 
+def is_composite(value: Any) -> bool:
+    """True for ragged and sparse tensors and their types."""
+    return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
+
+
 def show(value: Any) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
@@ -132,8 +137,10 @@ def show(value: Any) -> str:
         name = "List" if isinstance(value, list) else "Tuple"
         return f"{name}[{', '.join(map(show, value))}]"
     if isinstance(value, dict):
-        return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]".replace("[[", "[[")
+        return f"Dict[{', '.join(f'[{k!r}, {show(v)}]' for k, v in value.items())}]"
     if type(value).__name__ == "VariableSpec":
+        return repr(value)
+    if is_composite(value):
         return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"

@@ -11,11 +11,8 @@ from typing import Any
 
 from .. import nest
 from ..tensor import Tensor
-
-
-def is_composite(value: Any) -> bool:
-    """True for ragged and sparse tensors and their types."""
-    return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
+from .signature import call_arguments
+from .spec import is_composite, key_of
 
 
 def any_composite(args: Any, kwargs: Any) -> bool:
@@ -25,18 +22,19 @@ def any_composite(args: Any, kwargs: Any) -> bool:
 
 def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Calls a ``tf.function`` with composite arguments (or results)."""
-    leaves = nest.flatten((args, kwargs))
-    key = (*[_key(leaf) for leaf in leaves], str(nest.map_structure(lambda _: 0, (args, kwargs))))
+    values = function._bind(args, kwargs)
+    leaves = nest.flatten(values)
+    key = (*[_key(leaf) for leaf in leaves], str(nest.map_structure(lambda _: 0, values)))
     known = function._composites.get(key)
+    function._note(known is None)
     if known is None:
-        known = function._composites[key] = _Trace(function, args, kwargs)
+        known = function._composites[key] = _Trace(function, values)
         function._tracing_count += 1
     return known([_values(v) for v in leaves])
 
 
 def concrete(function: Any) -> Callable[..., Any]:
-    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when "
-    "called."""
+    """What ``get_concrete_function`` gives for composite arguments: traces for their structures are made when called."""
 
     def concrete_function(*args: Any, **kwargs: Any) -> Any:
         return call(function, args, kwargs)
@@ -48,31 +46,29 @@ def concrete(function: Any) -> Callable[..., Any]:
 class _Trace:
     """One trace: a function of plain tensors that puts composites together, and what its results are made of."""
 
-    def __init__(self, function: Any, args: Any, kwargs: Any) -> None:
+    def __init__(self, function: Any, values: dict[str, Any]) -> None:
         from .function import Function
 
-        models = nest.flatten((args, kwargs))
-        result: list[Any] = []
+        models = [v if is_composite(v) else None if _is_input(v) else v for v in nest.flatten(values)]
+        structure = nest.map_structure(lambda _: None, values)
+        self._inputs = [i for i, v in enumerate(nest.flatten(values)) if _is_input(v)]
+        self._result: list[Any] = []
 
         def plain(*flat: Any) -> Any:
-            given = iter(flat)
-            leaves = [_rebuilt(m, next(given)) if _is_input(m) else m for m in models]
-            inner_args, inner_kwargs = nest.pack_sequence_as((args, kwargs), leaves)
-            out = function._function()(*function._with_owner(inner_args), **inner_kwargs)
-            result[:] = [out]
+            leaves = list(models)
+            for i, tensor in zip(self._inputs, flat, strict=True):
+                leaves[i] = _rebuilt(models[i], tensor)
+            args, kwargs = call_arguments(function._parameters, nest.pack_sequence_as(structure, leaves))
+            out = function._function()(*function._with_owner(args), **kwargs)
+            self._result[:] = [out]
             return nest.map_structure(_values, out)
 
         plain.__name__ = getattr(function, "_name", "function")
-        self._result = result
-        self._inputs = [i for i, m in enumerate(models) if _is_input(m)]
         self._inner = Function(plain, None, False)
-        self._concrete: Any = None
 
     def __call__(self, leaves: list[Any]) -> Any:
         tensors = [leaves[i] for i in self._inputs]
-        if self._concrete is None:
-            self._concrete = self._inner.get_concrete_function(*tensors)
-        out = self._concrete.call_flat(tensors)
+        out = self._inner.get_concrete_function(*tensors).call_flat(tensors)
         models = nest.flatten(self._result[0])
         values = nest.flatten(out)
         return nest.pack_sequence_as(
@@ -107,6 +103,4 @@ def _key(value: Any) -> Any:
         return kind, flat.dtype, tuple(flat.shape), tuple(s.tobytes() for s in all_splits(value))
     if kind == "SparseTensor":
         return kind, value.dtype, value.indices.array.tobytes(), value.dense_shape.array.tobytes()
-    if isinstance(value, Tensor):
-        return value.dtype, tuple(value.shape)
-    return value if isinstance(value, (int, float, str, bool, type(None))) else id(value)
+    return key_of(value)

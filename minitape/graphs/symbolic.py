@@ -85,7 +85,9 @@ class SymbolicTensor(Tensor):
         """Adds to what is known about the static shape; ValueError when it contradicts."""
         known, wanted = self._shape, TensorShape(shape)
         if not known.is_compatible_with(wanted):
-            raise ValueError(_unmergeable(known, wanted))
+            from .refusals import unmergeable
+
+            raise ValueError(unmergeable(known, wanted))
         self._shape = known.merge_with(wanted)
         self.graph.meta[self._row] = (plain_shape(self._shape), self.graph.meta[self._row][1])
 
@@ -271,17 +273,6 @@ class Operation:
     def __str__(self) -> str:
         inputs = "".join(f'input: "{t.op.name}"\n' for t in self.inputs)
         return f'name: "{self.name}"\nop: "{self.type}"\n{inputs}'
-
-
-def _unmergeable(first: TensorShape, second: TensorShape) -> str:
-    """Why what is known about a shape contradicts what is said, in the words of TensorFlow's graphs."""
-    if first.rank != second.rank:
-        return f"Shapes must be equal rank, but are {first.rank} and {second.rank}"
-    pairs = list(zip(first.as_list(), second.as_list(), strict=True))
-    at = next(i for i, (m, n) in enumerate(pairs) if m != n and None not in (m, n))
-    shown = ["[" + ",".join("?" if n is None else str(n) for n in s.as_list()) + "]" for s in (first, second)]
-    return (f"Dimension {at} in both shapes must be equal, but are {pairs[at][0]} and {pairs[at][1]}. Shapes are "
-            f"{shown[0]} and {shown[1]}.")  # fmt: skip
 
 
 def plain_shape(shape: TensorShape) -> Any:

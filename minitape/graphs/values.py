@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +41,10 @@ class Undefined:
         if error is not None:
             return error()
         return UnboundLocalError(f"'{name}' is used before assignment")
+
+    def was_absent(self) -> bool:
+        """True for what was not there; False for what has no value any more."""
+        return object.__getattribute__(self, "_error") is None
 
     def __getattr__(self, name: str) -> Any:
         raise self.fail()
@@ -93,6 +99,36 @@ for _method in (
     "setitem",
 ):
     _failing(f"__{_method}__")
+
+
+class Part:
+    """An attribute or item that a branch or loop assigns, ``base()[key()]`` say: one of the values that it changes."""
+
+    __slots__ = ("_label", "_base", "_key", "_item")
+    _absent = AttributeError, LookupError, NameError, TypeError
+
+    def __init__(self, label: str, base: Callable[[], Any], key: Callable[[], Any], item: bool) -> None:
+        self._label, self._base, self._key, self._item = label, base, key, item
+
+    def get(self) -> Any:
+        """Its value; :class:`Undefined` where there is none."""
+        try:
+            return self._base()[self._key()] if self._item else getattr(self._base(), self._key())
+        except self._absent:
+            return Undefined(self._label)
+
+    def put(self, value: Any) -> None:
+        """Sets it to the value that it had, or has now; there is none for what ``get`` did not find."""
+        if self.get() is value:
+            return
+        base, key = self._base(), self._key()
+        if isinstance(value, Undefined) and value.was_absent():
+            with contextlib.suppress(*self._absent):
+                operator.delitem(base, key) if self._item else delattr(base, key)
+        elif self._item:
+            base[key] = value
+        else:
+            setattr(base, key, value)
 
 
 def copies(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -315,3 +315,41 @@ def test_a_loop_that_would_not_end_on_stand_ins_is_given_up(wrong):
 
     with pytest.raises((TypeError, ValueError)):
         f(tf.constant([1.0, 2.0]))
+
+
+def count_of(graph, op):
+    """How many operations of a kind are in a graph and in the bodies of its loops and branches."""
+    found = 0
+    for call in graph.calls:
+        bodies = [call.attrs.get("test"), call.attrs.get("body"), *call.attrs.get("bodies", ())]
+        found += (call.primitive.op == op) + sum(count_of(b.graph, op) for b in bodies if hasattr(b, "feeds"))
+    return found
+
+
+def test_a_break_is_one_branch():
+    @tf.function
+    def f(n, limit):
+        i, total = 0, 0
+        while i < n and total < 100:
+            if total > limit:
+                break
+            total += i
+            i += 1
+        return total
+
+    assert int(f(tf.constant(50), tf.constant(20))) == 21
+    assert int(f(tf.constant(5), tf.constant(20))) == 10
+    assert count_of(f.get_concrete_function(tf.constant(1), tf.constant(1)).graph, "StatelessIf") == 1
+
+
+def test_a_condition_that_could_fail_runs_only_where_python_runs_it():
+    @tf.function
+    def f(x, i):
+        while i < tf.size(x) and 10 // x[i] > 1:
+            i += 1
+        return i
+
+    assert int(f(tf.constant([1, 2, 3]), tf.constant(0))) == 3
+    assert int(f(tf.constant([1, 9, 3]), tf.constant(0))) == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+        f(tf.constant([1, 0]), tf.constant(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,7 +34,23 @@ class VariableScope:
         self.reuse = True
 
 
-_current = [VariableScope()]
+class _Open(threading.local):
+    """The blocks that are open in this thread: of each graph its own, functions belong to the graph around them."""
+
+    def __init__(self) -> None:
+        self._eager = [VariableScope()]
+        self._of: WeakKeyDictionary[Any, list[VariableScope]] = WeakKeyDictionary()
+
+    @property
+    def scopes(self) -> list[VariableScope]:
+        """The scopes of the current graph, the innermost last."""
+        graph = state.graph
+        while graph is not None and graph.is_function():
+            graph = graph.outer
+        return self._eager if graph is None else self._of.setdefault(graph, [VariableScope()])
+
+
+_open = _Open()
 
 
 def get_variable_scope() -> VariableScope:
@@ -44,7 +61,7 @@ def get_variable_scope() -> VariableScope:
     ...     print(tf.compat.v1.get_variable_scope().name)
     layer
     """
-    return _current[-1]
+    return _open.scopes[-1]
 
 
 @contextmanager
@@ -88,7 +105,8 @@ def variable_scope(
     scope = VariableScope(full, inherited.reuse if reuse is None else reuse, initializer or inherited.initializer,
                           regularizer or inherited.regularizer, dtype or inherited.dtype,
                           constraint or inherited.constraint)  # fmt: skip
-    _current.append(scope)
+    scopes = _open.scopes
+    scopes.append(scope)
     try:
         if state.graph is not None and auxiliary_name_scope and name:
             with name_scope(name, values=values):
@@ -96,7 +114,7 @@ def variable_scope(
         else:
             yield scope
     finally:
-        _current.pop()
+        scopes.pop()
 
 
 def get_variable(
