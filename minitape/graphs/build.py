@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
+from ..block import block
 from ..columns import CALL, LEAF, Call, Leaf
 from ..dtypes import DType
 from ..errors import OpError
@@ -88,7 +88,7 @@ class Graph(Record):
 
     # -- as the current graph -----------------------------------------------------------------------------------------
 
-    @contextmanager
+    @block
     def as_default(self) -> Iterator[Graph]:
         """Operations in the block are added to this graph."""
         outer = state.record
@@ -150,7 +150,7 @@ class Graph(Record):
             self.names[candidate.lower()] = 1
         return candidate
 
-    @contextmanager
+    @block
     def name_scope(self, name: str | None) -> Iterator[str]:
         """Operations in the block are called ``name/...``; None or an empty name goes back to the top."""
         before = self.scope
@@ -426,7 +426,7 @@ class Graph(Record):
         """From now on no operation can be added."""
         self.finalized = True
 
-    @contextmanager
+    @block
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
         """Operations in the block whose type is in the map get the gradient registered under the mapped name."""
         if not isinstance(op_type_map, dict):
@@ -438,7 +438,7 @@ class Graph(Record):
         finally:
             self.overrides = before
 
-    @contextmanager
+    @block
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
         """Operations in the block run after the given operations and tensors."""
         before = self.controls

@@ -6,7 +6,6 @@ what the variable of the running call holds. Inside other graphs a call is trace
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import nest
+from ..block import block
 from ..shape import TensorShape
 from ..state import state
 from ..variable import ResourceVariable, _numbers
@@ -122,7 +122,7 @@ class Slots:
         """The variables of the call that runs."""
         return [self.variables[i].bound for i in range(len(self.variables))]
 
-    @contextlib.contextmanager
+    @block
     def bound(self, variables: Sequence[Any]) -> Iterator[None]:
         """In the block the stand-ins are these variables."""
         slots = [self.variables[i] for i in range(len(variables))]

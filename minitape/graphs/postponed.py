@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..block import block
 from ..custom import no_tapes, variables_read
 from ..shape import TensorShape
 from ..state import state
@@ -89,7 +89,7 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
     return [nest.pack_sequence_as(structure, found)]
 
 
-@contextlib.contextmanager
+@block
 def standing_in(variables: Sequence[Variable], tensors: Sequence[Any]) -> Iterator[None]:
     """While the block runs the variables hold these tensors, so that what is computed of them is computed of those."""
     before = [v._state for v in variables]
@@ -124,7 +124,7 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
         return None
 
 
-@contextlib.contextmanager
+@block
 def _trying() -> Iterator[None]:
     """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
     before, state.trying = state.trying, True

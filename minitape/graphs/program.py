@@ -3,13 +3,13 @@ operations."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from sys import _getframe
 from typing import Any
 
 from .. import errors
+from ..block import block
 from ..columns import CALL
 from ..frames import user_frame
 from ..operation import apply, finish
@@ -148,7 +148,7 @@ def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) 
     return found[1]  # type: ignore[no-any-return]
 
 
-@contextlib.contextmanager
+@block
 def _one_statement() -> Iterator[None]:
     """All rows belong to the user's statement that called: nobody looks for it at each of them."""
     site = state.site

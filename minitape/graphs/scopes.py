@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ..block import block
 from ..state import state
 
 
@@ -53,7 +54,7 @@ class name_scope:
             before.__exit__(None, None, None)
 
 
-@contextmanager
+@block
 def init_scope() -> Iterator[None]:
     """Lifts the block out of functions that are being traced: what it does happens eagerly, once.
 

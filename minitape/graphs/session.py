@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..block import block
 from ..convert import convert_to_tensor, to_array
 from ..invalid import unsupported
 from ..random.seeds import restart
@@ -174,7 +174,7 @@ class Session:
         self._graph_context.__exit__(None, None, None)
         self.close()
 
-    @contextmanager
+    @block
     def as_default(self) -> Iterator[Session]:
         """``eval()`` and ``run()`` in the block use this session."""
         _stacks.sessions.append(self)

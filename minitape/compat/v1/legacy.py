@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 from ... import dtypes
+from ...block import block
 from ...graphs.session import get_default_graph
 from ...graphs.symbolic import is_symbolic
 from ...invalid import unsupported
@@ -147,7 +148,7 @@ def set_random_seed(seed: int) -> None:
     tf.random.set_seed(seed)
 
 
-@contextmanager
+@block
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
     """Operations in the block are called ``name/...`` (or ``default_name/...``); yields the scope's name with a slash.
 
@@ -197,7 +198,7 @@ def _graph_of(values: Any) -> Any:
     return None if first is None else first.graph
 
 
-@contextmanager
+@block
 def op_scope(values: Any, name: str | None, default_name: str | None = None) -> Any:
     """``name_scope`` with its arguments in the old order; yields the scope's name.
 
@@ -211,7 +212,7 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
         yield scope
 
 
-@contextmanager
+@block
 def container(container_name: str) -> Any:
     """A block whose variables live in a container. Here all live in this process: ``container_name`` has no effect.
 

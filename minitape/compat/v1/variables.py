@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ... import dtypes
+from ...block import block
 from ...graphs.session import get_default_graph
 from ...invalid import unsupported
 from ...shape import TensorShape
@@ -64,7 +64,7 @@ def get_variable_scope() -> VariableScope:
     return _open.scopes[-1]
 
 
-@contextmanager
+@block
 def variable_scope(
     name_or_scope: Any = None,
     default_name: str | None = None,
