@@ -47,11 +47,12 @@ def test_one_thread_traces():
     assert Scaled.__call__.__get__(scaled).experimental_get_tracing_count() == 2  # once without variables to make
 
 
-def test_the_gradient_is_traced_once():
-    @tf.custom_gradient
-    def squared(x):
-        return x * x, lambda g: 2.0 * x * g
+@tf.custom_gradient
+def squared(x):
+    return x * x, lambda g: 2.0 * x * g
 
+
+def test_the_gradient_is_traced_once():
     @tf.function
     def f(x, n):
         for _ in tf.range(n):
@@ -73,10 +74,6 @@ def test_the_gradient_is_traced_once():
 
 
 def test_gradients_do_not_make_the_graph_longer():
-    @tf.custom_gradient
-    def squared(x):
-        return x * x, lambda g: 2.0 * x * g
-
     @tf.function
     def f(x, n):
         for _ in tf.range(n):

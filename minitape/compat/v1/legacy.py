@@ -303,11 +303,9 @@ def space_to_batch(input: Any, paddings: Any, block_size: Any = None, name: str 
     >>> tf.compat.v1.space_to_batch(tf.ones([1, 4, 4, 1]), [[0, 0], [0, 0]], 2).shape
     TensorShape([4, 2, 2, 1])
     """
-    import minitape as tf
+    from ...ops import blocks
 
-    size = int(block_size if block_shape is None else block_shape)
-    found = tf.space_to_batch(input, [size, size], paddings)
-    return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
+    return _in_squares(blocks.space_to_batch_nd, input, paddings, block_size if block_shape is None else block_shape)
 
 
 def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = None, block_shape: Any = None) -> Any:
@@ -319,10 +317,16 @@ def batch_to_space(input: Any, crops: Any, block_size: Any, name: str | None = N
     >>> tf.compat.v1.batch_to_space(tf.ones([4, 2, 2, 1]), [[0, 0], [0, 0]], 2).shape
     TensorShape([1, 4, 4, 1])
     """
+    from ...ops import blocks
+
+    return _in_squares(blocks.batch_to_space, input, crops, block_size if block_shape is None else block_shape)
+
+
+def _in_squares(moved: Any, images: Any, edges: Any, size: Any) -> Any:
+    """Space as batches or back, with square blocks; ValueError where the result has another rank than images have."""
     import minitape as tf
 
-    size = int(block_size if block_shape is None else block_shape)
-    found = tf.batch_to_space(input, [size, size], crops)
+    found = moved(images, [int(size), int(size)], edges)
     return found if found.shape.rank is None else tf.ensure_shape(found, found.shape.with_rank(4))
 
 
