@@ -188,7 +188,7 @@ _SPLIT = _primitive(
 class TensorArray(TensorArrayBase):
     """A list of tensors of one dtype and shape; ``write`` returns the array to go on with (eagerly it is the same).
 
-    Eagerly, reading clears an element unless ``clear_after_read=False``. Differentiable. ValueError for an element of
+    Eagerly, reading clears an element unless ``clear_after_read`` is False. Differentiable. ValueError for an element of
     another shape (in a graph NotImplementedError where ``infer_shape=False`` would allow it), InvalidArgumentError for a
     second read of a cleared element, OutOfRangeError (in a graph InvalidArgumentError) for an index outside.
     ``tensor_array_name`` and ``colocate_with_first_write_call`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/TensorArray.
