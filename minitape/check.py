@@ -111,8 +111,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         out = f(*tensors)
     for which, dtype in (*((f"argument {i}", t.dtype) for i, t in enumerate(tensors)), ("y", out.dtype)):
         assert dtype.differentiable, f"Cannot compute gradient for unsupported type {dtype.name} of {which}"
-    theory = tuple(_by_tape(tape, out, t) for t in tensors)
-    return theory, tuple(_by_differences(f, tensors, i, delta or 1.0 / 1024) for i in range(len(tensors)))
+    theory, delta = tuple(_by_tape(tape, out, t) for t in tensors), 1.0 / 1024 if delta is None else delta
+    return theory, tuple(_by_differences(f, tensors, out, i, delta) for i in range(len(tensors)))
 
 
 def _reals(array: Any) -> Any:
@@ -144,8 +144,8 @@ def _by_tape(tape: Any, out: Any, x: Any) -> Any:
     return found
 
 
-def _by_differences(f: Any, tensors: Sequence[Any], i: int, delta: float) -> Any:
-    """The Jacobian in one of the arguments by central differences."""
+def _by_differences(f: Any, tensors: Sequence[Any], out: Any, i: int, delta: float) -> Any:
+    """The Jacobian of ``out = f(*tensors)`` in one of the arguments by central differences."""
     x = tensors[i]
     columns = []
     for k in range(_reals(x.array).size):
@@ -156,6 +156,5 @@ def _by_differences(f: Any, tensors: Sequence[Any], i: int, delta: float) -> Any
             moved = wrap(moved.view(x.dtype.as_numpy_dtype).reshape(tuple(x.shape)))
             values.append(_reals(f(*tensors[:i], moved, *tensors[i + 1 :]).array).astype(np.float64))
         columns.append((values[0] - values[1]) / (2 * delta))
-    size = _reals(f(*tensors).array).size
-    found = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
+    found = np.stack(columns, axis=1) if columns else np.zeros((_reals(out.array).size, 0))
     return found.astype(x.dtype.real_dtype.as_numpy_dtype)

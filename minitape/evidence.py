@@ -236,11 +236,7 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
-    if tensor._lane is None and tensor._home is None:
-        value: Any = (weakref.ref(tensor), tensor._made, None, -1)  # as ``ref`` says of a tensor without a recording
-    else:
-        value = ref(tensor)
-    frames = stack(3)
+    value, frames = ref(tensor), stack(3)
     if record is None:
         known.add((clock(), how, value, frames, None, 0, out))
     else:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import nest
 from .block import block
-from .columns import CALL
+from .columns import CALL, operation_of
 from .convert import convert_to_tensor
 from .ends import UnconnectedGradients, zeros_of
 from .logs import log_first_n
@@ -236,13 +236,11 @@ def _ancestors(record: Any, rows: list[int], first: int) -> set[int]:
         if row in found or row < first:
             continue
         found.add(row)
-        op, a, b, _ = record.cell(row)
+        op, number, _, _ = record.cell(row)
         if op == CALL:
-            call = record.calls[a]
+            call = record.calls[number]
             found.update(range(call.row, call.row + call.outputs))
-            stack += call.inputs
-        elif op >= FIRST_CODE:
-            stack += (a, b)
+        stack += operation_of(record, row)[1]
     return found
 
 

@@ -67,7 +67,7 @@ class Plan:
         """
         if type(record.values) is not list or record.watchers:
             return None
-        waiting = _waiting(record, alone) if record.wide else ()
+        waiting = _waiting(record, alone)
         key = (*seeds, record.done, *waiting)
         if waiting and not alone:  # beside Python numbers less is kept for other sweeps
             key = (*key, *filter(record.is_number, record.leaves))
@@ -76,7 +76,7 @@ class Plan:
             found = self._met_program(key, record, seeds, waiting)
         if found is None or not found.needs <= record.arrays.keys():
             return None
-        if found.bound and not _as_written(found, record):  # the attributes do not stay the same
+        if not _as_written(found, record):  # the attributes do not stay the same
             found = self._program(key, record, seeds, False, waiting)
         return found
 
@@ -97,7 +97,7 @@ class Plan:
 
     def unbind(self, program: Any, record: Any, seeds: dict[int, Any], alone: bool) -> None:
         """Writes a program once more, for any attributes and exponents: they do not stay the same."""
-        waiting = _waiting(record, alone) if record.wide else ()
+        waiting = _waiting(record, alone)
         for key in [key for key, found in self._written.items() if found is program]:
             self._program(key, record, seeds, False, waiting)
 
@@ -117,9 +117,7 @@ class Plan:
     def repeated(self, start: Any, record: Any) -> Any:
         """The rows that a recorded sweep writes (see minitape.repeated), once they were kept; else None."""
         found = self._met(start)
-        if type(found) is int or found is None or (found.bound and not _as_written(found, record)):
-            return None
-        return found
+        return None if type(found) is int or found is None or not _as_written(found, record) else found
 
     def keep(self, start: Any, record: Any, count: int, rows: Callable[[], Any]) -> None:
         """Keeps the ``rows`` of a recorded sweep that is met often, together with the attributes of ``count`` calls."""
@@ -133,8 +131,8 @@ class Plan:
 
 
 def _waiting(record: Any, alone: bool) -> tuple[Any, ...]:
-    """What a program depends on beside, where large arrays are yet to be computed."""
-    return alone, live(record)
+    """What a program depends on where large arrays are yet to be computed."""
+    return (alone, live(record)) if record.wide else ()
 
 
 def is_plain(value: Any) -> bool:
@@ -155,7 +153,7 @@ _what = attrgetter("primitive", "inputs")
 def _as_written(found: Any, record: Any) -> bool:
     """Whether calls have the attributes for which something was written: those of the calls ``bound``, ``attrs``."""
     try:
-        return found.attrs == [*map(_attrs, map(record.calls.__getitem__, found.bound))]  # type: ignore[no-any-return]
+        return not found.bound or found.attrs == [*map(_attrs, map(record.calls.__getitem__, found.bound))]
     except ValueError:  # arrays among them, which are not equal or unequal as a whole
         return False
 

@@ -238,7 +238,7 @@ class GradientTape:
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
                 rows = 0 if self._record is None else len(self._record)
-                self.notes.append(("watch", rows, weakref.ref(t) if type(t) is EagerTensor else _weak(t), frames))
+                self.notes.append(("watch", rows, _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
                     t._watch_on(self)

@@ -272,7 +272,8 @@ def bincount(
     """How often each number occurs among non-negative ints, or the sums of its ``weights``.
 
     The result has as many entries as the largest number plus 1, at least ``minlength`` and at most ``maxlength``; with
-    ``axis=-1`` one row for each row of ``arr``. A ragged or sparse ``arr`` has weights of its own kind. Not differentiable: LookupError under a tape that watches the weights.
+    ``axis=-1`` one row for each row of ``arr``. A ragged or sparse ``arr`` has weights of its own kind. Not
+    differentiable: LookupError under a tape that watches the weights.
     Raises InvalidArgumentError for negative numbers and weights of another shape.
 
     >>> import minitape as tf

@@ -275,9 +275,9 @@ def blocked(text: str, names: str, plain: Callable[..., Any]) -> Callable[..., A
 
 
 @functools.cache
-def slices(count: int) -> list[slice]:
+def slices(count: int, block: int = BLOCK) -> list[slice]:
     """Blocks of nearly the same size: a function may treat a small one otherwise."""
-    parts = -(-count // BLOCK)
+    parts = -(-count // block)
     ends = [count * k // parts for k in range(parts + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
 
@@ -307,11 +307,12 @@ def by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def in_blocks(function: Callable[..., Any], values: Any, shape: tuple[int, ...], dtype: Any, attrs: Any) -> np.ndarray:
+def in_blocks(function: Callable[..., Any], values: Any, shape: tuple[int, ...], dtype: Any, attrs: Any,
+              block: int = BLOCK) -> np.ndarray:  # fmt: skip
     """What an elementwise function gives for arrays of this shape (in order) and single numbers, block by block."""
     flat = [v.reshape(-1) if type(v) is np.ndarray and v.ndim else v for v in values]
     out = buffer(shape, dtype)
     whole = out.reshape(-1)
-    for part in slices(out.size):
+    for part in slices(out.size, block):
         whole[part] = function(*[v[part] if type(v) is np.ndarray and v.ndim else v for v in flat], **attrs)
     return out

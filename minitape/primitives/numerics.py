@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .blocks import by_blocks
+from .blocks import by_blocks, in_blocks
 
 _EPS = 2.0**-53
 
 
+LONG = 4096  # elements of arrays in single precision from which on a shorter formula serves
 PIECE = 8192  # elements of large arrays that are computed at once: what a function makes on the way stays in the cache
 
 
@@ -30,14 +31,14 @@ def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wide(*args: Any) -> Any:
         arrays = np.broadcast_arrays(*args)
-        dtype, size = np.asarray(args[0]).dtype, arrays[0].size
+        dtype, shape = np.asarray(args[0]).dtype, arrays[0].shape
         with np.errstate(all="ignore"):
-            if size <= PIECE:
-                return np.asarray(function(*[a.astype(np.float64) for a in arrays])).astype(dtype)[()]
-            out, flat = np.empty(arrays[0].shape, dtype), [a.reshape(-1) for a in arrays]
-            for at in range(0, size, PIECE):
-                out.reshape(-1)[at : at + PIECE] = function(*[a[at : at + PIECE].astype(np.float64) for a in flat])
-            return out
+            if arrays[0].size > PIECE:
+                return in_blocks(widened, arrays, shape, dtype, {}, PIECE)
+            return np.asarray(widened(*arrays)).astype(dtype)[()]
+
+    def widened(*arrays: Any) -> Any:
+        return function(*[a.astype(np.float64) for a in arrays])
 
     return wide
 
@@ -108,7 +109,7 @@ def _erf_double(x: Any) -> Any:
 @by_blocks
 def erf(x: Any) -> Any:
     """The error function: Cody (1969), or a single rational function of x² where that does for float32."""
-    if np.size(x) > 4096 and np.asarray(x).dtype == np.float32:
+    if np.size(x) > LONG and np.asarray(x).dtype == np.float32:
         return _erf_single(x)
     return _erf_double(x)
 
@@ -166,7 +167,7 @@ def _giles(w: Any) -> Any:
 
 def erfinv(y: Any) -> Any:
     """The inverse of erf: Giles's start, then Halley's method, but for long arrays in single precision."""
-    return _erfinv_single(y) if np.size(y) > 4096 and y.dtype == np.float32 else _erfinv_double(y)
+    return _erfinv_single(y) if np.size(y) > LONG and y.dtype == np.float32 else _erfinv_double(y)
 
 
 def _ends_of_erfinv(a: Any, x: Any, y: Any) -> Any:

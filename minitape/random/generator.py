@@ -270,8 +270,7 @@ class Generator:
         if minval is None:
             return self.uniform_full_int(shape, dtype)
         try:
-            sizes = list(shape) if isinstance(shape, (list, tuple)) else None
-            limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2", sizes)
+            limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2", shape)
         except errors.OpError:  # the kernel refuses them after the state has moved on
             self.skip(math.prod(sizes_of(shape, "StatelessRandomUniformIntV2")))
             raise

@@ -139,8 +139,7 @@ def stateless_uniform(
                          f"not None. Got `minval`={minval} and `maxval`={maxval}.")  # fmt: skip
     if minval is None:
         return _stateless(philox.bits, shape, seed, dtype, "StatelessRandomUniformFullIntV2")
-    sizes = list(shape) if isinstance(shape, (list, tuple)) else None
-    limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2", sizes)
+    limits = limits_of(minval, maxval, dtype, "StatelessRandomUniformIntV2", shape)
     return _stateless(philox.integers, shape, seed, dtype, "StatelessRandomUniformIntV2", *limits)
 
 
