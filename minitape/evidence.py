@@ -23,6 +23,7 @@ from .record import HOOKS, Record
 from .state import state
 
 DEPTH = 40  # an origin remembers this many generations before it
+ASSIGNED = 5  # ... of which an assignment counts as so many: a variable's old states would add up, turn by turn
 EXITS = 256  # values that left, remembered per thread
 SITES = 512  # places at which values left before: of each the last one is remembered as well
 _ENOUGH = 2 * EXITS
@@ -190,21 +191,25 @@ def ref(value: Any) -> Ref:
 
 
 def born(
-    kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3, frames: Stack | None = None
+    kind: str, inputs: Sequence[Any] = (), detail: Any = None, level: int = 3, frames: Stack | None = None, step: int = 1
 ) -> Origin:
-    """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now."""
+    """The origin of a value that is made right now, by the statement in ``frames`` or, without them, that runs now.
+
+    It is ``step`` generations younger than the youngest of its inputs whose origin is not too long ago to be remembered.
+    """
     if frames is None:
         frames = stack(level)
     refs: tuple[Ref, ...] = ()
     depth = 0
     for value in inputs:
         found = ref(value)
-        refs += (found,)
         origin = found[1]
         if origin is not None and origin[5] >= depth:
-            depth = origin[5] + 1
-    if depth > DEPTH:
-        refs, depth = tuple([r._replace(origin=None) for r in refs]), 0
+            if origin[5] >= DEPTH:
+                found = found._replace(origin=None)
+            else:
+                depth = origin[5] + step
+        refs += (found,)
     return _new(Origin, (clock(), kind, frames, refs, detail, depth))
 
 

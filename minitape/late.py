@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from . import record as recording
 from .columns import CALL, Call
 from .lane import Lane, Wide
 from .record import Record
@@ -29,18 +30,20 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     real = record.real or record.settled(inputs[0].array.dtype.type)
     rows: list[Any] = []
     shapes: list[tuple[int, ...]] = []
+    large = False
     for t in inputs:
         lane = t._lane
         if lane is record or (lane is not None and lane.home is record):
+            large = large or type(lane) is Wide
             shapes.append(lane.shape)
             rows.append(t._row)
             continue
         value = t._value if lane is None else t.array
         if real is None or value.dtype.type is not real:
             return None
+        large = large or value.size > recording.FAST
         shapes.append(value.shape)
         rows.append(None)
-        record.lane_for(value.shape)
     if shape is None:
         shape = primitive.shape(*shapes, **attrs)
     home: Any = record if shape == () else record.lane_for(shape)
@@ -50,11 +53,12 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     if None in rows:
         rows = [record.enter(t, site=site) if row is None else row for t, row in zip(inputs, rows, strict=True)]
     hot = bool(state.tapes) and not record.cold.issuperset(rows)
-    if record.wide_lanes and not record.wide_lanes.keys().isdisjoint((shape, *shapes)):
+    if type(home) is Wide or large:
         if not hot:
             return None
-        plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
-        return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
+        if type(home) is Wide or not all(r in record.leaves or r not in record.meta for r in rows):
+            plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
+            return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
     row = _call(record, primitive, tuple(rows), attrs, hot, site)
     if not hot:
         record.cold.add(row)

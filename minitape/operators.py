@@ -40,21 +40,22 @@ def _number(x: Tensor, y: float) -> Any:
     dtype, record = x.dtype, state.record
     if not dtype.differentiable:
         return y
+    kind = dtype.as_numpy_dtype
     if record is None and state.graph is None and y != 0:  # 0.0 and -0.0 are one key
-        return _known_number(y, dtype.name)
+        return _known_number(y, kind)
     key = (y, dtype.name)
     if record is not None and key in record.numbers:
         return record.numbers[key]
-    made = _made_number(y, dtype.name)
+    made = _made_number(y, kind)
     if record is not None and y != 0:
         record.numbers[key] = made
     return made
 
 
-def _made_number(y: float, dtype: str) -> EagerTensor:
+def _made_number(y: float, kind: Any) -> EagerTensor:
     before = hush()
     try:
-        return bare(dtypes.as_dtype(dtype).as_numpy_dtype(y))
+        return bare(kind(y))
     except OverflowError:
         raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.") from None
     finally:
@@ -62,6 +63,16 @@ def _made_number(y: float, dtype: str) -> EagerTensor:
 
 
 _known_number = lru_cache(256, typed=True)(_made_number)  # outside a recording, where no tensor gets a row
+
+
+def _beside(x: Any, y: Any) -> EagerTensor | None:
+    """A Python number beside plain floats, outside any recording: the usual case of what is not to be differentiated."""
+    if (type(y) is not float and type(y) is not int) or y == 0 or type(x) is not EagerTensor or x._lane is not None:
+        return None
+    kind = x._value.dtype.type
+    if kind not in REALS or state.record is not None or state.graph is not None:
+        return None
+    return _known_number(y, kind)
 
 
 def _other(x: Tensor, y: Any, strict: bool = True) -> Any:
@@ -275,7 +286,7 @@ def _computed(primitive: Primitive, a: EagerTensor, b: EagerTensor) -> EagerTens
         made = bare(primitive.plain[0](None, None, x, y) if small else primitive.forward(x, y))
     finally:
         restore(before)
-    made._made = born("op", (a, b), primitive, 6)  # the user called an operator, that `slow`, that `run`
+    made._made = born("op", (a, b), primitive, 5)  # the user called an operator, that `slow`, that perhaps `run`
     return made
 
 
@@ -295,6 +306,9 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
 
     def slow(a: Any, b: Any) -> Any:
         if type(b) is not EagerTensor:
+            number = _beside(a, b) if arithmetic else None
+            if number is not None:
+                return _computed(primitive, a, number)
             try:
                 b = _other(a, b, strict and not (prepare is _multiply and _is_bool(a)))
             except (TypeError, ValueError) as error:
@@ -306,6 +320,9 @@ def _slow_pair(name: str, primitive: Primitive, prepare: Any = None, strict: boo
         return run(a, b)
 
     def slow_reversed(a: Any, b: Any) -> Any:
+        number = _beside(a, b) if arithmetic else None
+        if number is not None:
+            return _computed(primitive, number, a)
         if type(b) is float or type(b) is int:
             b = _number(a, b)
         elif hasattr(b, "_composite") and type(b) is not IndexedSlices:

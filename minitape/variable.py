@@ -11,7 +11,7 @@ import numpy as np
 
 from . import dtypes
 from .convert import convert_to_tensor, to_array
-from .evidence import born
+from .evidence import ASSIGNED, born
 from .invalid import invalid
 from .operation import apply
 from .operators import write
@@ -277,8 +277,8 @@ class ResourceVariable(VariableOperators, Variable):
             record.note(how, (self, self._version, None))
         self._version += 1
         old = self._state
-        self._set(tensor.array)
-        self._state._made = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), 4)
+        self._state, self._seen = bare(tensor.array) if delta is None else tensor, None
+        self._state._made = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), 4, step=ASSIGNED)
         if not read_value:
             return None
         self._read()  # TensorFlow counts this as an access
@@ -431,10 +431,13 @@ class _UnreadVariable(ResourceVariable):
     _shown = "tensorflow.python.ops.resource_variable_ops"
 
     def __init__(self, variable: ResourceVariable) -> None:
-        self._base = base = variable
-        self._shape, self._trainable, self._number, self.constraint = base._shape, base._trainable, base._number, None
+        self._base = variable
 
     name = property(lambda self: "UnreadVariable", doc="Always the same.")
+    constraint = None
+    _shape = property(lambda self: self._base._shape)  # type: ignore[assignment]
+    _trainable = property(lambda self: self._base._trainable)  # type: ignore[assignment]
+    _number = property(lambda self: self._base._number)  # type: ignore[assignment]
     _state = property(lambda self: self._base._state)  # type: ignore[assignment]
 
     def _read(self) -> Any:

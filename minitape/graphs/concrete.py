@@ -14,7 +14,7 @@ from .. import nest
 from ..columns import CALL
 from ..custom import for_batches
 from ..errors import OpError
-from ..evidence import born
+from ..evidence import ASSIGNED, born
 from ..invalid import invalid
 from ..operation import finish
 from ..plan import on_tape
@@ -188,7 +188,7 @@ class ConcreteFunction:
         """Notes for `explain` that the variables that were assigned hold what was computed from the inputs."""
         changed = [self.slots.now(v) for v in self._assigned if hasattr(v, "_state")]
         if changed:
-            origin = born("assign", [*tensors, *self._unassigned])
+            origin = born("assign", [*tensors, *self._unassigned], step=ASSIGNED)
             for variable in changed:
                 variable._state._made = origin.again(weakref.ref(variable))
 

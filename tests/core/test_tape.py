@@ -326,6 +326,29 @@ def test_tapes_in_a_loop_do_not_pile_up():
     assert grown < 100 * 12_000, f"{grown / 100:.0f} bytes stay after each step"
 
 
+def test_a_training_loop_does_not_fill_the_garbage_collector():
+    """What is noted for ``explain`` about a variable's old states stays short: else the collector runs all the time."""
+
+    def train():
+        w, counts = tf.Variable([1.0, 2.0]), []
+        for _ in range(60):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(w * w)
+            w.assign_sub(0.01 * tape.gradient(loss, w))
+            counts.append(len(gc.get_objects()))
+        return counts
+
+    train()  # plans and programs are made
+    gc.collect()
+    before = len(gc.get_objects())
+    gc.disable()
+    try:
+        kept = [count - before for count in train()]
+    finally:
+        gc.enable()
+    assert max(kept) < 500, f"objects more after each step: {kept}"
+
+
 def test_float32_arithmetic_is_rounded_at_each_step():
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(2).astype(np.float32)
