@@ -75,8 +75,11 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     [3, 1, 2]
     """
     kind = type(structure)
-    if (kind is list or kind is tuple) and not expand_composites and _LEAVES.issuperset(map(type, structure)):
-        return list(structure)  # the usual case
+    if not expand_composites:  # the usual cases
+        if kind in _LEAVES:
+            return [structure]
+        if (kind is list or kind is tuple) and _LEAVES.issuperset(map(type, structure)):
+            return list(structure)
     if is_nested(structure):
         children = list(_children(structure))
         if not expand_composites and _all_leaves(children):
@@ -159,6 +162,8 @@ def map_structure(func: _Callable[..., _Any], *structure: _Any, **kwargs: _Any) 
     if kwargs:
         raise ValueError("Only valid keyword arguments are `check_types` and `expand_composites`, not: "
                          f"`{'`, `'.join(kwargs)}`")  # fmt: skip
+    if len(structure) == 1 and not expand and type(structure[0]) in _LEAVES:  # the usual case
+        return func(structure[0])
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types, expand)
     leaves = zip(*[flatten(s, expand) for s in structure], strict=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import nest
 from ..state import state as _thread
-from ..tensor import Tensor
+from ..tensor import EagerTensor, Tensor
 
 ALLOWED_DTYPES = frozenset(
     "float16 float32 float64 uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 bool string complex64 "
@@ -145,12 +145,16 @@ def standardize_dtype(dtype: Any) -> str:
     """
     if dtype is None:
         return floatx()
-    python = {bool: "bool", int: "int64", float: "float32", complex: "complex128", str: "string", "int": "int64"}
-    name = python.get(dtype, dtype) if isinstance(dtype, (type, str)) else dtype
+    name = _PYTHON.get(dtype, dtype) if isinstance(dtype, (type, str)) else dtype
     name = getattr(name, "name", None) or getattr(name, "__name__", None) or name
     if name not in ALLOWED_DTYPES:
         raise ValueError(f"Invalid dtype: {name}")
     return str(name)
+
+
+_PYTHON: dict[Any, str] = {
+    bool: "bool", int: "int64", float: "float32", complex: "complex128", str: "string", "int": "int64",
+}  # fmt: skip
 
 
 def is_float_dtype(dtype: Any) -> bool:
@@ -243,6 +247,8 @@ def convert(x: Any, dtype: Any = None) -> Any:
     import minitape as tf
 
     dtype = None if dtype is None else standardize_dtype(dtype)
+    if type(x) is EagerTensor and (dtype is None or x.dtype.name == dtype):
+        return x
     if isinstance(x, Tensor) or hasattr(x, "_to_tensor"):
         x = tf.convert_to_tensor(x)
     elif dtype is not None and is_float_dtype(dtype):

@@ -104,6 +104,7 @@ class Layer(Stateful, Operation):
         self._added_losses: list[Any] = []
         self._call_signature = inspect.signature(self.call)
         self._takes_training = "training" in self._call_signature.parameters
+        self._training_place = _position(self._call_signature, "training")
         self._takes_mask = "mask" in self._call_signature.parameters
         self._takes_masks = self._takes_mask or any(n.endswith("_mask") for n in self._call_signature.parameters)
 
@@ -170,11 +171,12 @@ class Layer(Stateful, Operation):
         from .symbolic import any_symbolic, note_call
 
         self._check_super_called()
-        given = args, kwargs
+        given = kwargs
         if self._converts_inputs:
             args = tuple([self._converted(a) for a in args])
             kwargs = {name: self._converted(value) for name, value in kwargs.items()}
-        for arg in nest.flatten(args):
+        tensors = nest.flatten(args)
+        for arg in tensors:
             if arg is not None and not is_tensor(arg) and not hasattr(arg, "__array__"):
                 raise ValueError(
                     "Only input tensors may be passed as positional arguments. The following argument value should be "
@@ -192,8 +194,8 @@ class Layer(Stateful, Operation):
                 self._hand_down(args, kwargs)
                 if not self.built:
                     self._build_for(args, kwargs)
-                if any_symbolic(given):
-                    return note_call(self, given[1], args, kwargs)
+                if any_symbolic(tensors) or (given and any_symbolic(given)):
+                    return note_call(self, given, args, kwargs)
                 mask = kwargs.get("mask")
                 before = base.get_keras_masks(first) if mask is None else mask
                 outputs = self._run(args, kwargs)
@@ -238,24 +240,20 @@ class Layer(Stateful, Operation):
 
     def _hand_down(self, args: Any, kwargs: dict[str, Any]) -> None:
         """Fills in ``training`` (given, else that of the layer around it, else the default) and masks."""
-        parameters = self._call_signature.parameters
-        if "training" in kwargs and not self._takes_training:
-            training = kwargs.pop("training")
+        place = self._training_place
+        positional = place is not None and place < len(args)
+        if "training" in kwargs:
+            training = kwargs["training"] if self._takes_training else kwargs.pop("training")
         else:
-            try:
-                training = self._call_signature.bind(*args, **kwargs).arguments.get("training")
-            except TypeError:
-                training = None
+            training = args[place] if positional else None  # type: ignore[index]
         if training is None:
             training = current.call.get("training")
         if training is None and self._takes_training:
-            default = parameters["training"].default
+            default = self._call_signature.parameters["training"].default
             training = None if default is inspect.Parameter.empty else default
         current.call["training"] = training
-        if self._takes_training and training is not None:
-            position = list(parameters).index("training")
-            if position >= len(args):
-                kwargs["training"] = training
+        if self._takes_training and training is not None and not positional:
+            kwargs["training"] = training
         if current.masks and self._takes_masks:
             self._hand_down_masks(args, kwargs)
 
@@ -395,3 +393,13 @@ def _batch_of(output: Any) -> Any:
 
     size = output.shape[0]
     return tf.maximum(tf.shape(output)[0], 1) if size is None else max(size, 1)
+
+
+def _position(signature: inspect.Signature, name: str) -> int | None:
+    """Which positional argument a parameter takes; None for one that is given by name only, or not there."""
+    for position, parameter in enumerate(signature.parameters.values()):
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            return None
+        if parameter.name == name:
+            return None if parameter.kind is parameter.KEYWORD_ONLY else position
+    return None

@@ -291,8 +291,13 @@ class Optimizer:
         self._sparse = {id(d): g for d, g in zip(grads, clipped, strict=True) if d is not g}
         self._decay(variables)
         self._begin_step()
-        for g, v in zip(grads, variables, strict=True):
-            self.update_step(g, v, self.learning_rate)
+        rate = self.learning_rate
+        self._step = {}
+        try:
+            for g, v in zip(grads, variables, strict=True):
+                self.update_step(g, v, rate)
+        finally:
+            self._step = None
 
     def _accumulate(self, grads: list[Any], variables: list[Any]) -> None:
         """Adds the gradients up; every so many steps their mean changes the weights."""
@@ -374,6 +379,17 @@ class Optimizer:
             return cast(IndexedSlices(rows.values * rows.values, rows.indices, rows.dense_shape).dense(), variable)
         g = cast(gradient, variable)
         return g * g
+
+    _step: dict[Any, Any] | None = None  # what the weights of a step share, while it is made
+
+    def _once(self, function: Any, variable: Any, learning_rate: Any) -> Any:
+        """``function(variable, learning_rate)``, which is the same in one step for all weights of a type."""
+        if self._step is None:  # `update_step` was called by itself
+            return function(variable, learning_rate)
+        key = function, getattr(variable.dtype, "name", variable.dtype)
+        if key not in self._step:
+            self._step[key] = function(variable, learning_rate)
+        return self._step[key]
 
     def _begin_step(self) -> None:
         """What a step does once, before it changes the weights."""

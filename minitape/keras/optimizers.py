@@ -97,11 +97,8 @@ class Adam(Optimizer):
         """Changes one weight."""
         import minitape as tf
 
-        rate, g = cast(learning_rate, variable), cast(gradient, variable)
-        step = cast(self._steps() + 1, variable)
-        power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
+        g, alpha = cast(gradient, variable), self._once(self._rate, variable, learning_rate)
         m, v = self._of(self._momentums, variable), self._of(self._velocities, variable)
-        alpha = rate * tf.sqrt(1 - power_2) / (1 - power_1)
         m.assign_add((g - value_of(m)) * (1 - self.beta_1))
         v.assign_add((self._squared(gradient, variable) - value_of(v)) * (1 - self.beta_2))
         if self.amsgrad:
@@ -109,6 +106,14 @@ class Adam(Optimizer):
             largest.assign(tf.maximum(value_of(largest), value_of(v)))
             v = largest
         variable.assign_sub(value_of(m) * alpha / (tf.sqrt(value_of(v)) + self.epsilon))
+
+    def _rate(self, variable: Any, learning_rate: Any) -> Any:
+        """The learning rate, without the bias that both means have towards zero in the first steps."""
+        import minitape as tf
+
+        step = cast(self._steps() + 1, variable)
+        power_1, power_2 = (tf.pow(cast(beta, variable), step) for beta in (self.beta_1, self.beta_2))
+        return cast(learning_rate, variable) * tf.sqrt(1 - power_2) / (1 - power_1)
 
 
 class AdamW(Adam):

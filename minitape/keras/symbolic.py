@@ -156,9 +156,24 @@ class Node:
         self.layer, self.args, self.kwargs, self.outputs = layer, args, kwargs, outputs
         self.tensors = [x for x in nest.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
         self.inputs = self.tensors[0] if len(self.tensors) == 1 else self.tensors
+        self._plain = not any(map(nest.is_nested, (*args, *kwargs.values())))
         layer._inbound_nodes.append(self)
         for output in nest.flatten(outputs):
             output._keras_history = self
+
+    def given(self, known: dict[int, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
+        if self._plain:
+            return [known.get(id(x), x) for x in self.args], {k: known.get(id(x), x) for k, x in self.kwargs.items()}
+        return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))  # type: ignore[no-any-return]
+
+    def gave(self, result: Any, known: dict[int, Any]) -> None:
+        """Notes what the call gave in the place of its symbolic outputs."""
+        if type(self.outputs) is KerasTensor and not nest.is_nested(result):
+            known[id(self.outputs)] = result
+            return
+        for symbol, value in zip(nest.flatten(self.outputs), nest.flatten(result), strict=True):
+            known[id(symbol)] = value
 
 
 class InputLayer(Layer):
@@ -381,14 +396,10 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
     """Runs the noted calls on real tensors."""
     known: dict[int, Any] = {id(symbol): value for symbol, value in zip(inputs, values, strict=True)}
     for node in nodes:
-        args, kwargs = nest.map_structure(
-            lambda x: known[id(x)] if isinstance(x, KerasTensor) else x, (node.args, node.kwargs)
-        )
+        args, kwargs = node.given(known)
         if training is not None and getattr(node.layer, "_takes_training", False):
             kwargs = {**kwargs, "training": training}
-        result = node.layer(*args, **kwargs)  # type: ignore[operator]
-        for symbol, value in zip(nest.flatten(node.outputs), nest.flatten(result), strict=True):
-            known[id(symbol)] = value
+        node.gave(node.layer(*args, **kwargs), known)  # type: ignore[operator]
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 
@@ -396,12 +407,8 @@ def inferred(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, given: 
     """What the noted calls give for other symbolic tensors, call by call; nothing is noted."""
     known: dict[int, Any] = {id(symbol): other for symbol, other in zip(inputs, given, strict=True)}
     for node in nodes:
-        args, kwargs = nest.map_structure(
-            lambda x: known[id(x)] if isinstance(x, KerasTensor) else x, (node.args, node.kwargs)
-        )
-        found = infer(node.layer, args, kwargs)  # type: ignore[arg-type]
-        for symbol, other in zip(nest.flatten(node.outputs), nest.flatten(found), strict=True):
-            known[id(symbol)] = other
+        args, kwargs = node.given(known)
+        node.gave(infer(node.layer, args, kwargs), known)  # type: ignore[arg-type]
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 

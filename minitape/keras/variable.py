@@ -231,6 +231,8 @@ def _operands(variable: Variable, other: Any) -> tuple[Any, Any]:
     if isinstance(other, (bool, int)) or (isinstance(other, float) and "float" in variable.dtype):
         return mine, convert(other, variable.dtype)
     other = convert(other)
+    if other.dtype is mine.dtype:
+        return mine, other
     wide = result_type(variable.dtype, other.dtype.name)
     return convert(mine, wide), convert(other, wide)
 
