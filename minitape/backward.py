@@ -1,4 +1,7 @@
-"""Running the backward sweep of a tape: written out or repeated where its plan is met often, else walked."""
+"""The gradients of a tape's targets: where a sweep starts, how it runs, and what has arrived at the sources.
+
+It is written out or repeated where its plan is met often, else walked.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 from . import plan
 from .columns import more
+from .ends import NO_SEED, no_tensor, seed_of
 from .frames import user_frame
 from .primitives import BATCHES
 from .quiet import hush, restore
@@ -16,6 +20,90 @@ from .slices import IndexedSlices
 from .state import state
 from .sweep import Sweep
 from .tensor import EagerTensor, Tensor, bare, wrap
+
+
+def gradients_of(tape: Any, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
+    """The gradients of targets that start with these adjoints (None: ones) with respect to each source; None for some."""
+    heads, ends = rows_of(tape, targets), rows_of(tape, sources)
+    starts: dict[int, Any] = {}
+    passed: list[int] = []  # the targets whose output gradients no operation receives
+    recorded = bool(state.tapes) or state.graph is not None
+    for at, rows in enumerate(heads):
+        target = targets[at]
+        if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
+            if seeds[at] is NO_SEED:
+                if plan.on_tape(tape)[rows[-1]]:
+                    raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
+                                     "to a Tensor.")  # fmt: skip
+                seeds[at] = None
+            if seeds[at] is not None and _passes(tape, target, rows[-1], seeds[at]):
+                passed.append(at)
+                continue
+            row, one = rows[-1], seed_of(target, seeds[at], recorded)
+            starts[row] = starts[row] + one if row in starts else one
+    found = sweep(tape, starts, ends, recorded)
+    for at, g in enumerate(found):
+        if g is None:
+            found[at] = _same(tape, sources[at], targets, seeds)
+        elif passed:
+            parts = [seeds[i] for i in passed if targets[i] is sources[at]]
+            found[at] = _add_n([*parts, g]) if parts else g
+    return found
+
+
+def _passes(tape: Any, target: Any, row: int, seed: Any) -> bool:
+    """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient."""
+    record = tape._record
+    if type(record) is not Record or not isinstance(seed, Tensor):
+        return False
+    if seed.dtype is target.dtype and seed.shape == target.shape:
+        return False
+    return row in record.leaves or not plan.on_tape(tape)[row]
+
+
+def _same(tape: Any, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
+    """A source that no row knows has a gradient only where it is itself a target."""
+    if source.dtype.kind == "s":
+        return None
+    parts: list[Any] = []
+    for target, seed in zip(targets, seeds, strict=True):
+        seed = None if seed is NO_SEED else seed
+        if target is source:
+            if seed is not None and not isinstance(seed, Tensor):
+                # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
+                read = not isinstance(target, Tensor) and target.trainable and tape._watch_accessed_variables
+                return wrap(seed.data) if read else None
+            parts.append(wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed)
+    return _add_n(parts) if parts else None
+
+
+def _add_n(gradients: list[Any]) -> Any:
+    """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
+    from .ops.clipping import add_n
+
+    return gradients[0] if len(gradients) == 1 else add_n(gradients)
+
+
+def rows_of(tape: Any, values: list[Any]) -> list[tuple[int, ...]]:
+    """The rows that hold these tensors, or the states of these variables, in a tape's recording.
+
+    Raises what TensorFlow raises for anything else.
+    """
+    record = tape._record
+    found: list[tuple[int, ...]] = []
+    for value in values:
+        if type(value) is EagerTensor:
+            lane = value._lane
+            if lane is not None and (lane is record or lane.home is record is not None):
+                found.append((value._row,))
+                continue
+            row = None if record is None else record.find(value)
+            found.append(() if row is None else (row,))
+        elif hasattr(value, "_tape_rows"):
+            found.append(value._tape_rows(tape))
+        else:
+            raise no_tensor(values)
+    return found
 
 
 def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], recorded: bool) -> list[Any]:

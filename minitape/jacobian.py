@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import nest
+from .backward import gradients_of
 from .batch import Batch
 from .block import block
 from .convert import convert_to_tensor
@@ -146,10 +147,10 @@ def rows_of_jacobian(tape: Any, target: Any, sources: list[Any], seeds: np.ndarr
     if not target.dtype.differentiable:
         return [None] * len(sources)
     if not state.tapes and state.graph is None and len(seeds):
-        return tape._gradients([target], sources, [Batch(seeds)])
-    each = [tape._gradients([target], sources, [wrap(seed)]) for seed in seeds]
+        return gradients_of(tape, [target], sources, [Batch(seeds)])
+    each = [gradients_of(tape, [target], sources, [wrap(seed)]) for seed in seeds]
     if not each:  # an empty target: there are no rows, but something may connect it
-        linked = tape._gradients([target], sources, [wrap(np.zeros(target.shape, target.dtype.as_numpy_dtype))])
+        linked = gradients_of(tape, [target], sources, [wrap(np.zeros(target.shape, target.dtype.as_numpy_dtype))])
         return [None if g is None else _zeros((0, *s.shape), s) for g, s in zip(linked, sources, strict=True)]
     return [
         None if any(g is None for g in column) or (source is target and not _follows(tape, source))

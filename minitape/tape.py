@@ -19,28 +19,17 @@ from sys import _getframe
 from typing import Any
 
 from . import nest
-from .backward import sweep
+from .backward import gradients_of, rows_of
 from .block import block
-from .ends import (
-    NO_SEED,
-    UnconnectedGradients,
-    ends_of,
-    given_seeds,
-    no_tensor,
-    packed,
-    seed_of,
-    wants_zeros,
-    zeros_of,
-)
+from .ends import UnconnectedGradients, ends_of, given_seeds, packed, wants_zeros, zeros_of
 from .evidence import clock, note_gradients, site, stack, told
 from .frames import user_frame
 from .logs import log_first_n, warn_not_watchable
 from .moving import adopt
-from .plan import on_tape
 from .record import Record
 from .release import orphans, release
 from .state import state
-from .tensor import EagerTensor, Tensor, wrap
+from .tensor import EagerTensor, Tensor
 
 _is_none = partial(is_, None)
 _NONE = UnconnectedGradients.NONE  # an enumeration looks its members up slowly
@@ -317,7 +306,7 @@ class GradientTape:
         zero = unconnected_gradients is not _NONE and wants_zeros(unconnected_gradients)
         (_, targets), (given, flat) = ends_of(target), ends_of(sources)
         seeds = [None] * len(targets) if output_gradients is None else given_seeds(output_gradients, len(targets))
-        gradients = self._gradients(targets, flat, seeds)
+        gradients = gradients_of(self, targets, flat, seeds)
         if state.tapes:
             frames = site()
         else:  # the sweep was not recorded: a note says what the gradients came from
@@ -456,84 +445,9 @@ class GradientTape:
             if record.bulky and record.tapes == 1:
                 record.free()
 
-    def _gradients(self, targets: list[Any], sources: list[Any], seeds: list[Any]) -> list[Any]:
-        heads, ends = self._rows_of_all(targets), self._rows_of_all(sources)
-        starts: dict[int, Any] = {}
-        passed: list[int] = []  # the targets whose output gradients no operation receives
-        recorded = bool(state.tapes) or state.graph is not None
-        for at, rows in enumerate(heads):
-            target = targets[at]
-            if rows and target.dtype.kind != "s":  # also integers: the operation that made them says what passes
-                if seeds[at] is NO_SEED:
-                    if on_tape(self)[rows[-1]]:
-                        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
-                                         "to a Tensor.")  # fmt: skip
-                    seeds[at] = None
-                if seeds[at] is not None and self._passes(target, rows[-1], seeds[at]):
-                    passed.append(at)
-                    continue
-                row, one = rows[-1], seed_of(target, seeds[at], recorded)
-                starts[row] = starts[row] + one if row in starts else one
-        found = sweep(self, starts, ends, recorded)
-        for at, g in enumerate(found):
-            if g is None:
-                found[at] = self._same(sources[at], targets, seeds)
-            elif passed:
-                parts = [seeds[i] for i in passed if targets[i] is sources[at]]
-                found[at] = _add_n([*parts, g]) if parts else g
-        return found
-
-    def _passes(self, target: Any, row: int, seed: Any) -> bool:
-        """Whether an output gradient unlike its target meets no operation that minds, so that it is the gradient."""
-        record = self._record
-        if type(record) is not Record or not isinstance(seed, Tensor):
-            return False
-        if seed.dtype is target.dtype and seed.shape == target.shape:
-            return False
-        return row in record.leaves or not on_tape(self)[row]
-
-    def _same(self, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
-        """A source that no row knows has a gradient only where it is itself a target."""
-        if source.dtype.kind == "s":
-            return None
-        parts: list[Any] = []
-        for target, seed in zip(targets, seeds, strict=True):
-            seed = None if seed is NO_SEED else seed
-            if target is source:
-                if seed is not None and not isinstance(seed, Tensor):
-                    # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
-                    read = not isinstance(target, Tensor) and target.trainable and self._watch_accessed_variables
-                    return wrap(seed.data) if read else None
-                parts.append(wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed)
-        return _add_n(parts) if parts else None
-
     def _rows_of(self, value: Any) -> tuple[int, ...]:
         """The rows that hold a tensor, or the states of a variable, in this tape's recording."""
-        return self._rows_of_all([value])[0]
-
-    def _rows_of_all(self, values: list[Any]) -> list[tuple[int, ...]]:
-        record = self._record
-        found: list[tuple[int, ...]] = []
-        for value in values:
-            if type(value) is EagerTensor:
-                lane = value._lane
-                if lane is not None and (lane is record or lane.home is record is not None):
-                    found.append((value._row,))
-                    continue
-                row = None if record is None else record.find(value)
-                found.append(() if row is None else (row,))
-            elif hasattr(value, "_tape_rows"):
-                found.append(value._tape_rows(self))
-            else:
-                raise no_tensor(values)
-        return found
-
-
-def _add_n(gradients: list[Any]) -> Any:
-    """The sum of gradients; InvalidArgumentError for unlike dtypes or shapes."""
-    from .ops.clipping import add_n
-
-    return gradients[0] if len(gradients) == 1 else add_n(gradients)
+        return rows_of(self, [value])[0]
 
 
 def _weak(value: Any) -> Any:

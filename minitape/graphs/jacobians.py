@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..backward import gradients_of
 from ..ops.filling import zeros
 from ..plan import on_tape
 from ..tape import GradientTape
@@ -20,7 +21,7 @@ def jacobian_row(tape: Any, target: Any, sources: Sequence[Any], batch: bool) ->
     """
     graph = target.graph
     rows = [tape._rows_of(s) for s in sources]
-    connected = tape._gradients([target], list(sources), [None])
+    connected = gradients_of(tape, [target], list(sources), [None])
     own = [r for each in rows for r in each]
     edge = [*own, *_edge(graph, target._row, set(own), on_tape(tape))]
 
