@@ -87,19 +87,17 @@ class Exits:
         self.arrays: dict[int, Any] = {}  # id of what the user was given -> its note, for those up to ``_indexed``
         self._indexed = 0
 
-    def add(self, note: Any) -> None:
-        """One more; of all but the last ``EXITS`` only the last of each statement stays, once they are twice as many."""
-        self.notes.append(note)
-        if len(self.notes) > _ENOUGH:
-            early = self.notes[:-EXITS]
-            del self.notes[:-EXITS]
-            self.dropped += len(early)
-            sites = _by_statement(early)
-            for site in sites:
-                self.sites.pop(site, None)  # so that the latest are the last
-            self.sites |= sites
-            for site in [*self.sites][:-SITES]:
-                del self.sites[site]
+    def thin(self) -> None:
+        """Of all but the last ``EXITS`` only the last of each statement stays."""
+        early = self.notes[:-EXITS]
+        del self.notes[:-EXITS]
+        self.dropped += len(early)
+        sites = _by_statement(early)
+        for site in sites:
+            self.sites.pop(site, None)  # so that the latest are the last
+        self.sites |= sites
+        for site in [*self.sites][:-SITES]:
+            del self.sites[site]
 
     @property
     def list(self) -> list[Exit]:
@@ -241,12 +239,14 @@ def left(tensor: Any, how: str, array: Any = None) -> None:
     """Notes that a tensor's value leaves to where no tape can follow it."""
     record, known = state.record, state.exits or exits()
     out = weakref.ref(array) if type(array) is np.ndarray else array
-    value, frames = ref(tensor), stack(3)
+    value, frames, notes = ref(tensor), stack(3), known.notes
     if record is None:
-        known.add((clock(), how, value, frames, None, 0, out))
+        notes.append((clock(), how, value, frames, None, 0, out))
     else:
-        known.add((clock(), how, value, frames, weakref.ref(record), len(record), out))
+        notes.append((clock(), how, value, frames, weakref.ref(record), len(record), out))
         record.note(how, record.find(tensor))
+    if len(notes) > _ENOUGH:
+        known.thin()
 
 
 EAGER: list[type] = []  # the class of tensors, put here by minitape.tensor
