@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..shape import TensorShape
+from ..state import state
+from ..tensor import EagerTensor
 from ..variable import ResourceVariable
 from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 
@@ -166,11 +168,23 @@ class Variable:
 
     def assign_add(self, value: Any) -> Any:
         """Adds ``value``; returns the new value."""
-        return self.assign(self + value)
+        made = self._in_place("assign_add", value)
+        return self.assign(self + value) if made is None else made
 
     def assign_sub(self, value: Any) -> Any:
         """Subtracts ``value``; returns the new value."""
-        return self.assign(self - value)
+        made = self._in_place("assign_sub", value)
+        return self.assign(self - value) if made is None else made
+
+    def _in_place(self, how: str, value: Any) -> Any:
+        """The new value, where nothing has to be converted and nobody records how it comes about; else None."""
+        held = self._value._state
+        if state.record is not None or state.graph is not None or state.scratch or type(value) is not EagerTensor:
+            return None
+        if value.dtype is not held.dtype or value._dims != held._dims:
+            return None
+        getattr(self._value, how)(value, read_value=False)
+        return self._value._state
 
     def _read(self) -> Any:
         return self._value._read()
