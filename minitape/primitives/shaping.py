@@ -173,7 +173,7 @@ declare("concat", lambda *xs, axis: np.concatenate(xs, axis),
         example=lambda rng: ((_like(rng, 2, 3), _like(rng, 2, 1)), {"axis": 1}))  # fmt: skip
 declare("stack", lambda *xs, axis: np.stack(xs, axis), _stack_rule, op="Pack", keep="",
         example=lambda rng: ((_like(rng, 2, 3), _like(rng, 2, 3)), {"axis": 1}))  # fmt: skip
-declare("unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)[i] for i in range(x.shape[axis])),
+declare("unstack", lambda x, *, axis: tuple(np.moveaxis(x, axis, 0)),
         lambda g, z, x, *, axis: (TABLE["stack"](*(g if isinstance(g, (tuple, list)) else (g,)), axis=axis),),
         op="Unpack", keep="", example=lambda rng: ((_like(rng, 2, 3),), {"axis": 1}))  # fmt: skip
 declare("split", _split,
