@@ -143,9 +143,11 @@ def _gives_back(function: Callable[..., Any]) -> bool:
 def _source(function: Callable[..., Any]) -> list[ast.AST]:
     """The nodes of a function's source, as Jupyter and Python keep it; none where it is out of reach."""
     try:
-        return list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
+        nodes = list(ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function)))))
     except (OSError, TypeError, SyntaxError):
         return []
+    names = {"<lambda>" if isinstance(node, ast.Lambda) else getattr(node, "name", None) for node in nodes}
+    return nodes if function.__name__ in names else []  # else the text of other code by the same file name
 
 
 def _call(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:

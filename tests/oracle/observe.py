@@ -51,6 +51,9 @@ def message_of(error: BaseException) -> list[str]:
     text = normalise(str(error))
     # what Python 3.14 puts around the error of a hash
     text = re.sub(r"\Acannot use '[^']*' as a (?:dict key|set element) \((.*)\)\Z", r"\1", text, flags=re.DOTALL)
+    # what Python 3.13 adds to its own errors
+    text = re.sub(r"( got an unexpected keyword argument '\w+')\. Did you mean '\w+'\?\Z", r"\1", text)
+    text = text.replace(" and no __dict__ for setting new attributes", "")
     inner = list(re.finditer(r"\n    (?=\w+(?:Error|Exception): )", text)) if text.startswith("in user code:") else []
     text = text[inner[-1].end() :] if inner else text
     if text.startswith("Graph execution error:"):
