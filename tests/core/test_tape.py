@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import threading
 import time
 import tracemalloc
@@ -201,9 +202,13 @@ def test_ctrl_c_while_a_tape_is_let_go_of_is_not_lost(monkeypatch):
     with tape:
         pass
     monkeypatch.setattr(tape_module, "release", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        del tape
-        _run_for(20)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            del tape
+            _run_for(20)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_for(seconds):
