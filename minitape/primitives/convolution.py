@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from . import TABLE, declare
+from .blocks import LARGE, buffer
+from .linear import into_buffer
 from .selecting import select
 
 Sizes = tuple[int, ...]
@@ -44,7 +46,12 @@ def _columns(x: Any, size: Sizes, strides: Sizes, dilations: Sizes) -> Any:
     """The windows with the channels last, which is the order in which they lie in memory."""
     n = len(size)
     order = (*range(n + 1), *range(n + 2, 2 * n + 2), n + 1)
-    return np.ascontiguousarray(windows(x, size, strides, dilations).transpose(order))
+    view = windows(x, size, strides, dilations).transpose(order)
+    if view.size < LARGE:
+        return np.ascontiguousarray(view)
+    out = buffer(view.shape, view.dtype)
+    out[...] = view
+    return out
 
 
 def _taps(size: Sizes, dilations: Sizes) -> Any:
@@ -71,19 +78,20 @@ def _padded_shape(shape: Any, pads: Pads) -> tuple[int, ...]:
 
 def _conv(x: Any, k: Any, *, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     columns = _columns(padded(x, pads), k.shape[:-2], strides, dilations)
-    return (columns.reshape(-1, math.prod(k.shape[:-1])) @ k.reshape(-1, k.shape[-1])).reshape(
-        *columns.shape[: k.ndim - 1], k.shape[-1]
-    )
+    out = _times(columns.reshape(-1, math.prod(k.shape[:-1])), k.reshape(-1, k.shape[-1]))
+    return out.reshape(*columns.shape[: k.ndim - 1], k.shape[-1])
+
+
+def _times(a: Any, b: Any) -> Any:
+    return into_buffer(a, b) if len(a) * b.shape[1] >= LARGE else a @ b
 
 
 def _conv_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
     out = np.zeros(_padded_shape(shape, pads), g.dtype)
     if all(g.shape[1:-1]):
-        shares = g.reshape(-1, k.shape[-1]) @ k.reshape(-1, k.shape[-1]).T  # of each tap, all taps in one product
-        shares = shares.reshape(*g.shape[:-1], *k.shape[:-1])
-        everywhere = (_ALL,) * (g.ndim - 1)
+        flat = g.reshape(-1, k.shape[-1])
         for tap, start in _taps(k.shape[:-2], dilations):
-            out[_spots(start, g.shape[1:-1], strides)] += shares[(*everywhere, *tap)]
+            out[_spots(start, g.shape[1:-1], strides)] += _times(flat, k[tap].T).reshape(*g.shape[:-1], -1)
     return _cropped(out, pads)
 
 
@@ -109,9 +117,13 @@ def _depthwise_input(g: Any, k: Any, *, shape: Any, strides: Sizes, pads: Pads, 
 
 
 def _depthwise_filter(x: Any, g: Any, *, size: Sizes, strides: Sizes, pads: Pads, dilations: Sizes) -> Any:
-    views = windows(padded(x, pads), size, strides, dilations)
-    g = g.reshape(*g.shape[:3], x.shape[3], -1)
-    return np.einsum("nhwcij,nhwcm->ijcm", views, g, optimize=True)
+    x, g = padded(x, pads), g.reshape(*g.shape[:3], x.shape[3], -1)
+    if g.shape[-1] > 1:
+        return np.einsum("nhwcij,nhwcm->ijcm", windows(x, size, strides, dilations), g, optimize=True)
+    out = np.empty((*size, *g.shape[3:]), x.dtype)
+    for tap, start in _taps(size, dilations):  # with one filter for each channel NumPy is faster tap by tap
+        out[tap] = np.einsum("nhwc,nhwcm->cm", x[_spots(start, g.shape[1:3], strides)], g)
+    return out
 
 
 def _declare_convolution(name: str, op: str, axes: int, forward: Any, to_input: Any, to_filter: Any) -> None:

@@ -39,11 +39,12 @@ def _direct_product(dtype: Any, x: Any, y: Any) -> Any:
     """How two matrices of these shapes are multiplied."""
     (m, k), n = x, y[1]
     if m * k * n > 512 and k * min(m, n) > 1:
-        return np.ndarray.dot if m * n < LARGE else _into_buffer  # dot begins sooner
+        return np.ndarray.dot if m * n < LARGE else into_buffer  # dot begins sooner
     return _in_order if 0 < m * k * n <= 512 and (m == 1 or n == 1) else np.matmul
 
 
-def _into_buffer(x: Any, y: Any) -> Any:
+def into_buffer(x: Any, y: Any) -> Any:
+    """The product of two matrices, in memory of the pool."""
     return np.matmul(x, y, out=buffer((x.shape[0], y.shape[1]), x.dtype))
 
 
