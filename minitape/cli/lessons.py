@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -68,27 +66,12 @@ def _files(folder: Path) -> Iterator[Path]:
 def _copy_new(source: Path, destination: Path) -> bool:
     """Copy `source` to `destination` unless that exists; a copy that breaks off leaves nothing behind."""
     try:
-        with destination.open("xb") as writer:
+        with source.open("rb") as reader, destination.open("xb") as writer:
             try:
-                shutil.copyfileobj(io.BytesIO(_for_this_python(source)), writer)
+                shutil.copyfileobj(reader, writer)
             except BaseException:
                 destination.unlink()
                 raise
     except FileExistsError:
         return False
     return True
-
-
-def _for_this_python(source: Path) -> bytes:
-    """What to write of a lesson: its notebook, with what the kernel will say of its language.
-
-    JupyterLab notes that in a notebook when it opens it, and marks the notebook as changed where it was not there yet.
-    """
-    content = source.read_bytes()
-    if source.suffix != ".ipynb":
-        return content
-    from ipykernel.ipkernel import IPythonKernel
-
-    notebook = json.loads(content)
-    notebook["metadata"]["language_info"] = IPythonKernel.language_info
-    return (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()

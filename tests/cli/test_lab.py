@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
 import nbformat
@@ -12,6 +14,7 @@ import pytest
 from ipykernel.ipkernel import IPythonKernel
 
 from minitape.cli import lab as lab_command
+from minitape.cli.contents import Notebooks
 from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
 from minitape.course import Exercise, add_exercise, predict
 from minitape.course.checker import feedback
@@ -53,13 +56,23 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     assert copy.cells == lesson.cells
 
 
-def test_a_copy_says_of_its_language_what_the_kernel_will_say(tmp_path):
-    """Else JupyterLab writes it when it opens the lesson, and marks the lesson as changed."""
+def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_language(tmp_path):
+    """Else JupyterLab writes it when it opens the notebook, and marks the notebook as changed."""
     copy_missing(tmp_path)
-    for path in notebooks_in(tmp_path):
-        lesson = nbformat.read(lessons_folder() / path.name, as_version=4)
-        lesson.metadata["language_info"] = nbformat.from_dict(IPythonKernel.language_info)
-        assert path.read_text(encoding="utf-8") == nbformat.writes(lesson) + "\n"
+    lesson = notebooks_in(tmp_path)[0]
+    other = nbformat.v4.new_notebook(metadata={"language_info": {"name": "R"}})
+    nbformat.write(other, tmp_path / "other.ipynb")
+    manager = Notebooks(root_dir=str(tmp_path))
+
+    def content(path, **options):
+        with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
+            return executor.submit(asyncio.run, manager.get(path, **options)).result()["content"]
+
+    assert content(lesson.name)["metadata"]["language_info"] == IPythonKernel.language_info
+    assert content("other.ipynb")["metadata"]["language_info"] == {"name": "R"}
+    assert content(lesson.name, content=False) is None
+    assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
+    assert lesson.read_bytes() == (lessons_folder() / lesson.name).read_bytes()
 
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):

@@ -7,6 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from minitape.cli.skeleton import write_skeleton
+
 pytestmark = pytest.mark.browser
 LONG = 90_000
 TWO_NODES_IN_VIEW = """scene => {
@@ -54,6 +56,20 @@ def test_a_lesson_that_was_only_opened_counts_as_saved(opened):
     # The debugger's button comes when the kernel has said what its language is.
     opened.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
     expect(opened.locator(".jp-mod-dirty")).to_have_count(0)
+
+
+def test_a_skeleton_that_was_only_opened_counts_as_saved(page, start_lab, tmp_path):
+    write_skeleton(str(tmp_path / "14_mine"), None)
+    address = start_lab(tmp_path)
+    page.goto(address.replace("01_the_first_tape", "14_mine"))
+    page.locator(".jp-DebuggerBugButton").wait_for(timeout=LONG)
+    expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+
+
+def test_the_first_click_on_a_word_opens_the_glossary_there(opened):
+    opened.get_by_role("link", name="tape", exact=True).first.click()
+    word = opened.locator(".jp-Notebook:visible").get_by_role("heading", name="Tape", exact=True)
+    expect(word).to_be_in_viewport(timeout=LONG)
 
 
 def test_lesson_1_runs_and_its_exercises_answer(lesson):
