@@ -11,7 +11,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..opdefs import accept, accept_attr
-from ..operands import integers, strict, tensor_of
+from ..operands import strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE, declare, special  # noqa: F401 - special fills the table
 from ..shape import TensorShape
@@ -169,11 +169,10 @@ def _one_by_one(op: str, sampler: Any, shape: Any, rates: Any, seed: Any, dtype:
         count = math.prod(front)
         key, counter = start(count * values.size * philox.SKIP)
         numbers = philox.each(sampler, key, counter, values, count)
-        return numbers.reshape(*front, *values.shape).astype(dtype.as_numpy_dtype)
+        return numbers.reshape((*front, *values.shape)).astype(dtype.as_numpy_dtype)
 
-    sizes = tensor_of(shape)
-    known = hasattr(sizes, "array")
-    front = TensorShape(integers(sizes, op, "S").reshape(-1).tolist()) if known else known_sizes(sizes)
+    sizes = convert_to_tensor(shape, dtypes.int32, name="shape")
+    front = TensorShape(sizes.array.reshape(-1).tolist()) if hasattr(sizes, "array") else known_sizes(sizes)
     return draw(Draw(fill, op, seed, dtype.name), front.concatenate(rates.shape), dtype, rates, sizes)
 
 
@@ -224,7 +223,7 @@ def poisson(shape: Any, lam: Any, dtype: Any = dtypes.float32, seed: Any = None,
     numbers = _one_by_one("RandomPoissonV2", philox.poisson, shape, rates, seed, dtype)
     if type(numbers) is not EagerTensor:
         return numbers
-    return apply(TABLE["of_poisson"], (tensor_of(shape), rates), {"numbers": numbers.array})
+    return apply(TABLE["of_poisson"], (convert_to_tensor(shape, dtypes.int32), rates), {"numbers": numbers.array})
 
 
 declare(
