@@ -7,6 +7,8 @@ import builtins
 import sys
 from typing import Any
 
+import numpy as np
+
 from ..evidence import Origin
 from ..frames import user_frame
 from ..tensor import Tensor
@@ -104,6 +106,8 @@ class Advice(Remedies):
         node = self.subject
         if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
             self.fields["code"] = ast.unparse(self.call.func)
+            if _is_layer(self.call, "Embedding"):
+                return "embedding"
             return "inside" if len(self.fields["code"]) <= 40 else "cast"
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
 
@@ -230,7 +234,24 @@ class Advice(Remedies):
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
         copied = born is not None and self.place is not None and born.frames == self.place.frames
-        return "watch" if self.what == "watch" else "copy" if copied else ""
+        if self.what == "watch" or copied:
+            return "watch" if self.what == "watch" else "copy"
+        made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
+        if _is_layer(made, "Model") and _is_layer(self.call, "Model"):
+            self.fields["code"] = ast.unparse(self.call.func)  # type: ignore[union-attr]
+            return "run"
+        self.fields["code"] = self._equal_name()
+        return "named" if self.fields["code"] else ""
+
+    def _equal_name(self) -> str:
+        """What the statement calls the value that it took in place of the source; empty where nothing there equals it."""
+        taken = [] if self.statement is None else self.statement.binds()
+        if self.call is not None:
+            taken = [*taken, *(node.id for node in ast.walk(self.call) if isinstance(node, ast.Name))]
+        held = ((name, _value_of(name)) for name in taken)
+        others = ((name, _array_of(value)) for name, value in held if value is not self.source)
+        ours = _array_of(self.source)
+        return next((name for name, its in others if its is not None and np.array_equal(its, ours)), "")
 
     def _independent(self) -> str:
         node = self.inquiry.starts[0] if self.inquiry.starts else None
@@ -244,6 +265,8 @@ class Advice(Remedies):
             self.fields["used"] = "" if at is None else f" ({where(at.filename, at.line)})"
             return "constant"
         at = self.inquiry.last_use(self.source)
+        if at is not None and not getattr(self.source, "trainable", True) and self._of_layer():
+            return "statistic"
         self.fields["used"] = "" if at is None else where(at.filename, at.line)
         return "" if at is None else "used"
 
@@ -327,6 +350,20 @@ class Advice(Remedies):
             return False
         self.fields["code"] = ast.unparse(targets[0].value)
         return True
+
+
+def _is_layer(call: Any, kind: str) -> bool:
+    """Whether the user's code calls a layer of that kind, or of one made from it, by its name."""
+    function = call.func if isinstance(call, ast.Call) else None
+    layer = _value_of(function.id) if isinstance(function, ast.Name) else None
+    return any(c.__name__ == kind and c.__module__.startswith("minitape.") for c in type(layer).__mro__)
+
+
+def _array_of(value: Any) -> Any:
+    """What an array, tensor or variable holds now; None for anything else."""
+    value = getattr(value, "_state", value)
+    return value if isinstance(value, np.ndarray) else getattr(value, "array", None)
+
 
 def _value_of(name: str) -> Any:
     """What the user's code that asks calls ``name``; None when it is not there."""

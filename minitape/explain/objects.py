@@ -16,7 +16,7 @@ from .owners import variables_of
 from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
-SMALL = 4096  # elements of the arrays that are compared
+SAMPLE = 4096  # elements of large arrays that are compared before all of them are
 
 
 class Objects(Names):
@@ -223,16 +223,17 @@ class Objects(Names):
         return None
 
     def alike(self, source: Any) -> list[Node]:
-        """The tensors, or variables, of the same small value that led to the target."""
+        """The tensors, or variables, of the same value that led to the target."""
         if self._alike is None:
             self._alike = {}
             for n in self.ancestors().values():
                 if n.tensor is not None and n.origin is not None and is_leaf(n):
                     key = _value_key(n.tensor.array)
                     self._alike.setdefault((key, n.variable is None), []).append(n)
-        tensor = isinstance(source, Tensor)
-        key = _value_key(source.array if tensor else source._state.array)
-        return [] if key is None else self._alike.get((key, tensor), [])
+        tensor, array = isinstance(source, Tensor), _array(source)
+        key = _value_key(array)
+        alike = [] if key is None else self._alike.get((key, tensor), [])
+        return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, n.tensor.array)]
 
     def watched_instead(self, node: Node, made: Origin, source: Any) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""
@@ -287,19 +288,29 @@ class Objects(Names):
 
 
 def same_value(a: Any, b: Any) -> bool:
-    """Whether two tensors or variables hold the same small value."""
-    return equal_arrays(*(v.array if isinstance(v, Tensor) else v._state.array for v in (a, b)))
+    """Whether two tensors or variables hold the same value."""
+    return equal_arrays(_array(a), _array(b))
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value._state.array
 
 
 def _value_key(x: Any) -> Any:
-    """What two small arrays have in common when :func:`equal_arrays` holds of them; None for others."""
-    if x.size > SMALL or x.dtype.kind == "O":
+    """What two arrays have in common when :func:`equal_arrays` holds of them; None where nothing is compared."""
+    if x.dtype.kind == "O":
         return None
-    return x.shape, x.dtype, (x + 0).tobytes() if x.dtype.kind in "fc" else x.tobytes()  # -0.0 is 0.0
+    part = _sample(x)
+    return x.shape, x.dtype, (part + 0).tobytes() if x.dtype.kind in "fc" else part.tobytes()  # -0.0 is 0.0
+
+
+def _sample(x: Any) -> Any:
+    """The elements of a small array, and some of a large one from all over it."""
+    return x if x.size <= SAMPLE else x.flat[:: x.size // SAMPLE]
 
 
 def equal_arrays(x: Any, y: Any) -> bool:
-    """Whether two small arrays are the same in shape, dtype and values."""
-    if y is None or x.shape != y.shape or x.dtype != y.dtype or x.size > SMALL:
+    """Whether two arrays are the same in shape, dtype and values."""
+    if y is None or x.shape != y.shape or x.dtype != y.dtype or not np.all(_sample(x) == _sample(y)):
         return False
-    return bool(np.all(x == y))
+    return x.size <= SAMPLE or bool(np.all(x == y))

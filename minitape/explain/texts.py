@@ -79,6 +79,10 @@ TEXT = {
         "Gradients flow through floating-point values only, and {code}{line} makes the value {what}.",
         "Leave {code} out and compute with the float, or ask for the gradient of a float behind it.",
     ),
+    "integer_dtype embedding": (
+        "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
+        "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
+    ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
@@ -229,6 +233,14 @@ TEXT = {
         "The target was computed from another object than {x}{line}: a copy or an equal value is not the same object.",
         "Pass the very tensor or variable that was used in the computation (and watch that one).",
     ),
+    "wrong_object run": (
+        "The target was computed by another run of the layers{line}: {x} is what a run of its own gave, and is not in it.",
+        "Get both from one call, of tf.keras.Model({code}.inputs, [layer.output, {code}.output]).",
+    ),
+    "wrong_object named": (
+        "The target was computed from {code}{line}, not from {x}: an equal value is not the same object.",
+        "Use {x} instead of {code} there, or watch {code} as a tensor and ask for its gradient.",
+    ),
     "wrong_object copy": (
         "{x} is an object of its own{line}: a copy, an item or a new reading of what the target was computed from.",
         "Pass the very tensor or variable that was used in the computation, or compute the target from {x}.",
@@ -263,6 +275,11 @@ TEXT = {
         "the target.",
         "Use that result in the computation of the target, or leave {x} out of the sources. "
         'unconnected_gradients="zero" gives zeros instead of None.',
+    ),
+    "independent statistic": (
+        "{x} is a variable of a layer that is not to be trained: the layer adjusts it while it runs, and the target was not "
+        "computed from it.",
+        "Ask for the gradients of {code}.trainable_variables, which leave it out.",
     ),
     "independent constant": (
         "The target is a constant{used}: it was not computed from {x}, nor from anything else.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 from string import Formatter
 
+import numpy as np
 import pytest
 
 import minitape as tf
@@ -115,6 +116,51 @@ def test_a_copy() -> None:
         y = x * 2.0
     first = x[0]
     assert "first is an object of its own" in tape.explain(y, first).message
+
+
+def test_what_was_taken_in_place_of_the_source_has_its_name() -> None:
+    image = np.ones((1, 80, 80), np.float32)
+    x = tf.constant(image)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.square(image))
+    why = tape.explain(y, x)
+    assert "computed from image (" in why.message and why.fix.startswith("Use x instead of image")
+
+
+def test_two_runs_of_the_same_layers() -> None:
+    inputs = tf.keras.Input([3])
+    hidden = tf.keras.layers.Dense(2)(inputs)
+    model = tf.keras.Model(inputs, tf.keras.layers.Dense(1)(hidden))
+    part = tf.keras.Model(inputs, hidden)
+    with tf.GradientTape() as tape:
+        features = part(tf.ones([1, 3]))
+        tape.watch(features)
+        score = model(tf.ones([1, 3]))
+    why = tape.explain(score, features)
+    assert "another run" in why.message and "tf.keras.Model(model.inputs, [layer.output, model.output])" in why.fix
+    both = tf.keras.Model(model.inputs, [hidden, model.output])
+    with tf.GradientTape() as tape:
+        features, score = both(tf.ones([1, 3]))
+    assert tape.explain(score, features).connected
+
+
+def test_an_embedding_takes_numbers_of_rows() -> None:
+    table = tf.keras.layers.Embedding(10, 3)
+    rows = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(rows)
+        y = table(rows)
+    why = tape.explain(y, rows)
+    assert "table (" in why.message and "table.trainable_variables" in why.fix
+
+
+def test_what_a_layer_adjusts_while_it_runs() -> None:
+    norm = tf.keras.layers.BatchNormalization()
+    with tf.GradientTape() as tape:
+        y = norm(tf.constant([[1.0, 2.0], [3.0, 5.0]]), training=True)
+    why = tape.explain(y, norm.moving_mean)
+    assert "not to be trained" in why.message and "norm.trainable_variables" in why.fix
 
 
 def test_weights_of_keras_layers_have_their_names() -> None:
