@@ -191,10 +191,13 @@ class Advice(Remedies):
         if inside:
             return "earlier"
         function = None if self.statement is None else self.statement.function
-        if function is not None and function.name in RUN_ONCE:
-            self.fields["function"] = function.name
-            return "setup"
-        return "before"
+        if function is None or any(code is self.place.frames[0][0] for code, _ in enters[0][3]):
+            return "before"
+        self.fields["function"] = function.name
+        decorators = [d.func if isinstance(d, ast.Call) else d for d in function.decorator_list]
+        if any("cache" in last_name(d) for d in decorators):
+            return "cached"
+        return "setup" if function.name in RUN_ONCE else "called"
 
     def _under_another(self, inside: bool) -> str:
         """Whether a row was written to a recording that this tape has no part in, by an earlier round or elsewhere."""

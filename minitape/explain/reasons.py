@@ -71,7 +71,7 @@ class Inquiry(Objects):
         at = 0
         for statement, here in self.statements(b.place) if last else ():
             level = len(frames) - len(here.frames)
-            if level > last or (level and isinstance(statement.node, ast.Expr)):
+            if level > last or (level and _drops(statement, here)):
                 break
             at = level
             if here.frames[0][0].co_name in RUN_ONCE:
@@ -284,6 +284,15 @@ def merge(breaks: list[Break]) -> list[Break]:
             kept.pop()
         kept.append(b)
     return kept
+
+
+def _drops(statement: Statement, here: Place) -> bool:
+    """Whether a statement does not keep what a call in it returned, as ``items.append(f(x))`` does."""
+    node, call = statement.node, statement.expression(here.span)
+    if not isinstance(node, ast.Expr):
+        return False
+    given = isinstance(call, ast.Call) and isinstance(node.value, ast.Call) and call is not node.value
+    return not (given and isinstance(node.value.func, ast.Attribute))
 
 
 def _same(a: Break, b: Break) -> bool:

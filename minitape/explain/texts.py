@@ -104,6 +104,14 @@ TEXT = {
         "{what} ran before the tape's with block began{line}, so the tape does not know it.",
         "Move the line into the with block.",
     ),
+    "outside_tape called": (
+        "{what} ran before the tape's with block began{line}, so the tape does not know it.",
+        "Call {function} inside the with block.",
+    ),
+    "outside_tape cached": (
+        "{what} ran before the tape's with block began{line}, and {function} keeps its result: nothing ran again in the block.",
+        "Compute it anew inside the block: leave out the cache of {function}.",
+    ),
     "outside_tape after": (
         "{what} ran after the tape's with block had ended{line}, so the tape does not know it.",
         "Move the line into the with block.",

@@ -75,6 +75,17 @@ def test_in_another_thread_is_neither_before_nor_after() -> None:
     assert why.fix.startswith("Compute it in the block itself")
 
 
+def test_in_a_function_that_the_block_does_not_call() -> None:
+    why = explained("y = tf.add_n(kept)", before="kept = []\ndef keep():\n    kept.append(tf.exp(x))\nkeep()")
+    assert why.fix == "Call keep inside the with block."
+
+
+def test_in_a_function_that_is_cached() -> None:
+    cached = "import functools\n@functools.cache\ndef power(k):\n    return x ** k\nprint(power(2.0))"
+    why = explained("y = power(2.0) * 3.0", before=cached)
+    assert "power keeps its result" in why.message and "cache" in why.fix
+
+
 def test_what_runs_once() -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = x * 3.0\nnet = Net()"
     why = explained("y = net.w * 2.0", before=net)
