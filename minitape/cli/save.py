@@ -27,7 +27,8 @@ def save(path: Path, timeout: float = 120) -> None:
     """Run the notebook at `path` in a fresh kernel, and save it in place with its new outputs.
 
     Raises click.ClickException, and leaves the file as it was, where a cell fails (unless it is tagged
-    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report.
+    `raises-exception`), writes to stderr, or breaks a rule that `minitape check` would report, and where it can not be
+    written.
     """
     try:
         notebook = nbformat.read(path, as_version=4)
@@ -134,9 +135,15 @@ def _stderr_problems(notebook: Any) -> list[str]:
 
 
 def write(notebook: Any, path: Path) -> None:
-    """Write a notebook in one step, so that a crash leaves the old file or the new one."""
+    """Write a notebook in one step, so that a crash leaves the old file or the new one.
+
+    Raises click.ClickException where it can not be written.
+    """
     nbformat.validate(notebook)
     text = nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n"
     partial = path.with_name(f".{path.name}.part")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        raise click.ClickException(f"can not write {path}: {error.strerror or error}") from error

@@ -124,10 +124,7 @@ def write_skeleton(name: str, title: str | None) -> Path:
     notebook = build(words.replace(" ", "-"), title or _title(words))
     execute(notebook, path.absolute().parent, 120, str(path))
     clean(notebook)
-    try:
-        write(notebook, path)
-    except OSError as error:
-        raise click.ClickException(f"can not write {path}: {error.strerror or error}") from error
+    write(notebook, path)
     return path
 
 

@@ -59,6 +59,15 @@ def test_what_fails_is_not_saved(tmp_path, source, message):
     assert path.read_bytes() == before
 
 
+def test_where_nothing_can_be_written_the_notebook_stays(tmp_path):
+    path = write(tmp_path / "mine.ipynb", "print(1)")
+    before = path.read_bytes()
+    (tmp_path / ".mine.ipynb.part").mkdir()
+    with pytest.raises(ClickException, match="can not write .*mine.ipynb: "):
+        save(path)
+    assert path.read_bytes() == before
+
+
 def test_a_cell_that_takes_too_long_is_named(tmp_path):
     path = write(tmp_path / "slow.ipynb", "import threading", "threading.Event().wait(60)")
     with pytest.raises(ClickException, match=r"cell 2 \(threading.* takes longer than 1 seconds: .*--timeout SECONDS"):
