@@ -63,7 +63,7 @@ def test_where_nothing_can_be_written_the_notebook_stays(tmp_path):
     path = write(tmp_path / "mine.ipynb", "print(1)")
     before = path.read_bytes()
     (tmp_path / ".mine.ipynb.part").mkdir()
-    with pytest.raises(ClickException, match="can not write .*mine.ipynb: "):
+    with pytest.raises(ClickException, match=r"can not write .*mine\.ipynb: "):
         save(path)
     assert path.read_bytes() == before
 
