@@ -193,7 +193,8 @@ def _measures(comparison: Comparison) -> list[str]:
     """How far the answer is off, in numbers; or why that can not be said; and how much of a list or dict is right."""
     right, of = comparison.parts or (0, 0)
     count = [f"right: {right} of {of}"] if right < of else []
-    if comparison.problem or comparison.largest_difference is None:
+    only_text = comparison.largest_difference == 0 and not comparison.approximate
+    if comparison.problem or comparison.largest_difference is None or only_text:
         return [comparison.problem, *count] if comparison.problem else count
     off = float(f"{comparison.largest_difference:.6g}")
     exact, close = _yes(comparison.exact), _yes(comparison.approximate)

@@ -37,19 +37,22 @@ def is_blank(answer: Any) -> bool:
 def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
     """Compare two answers; never raises for anything that a learner can hand in."""
     if isinstance(expected, dict):
-        if not isinstance(given, dict) or set(given) != set(expected):
-            return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
+        if not isinstance(given, dict):
+            return Comparison(False, False, problem=_kinds(given, expected))
+        if set(given) != set(expected):
+            return Comparison(False, False, problem=f"expected the keys {_keys(expected)}, got {_keys(given)}")
         return _counted([compare(given[key], expected[key], rtol, atol) for key in expected])
     if isinstance(expected, (list, tuple)) and not _is_numeric(expected):
         if not isinstance(given, (list, tuple)) or len(given) != len(expected):
-            return Comparison(False, False, problem=f"expected {kind(expected)}, got {kind(given)}")
+            return Comparison(False, False, problem=_kinds(given, expected))
         return _counted([compare(a, b, rtol, atol) for a, b in zip(given, expected, strict=True)])
     if _is_numeric(expected):
         return _compare_numbers(given, expected, rtol, atol)
     if given is expected or (type(given) is type(expected) and given == expected):
         return Comparison(True, True)
     if isinstance(given, str) and isinstance(expected, str):
-        return Comparison(False, given.strip().casefold() == expected.strip().casefold())
+        same = given.strip().casefold() == expected.strip().casefold()
+        return Comparison(same, same)
     return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
 
 
@@ -131,4 +134,19 @@ def kind(value: Any) -> str:
 
 
 def _kinds(given: Any, expected: Any) -> str:
+    """That an answer is of another kind than expected, or the first of its parts that is."""
+    given, expected = as_array(given), as_array(expected)
+    if _length(given) == _length(expected) > 0:
+        for part, other in zip(given, expected, strict=True):
+            if kind(part) != kind(other):
+                return _kinds(part, other)
     return f"expected {kind(expected)}, got {kind(given)}"
+
+
+def _length(value: Any) -> int:
+    several = isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return len(value) if several else 0
+
+
+def _keys(answers: dict[Any, Any]) -> str:
+    return ", ".join(repr(key) if isinstance(key, (str, int)) else kind(key) for key in answers)[:200] or "none"

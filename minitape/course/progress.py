@@ -104,6 +104,9 @@ def progress(*lessons: str) -> None:
     lines = []
     for lesson in lessons or _lessons(done):
         names = list(exercises_of(lesson)) or sorted(name for name in done if name.rpartition(".")[0] == lesson)
+        if not names:
+            lines.append(f"There is no lesson {lesson!r} with exercises.")
+            continue
         left = [name for name in names if name not in done]
         solved = len(names) - len(left)
         rest = "" if not left else f"   left: {', '.join(left)}"

@@ -114,12 +114,34 @@ def test_what_is_no_number_is_named(exercise, answer, words):
     assert said.endswith("Hint: Think again.")
 
 
+@pytest.mark.parametrize(
+    ("expect", "answer", "words"),
+    [
+        ([5, 6, 7], ["5", "6", "7"], "expected a number, got a text"),
+        ([0.0, 1.0], tf.constant([True, False]), "expected a number, got True or False"),
+        ([4.0, None], [4.0, 0.0], "expected None, got a number"),
+        ({"A": 1.0, "B": "x"}, {"a": 1.0, "B": "x"}, "expected the keys 'A', 'B', got 'a', 'B'"),
+        ({"A": 1.0}, {}, "expected the keys 'A', got none"),
+    ],
+)
+def test_of_what_looks_alike_the_difference_is_named(expect, answer, words):
+    add_exercise(Exercise("test.2", expect=expect))
+    assert words in feedback("test.2", answer)
+
+
+def test_numbers_are_not_measured_where_a_word_is_wrong(exercise):
+    add_exercise(Exercise("test.2", expect={"cause": "state", "line": 1}))
+    assert "exact" not in feedback("test.2", {"cause": "rebound", "line": 1})
+    assert "right: 1 of 2" in feedback("test.2", {"cause": "rebound", "line": 1})
+    assert "exact: yes" in feedback("test.2", {"cause": "State", "line": 1})
+
+
 @pytest.mark.parametrize("expect", [6.0, None, "b", [1.0, None], {"a": 1.0}, np.ones(3)])
 def test_the_checker_never_raises(expect):
     add_exercise(Exercise("test.2", expect=expect))
     recursive = []
     recursive.append(recursive)
-    strange = (Hostile(), object(), recursive, [Hostile()], {}, [], (), b"x", 1j, 10**400, "b" * 10**6)
+    strange = (Hostile(), object(), recursive, [Hostile()], {}, [], (), b"x", 1j, 10**400, "b" * 10**6, {Hostile: 1})
     for answer in (*strange, np.array("s"), type, check):
         assert "Exercise test.2: " in feedback("test.2", answer)
 
@@ -222,6 +244,11 @@ def test_a_view_looks_at_an_object():
 def test_an_unknown_name_lists_the_known_ones(exercise):
     assert "This lesson has: test.1" in feedback("test.99", 1)
     assert feedback(7, 1).startswith("There is no exercise '7'.")
+
+
+def test_a_lesson_that_is_not_there_is_no_progress(capsys):
+    progress("99")
+    assert capsys.readouterr().out == "There is no lesson '99' with exercises.\n"
 
 
 def test_progress_lasts_and_shows_what_is_left(exercise, capsys):
