@@ -64,7 +64,9 @@ class Inquiry(Objects):
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
         if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin):
             return b
-        beside = {code for note in self.tape.notes if note[0] == "enter" for code, _ in note[3]}
+        enters = [note for note in self.tape.notes if note[0] == "enter"]
+        beside = {code for note in enters for code, _ in note[3]}
+        blocks = [s.node for note in enters if note[2] < b.subject.when for s, _ in [*self.statements(Place(note[3]))][:1]]
         frames = b.place.frames
         whole = len(frames) - 1 if frames[-1][0].co_name == "<module>" else 0
         last = next((i for i, (code, _) in enumerate(frames) if code in beside), whole)
@@ -73,6 +75,8 @@ class Inquiry(Objects):
             level = len(frames) - len(here.frames)
             if level > last or (level and _drops(statement, here)):
                 break
+            if level and any(around.node in blocks for around in statement.around):
+                break  # it ran in the block, but where the tape does not record: in what tf.data calls
             at = level
             if here.frames[0][0].co_name in RUN_ONCE:
                 break

@@ -130,8 +130,8 @@ TEXT = {
         "Ask that tape for the gradient, or move the line into this tape's with block.",
     ),
     "outside_tape elsewhere": (
-        "{what}{line} ran where the tape does not record, although it stands inside the with block: a tape follows one "
-        "thread, and no function that tf.data calls.",
+        "{what}{line} ran while the with block did, but where the tape does not record: a tape follows one thread, and no "
+        "function that tf.data calls.",
         "Compute it in the block itself, and take from a dataset or a thread the data alone.",
     ),
     "outside_tape gradient": (
