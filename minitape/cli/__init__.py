@@ -39,8 +39,11 @@ def main() -> None:
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on; without it, a free one from 8888 up.")
 @click.option("--browser/--no-browser", default=None, help="Open a browser or not; without it, where there is one.")
 @click.option("--copy-only", is_flag=True, help="Copy the lessons, and do not start JupyterLab.")
+@click.option("--own", is_flag=True, help="Open FOLDER as it is: notebooks of your own, without the lessons.")
 @click.option("--verbose", is_flag=True, help="Show all of JupyterLab's messages.")
-def lab_command(folder: Path, ip: str, port: int | None, browser: bool | None, copy_only: bool, verbose: bool) -> None:
+def lab_command(
+    folder: Path, ip: str, port: int | None, browser: bool | None, copy_only: bool, own: bool, verbose: bool
+) -> None:
     """Open the lessons in JupyterLab.
 
     Copies the lessons that are not yet in FOLDER (./minitape-lessons unless you name one) and starts JupyterLab there,
@@ -49,7 +52,10 @@ def lab_command(folder: Path, ip: str, port: int | None, browser: bool | None, c
     """
     from .lab import copy_and_tell, start
 
-    copy_and_tell(folder)
+    if not own:
+        copy_and_tell(folder)
+    elif copy_only or not folder.is_dir():
+        raise click.UsageError("--own and --copy-only exclude each other" if copy_only else f"there is no folder {folder}")
     if not copy_only:
         start(folder, ip, port, browser, verbose)
 

@@ -11,9 +11,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 from ipykernel.ipkernel import IPythonKernel
 
 from minitape.cli import lab as lab_command
+from minitape.cli import main
 from minitape.cli.contents import Notebooks
 from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
 from minitape.course import Exercise, add_exercise, predict
@@ -113,6 +115,19 @@ def test_a_file_in_the_place_of_the_folder(tmp_path):
     assert below.returncode == 1
     assert "can not write the lessons to" in below.stderr
     assert "minitape lab FOLDER" in below.stderr
+
+
+def test_a_folder_of_ones_own_stays_as_it_is(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("minitape.cli.lab.start", lambda folder, *options: opened.append(folder))
+    (tmp_path / "mine.ipynb").write_text("{}")
+    assert CliRunner().invoke(main, ["lab", "--own", str(tmp_path)]).exit_code == 0
+    assert opened == [tmp_path]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.ipynb"]
+    missing = CliRunner().invoke(main, ["lab", "--own", str(tmp_path / "nowhere")])
+    assert missing.exit_code == 2 and "there is no folder" in missing.output
+    both = CliRunner().invoke(main, ["lab", "--own", "--copy-only", str(tmp_path)])
+    assert both.exit_code == 2 and "exclude each other" in both.output
 
 
 def test_a_port_that_is_taken(tmp_path):
