@@ -213,6 +213,9 @@ class Advice(Remedies):
             return ""
         return "before" if node.row < spans[0][0] else "after" if node.row >= spans[-1][1] else ""
 
+    def _recording_paused(self) -> str:
+        return "watch" if self.subject is self.source else ""
+
     def _not_trainable(self) -> str:
         made = self.statement is not None and self.statement.calls("Variable", "add_weight")
         return "layer" if self._of_layer() or not made else ""

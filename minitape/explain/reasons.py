@@ -13,7 +13,7 @@ from .arrivals import Arrivals
 from .connection import Finding, Path, is_leaf
 from .flow import Flow
 from .objects import Objects, same_value
-from .source import RUN_ONCE, Statement, source_of, sources_of
+from .source import RUN_ONCE, Statement, last_name, source_of, sources_of
 from .trace import COPIES, Break, Node, Place
 
 __all__ = ["Finding", "Inquiry"]
@@ -73,7 +73,7 @@ class Inquiry(Objects):
         at = 0
         for statement, here in self.statements(b.place) if last else ():
             level = len(frames) - len(here.frames)
-            if level > last or (level and _drops(statement, here)):
+            if level > last or (level and (_drops(statement, here) or isinstance(statement.node, ast.ClassDef))):
                 break
             if level and any(around.node in blocks for around in statement.around):
                 break  # it ran in the block, but where the tape does not record: in what tf.data calls
@@ -151,9 +151,16 @@ class Inquiry(Objects):
         reset = max((i for i, note in enumerate(notes) if note[0] == "reset"), default=-1)
         for what, row, subject, frames in notes[reset + 1 :]:
             if what == "watch" and subject is not None and subject() is source and frames:
-                cause = "recording_paused" if self.record is not None and self.trace.paused(row) else "watched_late"
-                return Break(cause, Place(frames), "", source)
+                paused = self.record is not None and self.trace.paused(row)
+                lost = paused or self.in_pause(Place(frames))
+                return Break("recording_paused" if lost else "watched_late", Place(frames), "", source)
         return None
+
+    def in_pause(self, place: Place) -> bool:
+        """Whether a place stands in a with block of ``stop_recording()``: of one without rows the recording can not tell."""
+        around = [s.node for statement, _ in self.statements(place) for s in statement.around]
+        items = [item.context_expr for node in around if isinstance(node, ast.With) for item in node.items]
+        return any(isinstance(e, ast.Call) and last_name(e.func) == "stop_recording" for e in items)
 
     def other_watched(self, source: Any) -> Break | None:
         """A watch call that was given another object: a copy of the source, or an equal value."""

@@ -99,6 +99,10 @@ TEXT = {
         "The tape was inside stop_recording() when this ran{line}, so it was not recorded.",
         "Move the line out of the stop_recording() block.",
     ),
+    "recording_paused watch": (
+        "tape.watch{line} was called inside stop_recording(), where it has no effect.",
+        "Call tape.watch({x}) outside the stop_recording() block, before {x} is used.",
+    ),
     "outside_tape": (_OUTSIDE, "Move the line into the with block."),
     "outside_tape before": (
         "{what} ran before the tape's with block began{line}, so the tape does not know it.",

@@ -86,6 +86,11 @@ def test_in_a_function_that_is_cached() -> None:
     assert "power keeps its result" in why.message and "cache" in why.fix
 
 
+def test_a_watch_that_was_lost_in_a_pause() -> None:
+    why = explained("with tape.stop_recording():\n    tape.watch(c)\ny = c * 2.0", before="c = x = tf.constant(1.0)")
+    assert why.cause == "recording_paused" and "no effect" in why.message and "outside" in why.fix
+
+
 def test_what_runs_once() -> None:
     net = "class Net:\n    def __init__(self):\n        self.w = x * 3.0\nnet = Net()"
     why = explained("y = net.w * 2.0", before=net)
