@@ -98,6 +98,8 @@ def saved_findings(notebook: Any) -> Iterator[Finding]:
             yield Finding("widget-view", place, "a live widget is saved here, which no reader sees: use minitape save")
         if is_exercise(cell) and solution_of(notebook.cells, place) is None:
             yield Finding("exercise", place, "no cell tagged 'solution' with one ```python block follows this exercise")
+        if not is_exercise(cell) and NOT_ANSWERED in _SAID.findall(outputs_text(cell.outputs)):
+            yield Finding("exercise", place, "this exercise is not tagged 'exercise', so its solution is never tried")
     yield from _order_findings(code)
 
 

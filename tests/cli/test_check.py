@@ -134,6 +134,13 @@ def test_what_is_saved_is_looked_at(spoiled):
     } <= set(found(path))
 
 
+def test_an_exercise_without_its_tag_is_found(spoiled):
+    def untagged(notebook):
+        notebook.cells[EXERCISE].metadata["tags"] = []
+
+    assert ("exercise", EXERCISE) in found(spoiled(untagged))
+
+
 def test_a_wrong_solution_is_found_in_the_solved_run_only(spoiled):
     def wrong(notebook):
         notebook.cells[SOLVED].source = notebook.cells[SOLVED].source.replace("6.0", "7.0")
