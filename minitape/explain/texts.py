@@ -110,7 +110,7 @@ TEXT = {
     ),
     "outside_tape called": (
         "{what} ran before the tape's with block began{line}, so the tape does not know it.",
-        "Call {function} inside the with block.",
+        "Call {function} inside the with block, and use what it computes then, not what was kept from before.",
     ),
     "outside_tape cached": (
         "{what} ran before the tape's with block began{line}, and {function} keeps its result: nothing ran again in the block.",
@@ -131,7 +131,7 @@ TEXT = {
     ),
     "outside_tape another": (
         "{what}{line} ran under another tape, not under this one.",
-        "Ask that tape for the gradient, or move the line into this tape's with block.",
+        "Ask that tape for the gradient, or nest the two: its with block, and its gradient call, inside this tape's.",
     ),
     "outside_tape elsewhere": (
         "{what}{line} ran while the with block did, but where the tape does not record: a tape follows one thread, and no "
