@@ -47,6 +47,9 @@ EXERCISES = (
             Mistake(
                 [None, None, None], "Look at B once more: x is a variable. Does a variable have to be watched by hand?"
             ),
+            Mistake([None, 9.0, None], "9.0 in B is y itself. Its derivative at 3 is 2 * 3."),
+            Mistake([0.0, 6.0, None], "A: no path is None, not zero. Zero would be a statement about y."),
+            Mistake([None, 6.0, 0.0], "C: no path is None, not zero. Zero would be a statement about y."),
         ],
         hint="Write a list of three: a number where the tape watched x before y was computed, None elsewhere.",
         because="Only in B did the tape watch x when y was computed: a variable is watched when it is used.",

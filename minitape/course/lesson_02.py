@@ -31,6 +31,14 @@ EXERCISES = (
                 {"A": "error", "B": "error", "C": (4, 5), "D": (3, 4, 5)},
                 "A: a missing axis is no problem. From the right, 5 meets 5.",
             ),
+            Mistake(
+                {"A": (4, 5), "B": "error", "C": (4, 5), "D": (4, 5)},
+                "D: the second shape has no third axis. It is repeated there, so the 3 stays.",
+            ),
+            Mistake(
+                {"A": (4, 5), "B": (4, 4), "C": (4, 5), "D": (3, 4, 5)},
+                "B: a length never shrinks. 5 and 4 are neither equal nor 1, so they do not fit.",
+            ),
         ],
         hint="Write the shapes below each other, the last axes in line. Equal fits; a 1 or a gap is repeated.",
         because="From the right, each pair of lengths is equal or has a 1 or a gap; only in B a 5 meets a 4.",
@@ -119,6 +127,14 @@ EXERCISES = (
             Mistake(
                 {"A": "dense", "B": "string", "C": "string", "D": "ragged"},
                 "C: not the words are stored, but a 1 or a 0 for each word.",
+            ),
+            Mistake(
+                {"A": "dense", "B": "string", "C": "ragged", "D": "ragged"},
+                "C: every letter has an entry for each of the 100,000 words. What are nearly all of them?",
+            ),
+            Mistake(
+                {"A": "dense", "B": "string", "C": "sparse", "D": "dense"},
+                "D: a rectangle would need as many children for everybody.",
             ),
         ],
         hint="Text: string. Rows of different lengths: ragged. Mostly zeros: sparse. Otherwise: dense.",

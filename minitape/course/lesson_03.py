@@ -56,6 +56,14 @@ EXERCISES = (
                 {"A": "works", "B": "works", "C": "TypeError", "D": "TypeError"},
                 "Look at B once more: v was made with two numbers and keeps that shape.",
             ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "AttributeError", "D": "TypeError"},
+                "Look at C once more, and at the messages above: what is the error for z[0] = 10?",
+            ),
+            Mistake(
+                {"A": "works", "B": "ValueError", "C": "TypeError", "D": "ValueError"},
+                "Look at D once more: the shape fits, the kind of number does not.",
+            ),
         ],
         hint="TypeError: the kind does not fit, or the way is wrong. ValueError: the kind fits, the shape does not.",
         because="Whole numbers fit into floats. A wrong shape is a ValueError, a wrong kind or v[0] = ... a TypeError.",

@@ -83,6 +83,10 @@ EXERCISES = (
                 {"A": False, "B": False, "C": False, "D": True},
                 "That is the order of computing. The sweep goes backwards: it starts at the result.",
             ),
+            Mistake(
+                {"A": False, "B": True, "C": False, "D": False},
+                "Look at A: 3, 2, 1 is from the last row to the first, which is always right.",
+            ),
         ],
         hint="A row may have its turn when all rows that use it are done. Which rows use row 1, and which use row 2?",
         because="Row 3 uses rows 1 and 2, so it must come first. Rows 1 and 2 do not use each other.",

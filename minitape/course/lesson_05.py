@@ -28,6 +28,14 @@ EXERCISES = (
                 {"A": "error", "B": 12.0, "C": 12.0, "D": "error"}, "C: both targets count, not only the last one."
             ),
             Mistake({"A": "error", "B": "error", "C": 16.0, "D": "error"}, "B is persistent: it may be asked again."),
+            Mistake(
+                {"A": "error", "B": 12.0, "C": 16.0, "D": None},
+                "D: None is what the first call gives. The second call finds a tape that is used up.",
+            ),
+            Mistake(
+                {"A": "error", "B": 12.0, "C": "error", "D": "error"},
+                "C: a list of targets is asked in one call, and that is the first.",
+            ),
         ],
         hint="How often is each tape asked, and is it persistent? The derivatives at 2 are 4 and 12.",
         because="A and D ask a used-up tape again. B is persistent. C adds 4 and 12.",
@@ -60,6 +68,14 @@ EXERCISES = (
                 "C: the rule of sin reads the input. Nobody reads the outer sin.",
             ),
             Mistake({"A": 1, "B": 2, "C": 2, "D": 3}, "B: both factors are the same tensor, so it is kept once."),
+            Mistake(
+                {"A": 2, "B": 1, "C": 2, "D": 3},
+                "A: the product goes into the sum, whose rule reads only the shape. So nobody keeps it.",
+            ),
+            Mistake(
+                {"A": 1, "B": 1, "C": 1, "D": 3},
+                "C: the outer sin has an input of its own, which its rule reads.",
+            ),
         ],
         hint="For each operation look into the table: what will its rule read? Count each tensor once, and count x.",
         because="5 * x and x * x read x only; sin reads its input, exp its result.",

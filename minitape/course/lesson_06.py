@@ -15,6 +15,7 @@ EXERCISES = (
             Mistake(["a:0", "c:0", "d:0"], "c is read after the block, when the tape is off."),
             Mistake(["d:0"], "Watching by hand does not switch the automatic watching off: a is trainable and read."),
             Mistake(["a", "d"], "The right variables. TensorFlow writes :0 behind the names."),
+            Mistake(["d:0", "a:0"], "The right two. They are listed in the order in which they were made."),
         ],
         hint="For each: is it watched by hand? If not: is it trainable, and is it read inside the block?",
         because="a is trainable and read inside the block, d is watched by hand.",

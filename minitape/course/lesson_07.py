@@ -21,6 +21,7 @@ EXERCISES = (
                 {"A": 3.0, "B": None, "C": 8.0, "D": 4.0}, "D: the path through x * y is stopped. Which x is left?"
             ),
             Mistake({"A": 3.0, "B": None, "C": 8.0, "D": None}, "D: one path is stopped, but the last x is not."),
+            Mistake({"A": None, "B": None, "C": 8.0, "D": 1.0}, "A: y is stopped, x is not."),
         ],
         hint="Draw the paths from the variable to the result, cross out those through a stop, and add the others.",
         because="Only the paths without a stop count: one in A, none in B, two in C, one in D.",
@@ -44,6 +45,14 @@ EXERCISES = (
             Mistake(
                 {"A inner": None, "A outer": 12.0, "B inner": None, "B outer": None},
                 "s is stopped, but the last multiplication also uses x itself.",
+            ),
+            Mistake(
+                {"A inner": 12.0, "A outer": 12.0, "B inner": 4.0, "B outer": 4.0},
+                "A: the inner tape paused while x * x ran. To it, s is the number 4.",
+            ),
+            Mistake(
+                {"A inner": 4.0, "A outer": 12.0, "B inner": None, "B outer": None},
+                "B: s is stopped, but the last multiplication also uses x itself.",
             ),
         ],
         hint="A tape that does not see x * x knows only u = 4 * x. A tape that sees it knows u = x * x * x.",

@@ -69,6 +69,10 @@ EXERCISES = (
                 {"A": False, "B": True, "C": True, "D": False, "E": False},
                 "Look at E once more: it is a new variable, but a variable.",
             ),
+            Mistake(
+                {"A": False, "B": True, "C": False, "D": False, "E": True},
+                "Look at C once more: it changes the variable, and binds no name.",
+            ),
         ],
         hint="Ask for each line: is the name w still bound to a variable afterwards?",
         because="A and D bind w to what no tape watches. B and C change the variable, E makes a new one.",
