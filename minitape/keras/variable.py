@@ -8,7 +8,7 @@ import numpy as np
 
 from ..shape import TensorShape
 from ..state import state
-from ..tensor import EagerTensor
+from ..tensor import EagerTensor, bare
 from ..variable import ResourceVariable
 from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 
@@ -184,7 +184,9 @@ class Variable:
         if value.dtype is not held.dtype or value._dims != held._dims:
             return None
         getattr(self._value, how)(value, read_value=False)
-        return self._value._state
+        made = bare(self._value._state.array)  # a tensor of its own: gradients tell it from the variable
+        made._made = self._value._state._made
+        return made
 
     def _read(self) -> Any:
         return self._value._read()
