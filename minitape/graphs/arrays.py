@@ -18,7 +18,7 @@ from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
-from .control import TensorArrayBase
+from .carried import TensorArrayBase
 from .primitive import GraphPrimitive
 from .symbolic import is_symbolic
 

@@ -22,8 +22,9 @@ from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
+from .carried import TensorArrayBase, closed, opened
 from .concrete import inlined
-from .control import TensorArrayBase, _not, build_case, closed, cond_graph, opened, refuse_number
+from .control import _not, build_case, cond_graph, refuse_number
 from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
 from .sources import converted
 from .streams import STREAMS, is_stream
@@ -260,7 +261,7 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
     kind = TestGraph if of_test else BodyGraph
     more = trace_body(lambda: convert_to_tensor(_junction(rest, goes_on, settles)), (), kind=kind)
     if of_test and not value.shape.rank and value.dtype.kind == "b" and more.is_harmless():
-        return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more)[0])
+        return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more, (), more.outputs)[0])
     return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
 
 

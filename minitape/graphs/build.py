@@ -273,9 +273,8 @@ class Graph(Record):
             while inner is not None and inner is not self:
                 inner = inner.outer
             raise out_of_scope(tensor, TypeError if inner is None else InaccessibleTensorError)
-        cold = tensor.op.type == "Const" and tensor._row in tensor.graph.cold
-        value = tensor.graph.constant_value(tensor._row) if cold else None
-        if value is not None:
+        value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
+        if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
             return self.constant(wrap(value), tensor.op.name)
         if graph is not self.outer:
             tensor_outside = self.outer.capture(tensor)  # type: ignore[union-attr]

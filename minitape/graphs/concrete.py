@@ -293,12 +293,14 @@ def inline(source: Graph, target: Graph, fetches: list[int], rows: dict[int, int
             rows[call.row + i] = tensor._row
 
 
-def inlined(body: Body) -> list[Any]:
-    """The outputs of a body without inputs and effects, as rows of the graph around it, which is being built."""
+def inlined(body: Body, inputs: Sequence[Any], wanted: Sequence[Any]) -> list[Any]:
+    """Tensors of a body that has no effects, as rows of the graph around it, which is being built."""
     graph: Any = state.graph
-    rows = {place._row: graph.enter(tensor) for place, tensor in zip(body.places, body.captured, strict=True)}
-    inline(body.graph, graph, body.fetches, rows, ())
-    return [graph.tensor_at(rows[r]) for r in body.fetches]
+    given = zip([*body.inputs, *body.places], [*inputs, *body.captured], strict=True)
+    rows = {place._row: graph.enter(tensor) for place, tensor in given}
+    fetches = [t._row for t in wanted]
+    inline(body.graph, graph, fetches, rows, ())
+    return [graph.tensor_at(rows[r]) for r in fetches]
 
 
 def _specs(source: Graph, target: Graph, call: Any, inputs: tuple[int, ...]) -> list[Any]:

@@ -1,6 +1,6 @@
-"""``cond``, ``while_loop`` and their kin: control flow that depends on the values of tensors.
+"""``cond``, ``switch_case`` and ``case``: branches that the values of tensors decide.
 
-In eager mode they are Python's own ``if`` and ``while``. In a graph each is one operation that holds its branches as
+In eager mode they are Python's own ``if``. In a graph each is one operation that holds its branches as
 bodies; its derivative runs the taken way again under a tape (:mod:`minitape.graphs.primitive`).
 """
 
@@ -14,16 +14,19 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..custom import unrecorded
+from ..debugging import Assert
 from ..errors import InvalidArgumentError
 from ..evidence import planned
 from ..invalid import invalid
+from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
+from .carried import closed, flattened, opened, packed
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .refusals import brackets
+from .scopes import control_dependencies
 from .symbolic import SymbolicTensor
 
 # -- cond -------------------------------------------------------------------------------------------------------------
@@ -123,22 +126,53 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
-    then, orelse = [f if isinstance(f, Body) else trace_body(f, ()) for f in (true_fn, false_fn)]
-    counts = [len(then.flat), len(orelse.flat)]
+    then, orelse = _Way(true_fn), _Way(false_fn)
+    counts = [len(then.leaves), len(orelse.leaves)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
-    first, second = _as_outputs(then), _as_outputs(orelse)
     try:
-        nest.assert_same_structure(first, second)
+        nest.assert_same_structure(then.shown, orelse.shown, expand_composites=True)
     except (TypeError, ValueError) as error:
-        raise _unlike_branches(first, second, error) from None
-    for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
+        raise _unlike_branches(then.shown, orelse.shown, error) from None
+    for a, b in zip(then.body.flat, orelse.body.flat, strict=True):
         if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
+            a, b = (None if t is None else _Output(t, at) for t, at in ((a, 0), (b, 0)))
             raise _unlike_branches(a, b, f"{a} and {b} have different types")
     index = _not(pred)
-    found = build_case(index, [then, orelse], "cond")
+    found = build_case(index, [then.body, orelse.body], "cond")
     refuse_number(pred)
-    return _packed(then, found)
+    return then.result_of(found)
+
+
+class _Way:
+    """One of two branches: the body, and the structure of what it returns."""
+
+    def __init__(self, function: Callable[[], Any] | Body) -> None:
+        if isinstance(function, Body):
+            self.body, self.structure = function, function.result
+        else:
+            self.body, self.structure = self._traced(function)
+        self.leaves = flattened(self.structure)
+        numbers = itertools.count()
+        outputs = [None if t is None else _Output(t, next(numbers)) for t in self.body.flat]
+        plain = len(nest.flatten(self.structure)) == len(outputs)
+        self.shown = nest.pack_sequence_as(self.structure, outputs) if plain else self.structure
+
+    @staticmethod
+    def _traced(function: Callable[[], Any]) -> tuple[Body, Any]:
+        results = []
+
+        def leaves() -> list[Any]:
+            results.append(function())
+            return [opened(leaf) for leaf in flattened(results[0])]
+
+        return trace_body(leaves, ()), results[0]
+
+    def result_of(self, found: Sequence[Any]) -> Any:
+        """What the branch returns, given the outputs of the operation."""
+        values = iter(found)
+        outputs = [None if t is None else next(values) for t in self.body.flat]
+        return packed(self.structure, [closed(like, t) for like, t in zip(self.leaves, outputs, strict=True)])
 
 
 def refuse_number(pred: Any) -> None:
@@ -164,13 +198,6 @@ class _Output:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
 
-def _as_outputs(body: Body) -> Any:
-    numbers = itertools.count()
-    return nest.pack_sequence_as(
-        body.result, [None if t is None else _Output(t, next(numbers)) for t in body.flat]
-    )
-
-
 def _unlike_branches(first: Any, second: Any, details: Any) -> TypeError:
     return TypeError(
         "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -180,16 +207,9 @@ def _unlike_branches(first: Any, second: Any, details: Any) -> TypeError:
 
 def _not(pred: Any) -> Any:
     """0 where true, 1 where false: the number of the branch."""
-    from ..primitives import TABLE
-
     if pred.dtype.kind != "b":
         pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else wrap(np.bool_(False))
     return TABLE["logical_not"](pred)
-
-
-def _packed(body: Body, found: list[Any]) -> Any:
-    values = iter(found)
-    return nest.pack_sequence_as(body.result, [None if t is None else next(values) for t in body.flat])
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case") -> Any:
@@ -210,9 +230,8 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     if not is_symbolic_value(index):
         planned(index)
         return functions.get(int(index.array), default)()
-    count = max(functions) + 1
-    bodies = [trace_body(functions.get(i, default), ()) for i in range(count)] + [trace_body(default, ())]
-    return _packed(bodies[0], build_case(index, bodies, "switch_case"))
+    ways = [_Way(f) for f in (*[functions[i] for i in sorted(functions)], default)]
+    return ways[0].result_of(build_case(index, [w.body for w in ways], "switch_case"))
 
 
 def _functions_by_number(branch_index: Any, branch_fns: Any) -> dict[int, Any]:
@@ -272,10 +291,10 @@ def case(
 ) -> Any:
     """Calls the function of the first true predicate, else ``default``.
 
-    ``exclusive`` promises that no two predicates are true; eagerly it is not checked, as in TensorFlow. Eagerly a list
-    of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays a list.
-    ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors. See
-    https://www.tensorflow.org/api_docs/python/tf/case.
+    InvalidArgumentError when none is true and there is no ``default``, and with ``exclusive`` when several are. Eagerly
+    a list of one result is unpacked unless ``strict`` (not that of a single pair without default); in a graph it stays
+    a list. ValueError for a dictionary where its order would count, TypeError for other predicates than bool tensors.
+    See https://www.tensorflow.org/api_docs/python/tf/case.
 
     >>> import minitape as tf
     >>> x = tf.constant(3)
@@ -285,252 +304,40 @@ def case(
     pairs = _checked_pairs(pred_fn_pairs, exclusive)
     if default is not None and not callable(default):
         raise TypeError("'false_fn' must be callable.")
-    if not any(is_symbolic_value(p) for p, _ in pairs):
-        chained = len(pairs) > (default is None)  # the last one without a default is called by itself
-        true = [f for p, f in pairs if bool(p)]
-        if true:
-            return _unpacked(true[0](), strict or not chained)
-        if default is None:
-            values = ", ".join(str(bool(p)) for p, _ in (pairs if exclusive else pairs[-1:]))
-            raise invalid(
-                f"Expected '{pairs[-1][0]!s}' to be true. Summarized data: b'Input error: None of conditions evaluated "
-                f"as True:'\n{values}"
-            )
-        return _unpacked(default(), strict)
-    if exclusive:
-        raise NotImplementedError("minitape's tf.case does not support `exclusive` inside a graph.")
-    last = default or pairs[-1][1]
-    rest = pairs if default else pairs[:-1]
-    for pred, function in reversed(rest):
-        last = _chained(pred, function, last)
-    return last()
+    preds = [p for p, _ in pairs]
+    last = default
+    if default is None:
+        preds, last = preds[:-1], _demanded(preds, pairs.pop()[1])
+    for pred, function in reversed(pairs):
+        last = _chained(pred, function, last, strict)
+    with control_dependencies([_at_most_one(preds)] if exclusive and preds else []):
+        return last()
 
 
-def _unpacked(result: Any, strict: bool) -> Any:
-    single = not strict and isinstance(result, (list, tuple)) and len(result) == 1
-    return result[0] if single else result
+def _chained(pred: Any, function: Any, otherwise: Any, strict: bool) -> Any:
+    def chosen() -> Any:
+        result = cond(pred, function, otherwise)
+        single = state.graph is None and not strict and isinstance(result, (list, tuple)) and len(result) == 1
+        return result[0] if single else result
+
+    return chosen
 
 
-def _chained(pred: Any, function: Any, otherwise: Any) -> Any:
-    return lambda: cond(convert_to_tensor(pred), function, otherwise)
+def _demanded(preds: Sequence[Any], function: Any) -> Any:
+    """The function of the last predicate, which must be true where no other is."""
+
+    def last() -> Any:
+        message = "Input error: None of conditions evaluated as True:"
+        with control_dependencies([Assert(preds[-1], [message, TABLE["stack"](*preds, axis=0)])]):
+            return function()
+
+    return last
 
 
-# -- while_loop -------------------------------------------------------------------------------------------------------
-
-
-TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it may never end
-
-
-def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
-    turns = 0
-    while (limit is None or turns < limit) and test([*values, *captured]):
-        if state.trying and turns == TRIED:
-            raise RuntimeError(f"a loop on stand-ins did not end after {TRIED} turns")
-        values = list(step([*values, *captured]))
-        turns += 1
-    return values
-
-
-def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: int | None) -> tuple[Any, ...]:
-    return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, list(arrays[:count]), list(arrays[count:]), limit))
-
-
-def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: int | None) -> tuple[Any, ...]:
-    notes = []
-
-    def step(values: Sequence[Any]) -> Any:
-        found, note = body.run_noting(values)
-        notes.append(note)
-        return found
-
-    found = _while(lambda a: bool(test.run(a)[0]), step, list(arrays[:count]), list(arrays[count:]), limit)
-    return (*found, write_notes(notes))
-
-
-def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    count, test, body = attrs["count"], attrs["test"], attrs["body"]
-    if "notes" in attrs:  # as many turns as it took
-        values = list(tensors[:count])
-        for note in attrs["notes"]:
-            values = body.replay([*values, *tensors[count:]], note)
-        return [*values, wrap(write_notes(attrs["notes"]))]
-    return _while(
-        lambda t: _replayed_test(test, t),
-        body.replay,
-        list(tensors[:count]),
-        list(tensors[count:]),
-        attrs["limit"],
-    )
-
-
-def _replayed_test(test: Body, tensors: Sequence[Any]) -> bool:
-    """The test of a loop that runs again for its gradient: variables hold what they held before it."""
-    if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
-        return bool(test.run([t.array for t in tensors])[0])
-    with unrecorded():
-        return bool(test.replay(tensors)[0])
-
-
-def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    body = attrs["body"]
-    return [(t.shape, t.dtype) for t in body.inputs]
-
-
-WHILE = {
-    False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
-    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
-                         forward=_while_noting, eager=_while_eager, stateful=True,
-                         unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
-}  # fmt: skip
-
-
-def while_loop(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
-    shape_invariants: Any = None,
-    parallel_iterations: int = 10,
-    back_prop: bool = True,
-    swap_memory: bool = False,
-    maximum_iterations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
-
-    ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of
-    the loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through
-    all turns (in a graph with ``back_prop=False`` through none). See
-    https://www.tensorflow.org/api_docs/python/tf/while_loop.
-
-    >>> import minitape as tf
-    >>> i, s = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])
-    >>> print(i.numpy(), s.numpy())
-    4 6
-    """
-    if isinstance(loop_vars, SymbolicTensor):
-        loop_vars = [loop_vars]
-    if not loop_vars:
-        raise ValueError("'loop_vars' must be provided.")
-    for label, function in (("cond", cond), ("body", body)):
-        if not callable(function):
-            raise TypeError(f"'{label}' must be callable.")
-    limit = None if maximum_iterations is None else int(convert_to_tensor(maximum_iterations).array)
-    loop_vars = loop_vars if isinstance(loop_vars, (list, tuple)) else list(loop_vars)
-    if state.graph is not None:
-        found = while_graph(cond, body, list(loop_vars), shape_invariants, limit)
-        found = tuple(found) if type(loop_vars) is tuple else found
-    else:
-        found = _eager_loop(cond, body, loop_vars, limit)
-    return passing(found, back_prop)
-
-
-def passing(found: Any, back_prop: bool) -> Any:
-    """The results of a loop; in a graph no gradient passes them without ``back_prop``. Eagerly it always does."""
-    if back_prop or state.graph is None:
-        return found
-    from ..primitives import TABLE
-
-    return nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
-
-
-def _eager_loop(test: Any, body: Any, values: Any, limit: int | None) -> Any:
-    if limit is not None:  # counted by a loop around: its body returns the variables in their structure
-        found = _eager_loop(
-            lambda i, inner: i < limit and convert_to_tensor(test(*inner), dtypes.bool),
-            lambda i, inner: (i + 1, body(*inner)),
-            (0, values),
-            None,
-        )
-        return found[1]
-    structure = nest.map_structure(_spec, list(values))
-    while bool(test(*values)):
-        values = body(*values)
-        nest.assert_same_structure(structure, list(values))
-    return nest.map_structure(_result, values)
-
-
-def _result(value: Any) -> Any:
-    return value if isinstance(value, TensorArrayBase) or hasattr(value, "_composite") else convert_to_tensor(value)
-
-
-def _spec(value: Any) -> Any:
-    from .spec import TensorSpec
-
-    if isinstance(value, TensorArrayBase) or hasattr(value, "_composite"):
-        return value
-    tensor = convert_to_tensor(value)
-    return TensorSpec(tensor.shape, tensor.dtype)
-
-
-class TensorArrayBase:
-    """What marks TensorArrays: their buffer takes part in loops and branches."""
-
-    _buffer: Any
-
-
-def opened(value: Any) -> Any:
-    """A TensorArray's buffer; any other value as it is."""
-    return value._buffer if isinstance(value, TensorArrayBase) else value
-
-
-def closed(like: Any, value: Any) -> Any:
-    """The counterpart of ``opened``."""
-    return like._with(value) if isinstance(like, TensorArrayBase) else value
-
-
-def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: int | None) -> Any:
-    """``while_loop`` in a graph."""
-    flat = nest.flatten(variables)
-    values = [convert_to_tensor(opened(v)) for v in flat]
-    if invariants is None:
-        shapes = [
-            TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, values, strict=True)
-        ]
-    else:
-        shapes = [TensorShape(getattr(s, "shape", s)) for s in _flat_shapes(invariants)]
-    specs = [(shape, t.dtype) for shape, t in zip(shapes, values, strict=True)]
-
-    def rebuilt(tensors: Sequence[Any]) -> Any:
-        return nest.pack_sequence_as(variables, [closed(v, t) for v, t in zip(flat, tensors, strict=True)])
-
-    def step(*tensors: Any) -> Any:
-        new = body(*rebuilt(tensors))
-        new = list(new) if isinstance(new, (list, tuple)) else [new]
-        nest.assert_same_structure(list(variables), new, check_types=False)
-        latest[:] = nest.flatten(new)
-        return [opened(v) for v in latest]
-
-    latest: list[Any] = []
-    traced = trace_body(step, specs, ["loop_var"] * len(specs))
-    check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
-    for value, before, after, v in zip(values, specs, traced.outputs, flat, strict=True):
-        name = state.graph.tensor_at(state.graph.enter(value)).name
-        if before[1] != after.dtype:
-            raise TypeError(
-                f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
-                f"{name} type should remain constant."
-            )
-        if not isinstance(v, TensorArrayBase) and not after.shape.is_subtype_of(before[0]):
-            raise ValueError(
-                f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
-                "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
-                "tf.while_loop to specify a less-specific shape."
-            )
-    likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
-    found = build_while(check, traced, values, limit)
-    return nest.pack_sequence_as(variables, [closed(like, t) for like, t in zip(likes, found, strict=True)])
-
-
-def build_while(test: Body, body: Body, values: Sequence[Any], limit: int | None) -> list[Any]:
-    """Adds the operation that runs a loop."""
-    captured = share_captures([test, body])
-    stateful = bool(test.effects or body.effects)
-    attrs = {"test": test, "body": body, "count": len(values), "limit": limit}
-    found = list(state.graph.apply(WHILE[stateful], (*values, *captured), attrs))
-    return found[:-1] if stateful else found
-
-
-def _flat_shapes(invariants: Any) -> list[Any]:
-    if isinstance(invariants, (list, tuple)):
-        return [s for part in invariants for s in _flat_shapes(part)]
-    return [invariants]
+def _at_most_one(preds: Sequence[Any]) -> Any:
+    """The operation that refuses several true predicates."""
+    both = TABLE["stack"](*preds, axis=0)
+    names = ", ".join("?" if state.graph is None else p.name for p in preds)
+    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
+    fine = TABLE["reduce_sum"](TABLE["cast"](both, dtype=dtypes.int32)) <= 1
+    return Assert(fine, [message, both], summarize=len(preds))

@@ -18,9 +18,10 @@ from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 from .body import Body, BodyGraph, TestGraph
 from .build import Graph
-from .control import TensorArrayBase, build_while, closed, opened
+from .carried import TensorArrayBase, closed, opened
+from .concrete import inlined
 from .streams import Stream, is_stream, specs_of
-from .symbolic import SymbolicTensor, is_symbolic
+from .symbolic import SymbolicTensor
 from .values import (
     LIMITS,
     Undefined,
@@ -32,6 +33,7 @@ from .values import (
     is_value,
     without_variables,
 )
+from .whiles import as_limit, build_while
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -219,7 +221,7 @@ class _Loop:
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
         asked, tested = specs, _traced_turn(check, specs, _Options(), TestGraph)
-        specs, made, limit = _settled(turn, specs, isinstance(walk, Stream))
+        specs, made, limit = _settled(turn, specs, [*index, *start], isinstance(walk, Stream))
         if specs != asked:
             tested = _traced_turn(check, specs, _Options(), TestGraph)
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
@@ -358,10 +360,13 @@ def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], leaves: Sequ
     return values
 
 
-def _settled(turn: Any, specs: list[Any], widening: bool) -> tuple[list[Any], Body, int | None]:
+def _settled(turn: Any, specs: list[Any], start: Sequence[Any], widening: bool) -> tuple[list[Any], Body, Any]:
     """The types with which a turn ends as it began, the turn itself, and how many turns there may be."""
     options = _Options()
     made = _traced_turn(turn, specs, options)
+    limit = options.limit
+    if isinstance(limit, SymbolicTensor) and limit.graph is made.graph:  # the turn computed it: as it is before the loop
+        (limit,) = inlined(made, start, [limit])
     if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
         specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
         made = _traced_turn(turn, specs, _Options())
@@ -369,7 +374,7 @@ def _settled(turn: Any, specs: list[Any], widening: bool) -> tuple[list[Any], Bo
         while (wider := _widened(specs, made.outputs)) != specs:
             specs = wider
             made = _traced_turn(turn, specs, _Options())
-    return specs, made, options.limit
+    return specs, made, limit
 
 
 def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
@@ -398,7 +403,7 @@ class _Options:
     def __init__(self) -> None:
         self.inputs: list[Any] = []
         self.shapes: dict[int, TensorShape] = {}
-        self.limit: int | None = None
+        self.limit: Any = None
 
 
 class _Open(threading.local):
@@ -415,8 +420,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
                      shape_invariants: Any = None) -> None:  # fmt: skip
     """Says about a loop over tensors, from inside, what its shapes and limits are; elsewhere nothing happens.
 
-    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit:
-    NotImplementedError for a tensor of the graph. ``parallel_iterations`` and ``swap_memory`` have no effect.
+    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit, taken with the
+    values from before the loop. ``parallel_iterations`` and ``swap_memory`` have no effect.
 
     >>> import minitape as tf
     >>> @tf.function
@@ -432,13 +437,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
     if not _open.loops:
         return
     options = _open.loops[-1]
-    if is_symbolic(maximum_iterations):
-        raise NotImplementedError(
-            "minitape's set_loop_options takes a number as `maximum_iterations`, not a tensor of the graph: count the turns, "
-            "and write the limit into the condition of the loop."
-        )
     if maximum_iterations is not None:
-        options.limit = int(convert_to_tensor(maximum_iterations).array)
+        options.limit = as_limit(maximum_iterations)
     for tensor, shape in shape_invariants or ():
         for i, place in enumerate(options.inputs):
             if place is tensor:

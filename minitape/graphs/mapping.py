@@ -13,7 +13,7 @@ from ..invalid import invalid
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor, wrap
-from .control import _spec, passing, while_loop
+from .whiles import passing, spec_of, while_loop
 
 
 def elements(value: Any, index: Any) -> Any:
@@ -290,7 +290,7 @@ def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: b
         if folding:
             results.append(value)
     start, counter = value, wrap(np.int32(1))
-    loop = nest.map_structure(_spec, [counter, [counter, value]])  # a fold is a loop over these
+    loop = nest.map_structure(spec_of, [counter, [counter, value]])  # a fold is a loop over these
     for i in order:
         value = fn(value, elements(elems, i))
         if folding:

@@ -28,7 +28,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.initializers": "initializers=",
     "compat.v1.train": "train=",
     "compat.v1.logging": "logging=",
-    "graphs.gradients": "gradients",
+    "compat.v1.control": "cond gradients while_loop",
     "graphs.session": "InteractiveSession Session get_default_graph get_default_session placeholder "
                       "placeholder_with_default reset_default_graph",
     "compat.v1.collections": "GraphKeys add_to_collection all_variables assign assign_add assign_sub get_collection "

@@ -1,0 +1,264 @@
+"""``while_loop``: Python's own loop in eager mode; in a graph one operation that holds the condition and the body."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes, nest
+from ..convert import convert_to_tensor
+from ..custom import unrecorded
+from ..primitives import TABLE
+from ..shape import TensorShape
+from ..state import state
+from ..tensor import Tensor, wrap
+from .body import Body, share_captures, trace_body
+from .carried import TensorArrayBase, closed, flattened, kept_shapes, opened, packed
+from .primitive import NOTES, GraphPrimitive, write_notes
+from .symbolic import SymbolicTensor, is_symbolic
+
+# -- the operation ----------------------------------------------------------------------------------------------------
+
+
+TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it may never end
+LAST = "the last input"  # where the limit is that only a run of the graph knows
+
+
+def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
+    turns = 0
+    while (limit is None or turns < limit) and test([*values, *captured]):
+        if state.trying and turns == TRIED:
+            raise RuntimeError(f"a loop on stand-ins did not end after {TRIED} turns")
+        values = list(step([*values, *captured]))
+        turns += 1
+    return values
+
+
+def _parted(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
+    """The loop's values, what its bodies captured, and the most turns."""
+    captured = list(inputs[count:])
+    return list(inputs[:count]), captured, int(captured.pop()) if limit == LAST else limit
+
+
+def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
+    return tuple(_while(lambda a: bool(test.run(a)[0]), body.run, *_parted(arrays, count, limit)))
+
+
+def _while_noting(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
+    notes = []
+
+    def step(values: Sequence[Any]) -> Any:
+        found, note = body.run_noting(values)
+        notes.append(note)
+        return found
+
+    found = _while(lambda a: bool(test.run(a)[0]), step, *_parted(arrays, count, limit))
+    return (*found, write_notes(notes))
+
+
+def _while_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    test, body = attrs["test"], attrs["body"]
+    values, captured, limit = _parted(tensors, attrs["count"], attrs["limit"])
+    if "notes" in attrs:  # as many turns as it took
+        for note in attrs["notes"]:
+            values = body.replay([*values, *captured], note)
+        return [*values, wrap(write_notes(attrs["notes"]))]
+    return _while(lambda t: _replayed_test(test, t), body.replay, values, captured, limit)
+
+
+def _replayed_test(test: Body, tensors: Sequence[Any]) -> bool:
+    """The test of a loop that runs again for its gradient: variables hold what they held before it."""
+    if not any(c.primitive.op == "ReadVariableOp" for c in test.graph.calls):
+        return bool(test.run([t.array for t in tensors])[0])
+    with unrecorded():
+        return bool(test.replay(tensors)[0])
+
+
+def _while_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    body = attrs["body"]
+    return [(t.shape, t.dtype) for t in body.inputs]
+
+
+WHILE = {
+    False: GraphPrimitive("while", "StatelessWhile", _while_infer, forward=_while_forward, eager=_while_eager),
+    True: GraphPrimitive("while", "While", lambda tensors, attrs: [*_while_infer(tensors, attrs), NOTES],
+                         forward=_while_noting, eager=_while_eager, stateful=True,
+                         unnoted=lambda *arrays, **attrs: (*_while_forward(*arrays, **attrs), None)),
+}  # fmt: skip
+
+
+def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any) -> list[Any]:
+    """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
+    captured = share_captures([test, body])
+    stateful = bool(test.effects or body.effects)
+    last = [limit] if isinstance(limit, Tensor) else []
+    attrs = {"test": test, "body": body, "count": len(values), "limit": LAST if last else limit}
+    found = list(state.graph.apply(WHILE[stateful], (*values, *captured, *last), attrs))
+    return found[:-1] if stateful else found
+
+
+def as_limit(maximum: Any) -> Any:
+    """The most turns: a number, None, or a tensor where only a run of the graph knows it; ValueError unless scalar."""
+    if maximum is None:
+        return None
+    tensor = convert_to_tensor(maximum)
+    if tensor.shape.rank:
+        raise ValueError(f"'maximum_iterations' must be a scalar. Received shape: {tensor.shape}")
+    return tensor if is_symbolic(tensor) else int(tensor.array)
+
+
+# -- while_loop -------------------------------------------------------------------------------------------------------
+
+
+def while_loop(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Repeats ``loop_vars = body(*loop_vars)`` while ``cond(*loop_vars)`` is true; returns the last ones.
+
+    ``parallel_iterations`` and ``swap_memory`` are accepted and have nothing to do. In a graph the shapes and dtypes of
+    the loop variables must not change, except for sizes that ``shape_invariants`` leave open. Gradients flow through
+    all turns (in a graph with ``back_prop=False`` through none). See
+    https://www.tensorflow.org/api_docs/python/tf/while_loop.
+
+    >>> import minitape as tf
+    >>> i, s = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [tf.constant(0), tf.constant(0)])
+    >>> print(i.numpy(), s.numpy())
+    4 6
+    """
+    return repeated(cond, body, loop_vars, shape_invariants, back_prop, maximum_iterations)
+
+
+def repeated(
+    test: Any, body: Any, variables: Any, invariants: Any, back_prop: bool, maximum: Any, unpacks: bool = False
+) -> Any:
+    """``while_loop``; one that ``unpacks`` returns a single variable by itself, as that of TensorFlow 1 does."""
+    if isinstance(variables, SymbolicTensor):
+        variables = [variables]
+    if not variables:
+        raise ValueError("'loop_vars' must be provided.")
+    for label, function in (("cond", test), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{label}' must be callable.")
+    limit = as_limit(maximum)
+    variables = variables if isinstance(variables, (list, tuple)) else list(variables)
+    if state.graph is None:
+        return _in_python(test, body, variables, limit, unpacks and len(variables) == 1)
+    found = while_graph(test, body, list(variables), invariants, limit)
+    found = passing(tuple(found) if type(variables) is tuple else found, back_prop)
+    leaves = flattened(found) if unpacks else []
+    return leaves[0] if len(leaves) == 1 else found
+
+
+def passing(found: Any, back_prop: bool) -> Any:
+    """The results of a loop; in a graph no gradient passes them without ``back_prop``. Eagerly it always does."""
+    if back_prop or state.graph is None:
+        return found
+    return nest.map_structure(lambda t: TABLE["stop_gradient"](t) if isinstance(t, Tensor) else t, found)
+
+
+# -- outside of graphs ------------------------------------------------------------------------------------------------
+
+
+def _in_python(test: Any, body: Any, values: Any, limit: int | None, single: bool) -> Any:
+    if limit is None:
+        return _eager_loop(test, body, values, single)
+    inner = values[0] if single else values  # counted by a loop around: its body returns them in their structure
+    spread = (lambda f, v: f(v)) if single else (lambda f, v: f(*v))
+    return _eager_loop(
+        lambda i, v: i < limit and convert_to_tensor(spread(test, v), dtypes.bool),
+        lambda i, v: (i + 1, spread(body, v)),
+        (0, inner),
+    )[1]
+
+
+def _eager_loop(test: Any, body: Any, values: Any, single: bool = False) -> Any:
+    structure = nest.map_structure(spec_of, list(values))
+    bare = False  # what the last turn returned, of a single variable
+    while bool(test(*values)):
+        values = body(*values)
+        bare = single and not isinstance(values, (list, tuple))
+        values = (values,) if bare else values
+        nest.assert_same_structure(structure, list(values))
+    found = nest.map_structure(_result, values)
+    return found[0] if bare else found
+
+
+def _result(value: Any) -> Any:
+    return value if isinstance(value, TensorArrayBase) or hasattr(value, "_composite") else convert_to_tensor(value)
+
+
+def spec_of(value: Any) -> Any:
+    """The type of a loop variable; composite ones stand for themselves."""
+    from .spec import TensorSpec
+
+    if isinstance(value, TensorArrayBase) or hasattr(value, "_composite"):
+        return value
+    tensor = convert_to_tensor(value)
+    return TensorSpec(tensor.shape, tensor.dtype)
+
+
+# -- in a graph -------------------------------------------------------------------------------------------------------
+
+
+def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
+    """``while_loop`` in a graph."""
+    variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
+    flat = flattened(variables)
+    values = [convert_to_tensor(opened(v)) for v in flat]
+    specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
+
+    def rebuilt(tensors: Sequence[Any]) -> Any:
+        return packed(variables, [closed(v, t) for v, t in zip(flat, tensors, strict=True)])
+
+    def step(*tensors: Any) -> Any:
+        new = body(*rebuilt(tensors))
+        new = list(new) if isinstance(new, (list, tuple)) else [new]
+        nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
+        latest[:] = flattened(new)
+        return [opened(v) for v in latest]
+
+    latest: list[Any] = []
+    traced = trace_body(step, specs, ["loop_var"] * len(specs))
+    check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
+    for value, before, after, v in zip(values, specs, traced.outputs, flat, strict=True):
+        _check_kept(value, before, after, isinstance(v, TensorArrayBase))
+    likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
+    found = build_while(check, traced, values, limit)
+    return packed(variables, [closed(like, t) for like, t in zip(likes, found, strict=True)])
+
+
+def _kept(variables: Any, invariants: Any) -> list[TensorShape]:
+    """The shape that each tensor of the loop variables keeps in all turns."""
+    leaves = nest.flatten(variables)
+    wanted = [None] * len(leaves) if invariants is None else _flat_shapes(invariants)
+    return [shape for leaf, want in zip(leaves, wanted, strict=True) for shape in kept_shapes(leaf, want)]
+
+
+def _flat_shapes(invariants: Any) -> list[Any]:
+    if isinstance(invariants, (list, tuple)):
+        return [s for part in invariants for s in _flat_shapes(part)]
+    return [invariants]
+
+
+def _check_kept(value: Any, before: tuple[TensorShape, Any], after: Any, any_shape: bool) -> None:
+    """TypeError or ValueError for a loop variable whose dtype or shape is another after a turn."""
+    name = state.graph.tensor_at(state.graph.enter(value)).name
+    if before[1] != after.dtype:
+        raise TypeError(
+            f"Loop var {name} enters the loop with type {before[1]} but has type {after.dtype} after 1 iteration. "
+            f"{name} type should remain constant."
+        )
+    if not any_shape and not after.shape.is_subtype_of(before[0]):
+        raise ValueError(
+            f"Input tensor `{name}` enters the loop with shape {before[0]}, but has shape {after.shape} after one "
+            "iteration. To allow the shape to vary across iterations, use the `shape_invariants` argument of "
+            "tf.while_loop to specify a less-specific shape."
+        )
