@@ -19,7 +19,7 @@ Running
 Interfaces
     ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients``, the rest of TensorFlow 1
     ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
-    ``control``, ``mapping``, ``arrays``, ``body``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
+    ``control``, ``whiles``, ``mapping``, ``arrays``, ``body``, ``carried``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``autograph``, ``loops``, ``values``   Python's control flow on symbolic tensors
     ``sources``, ``rewrite``, ``exits``, ``liveness``, ``syntax``   functions rewritten for it
     ``streams``    datasets, whose elements are drawn when the graph runs

@@ -276,16 +276,13 @@ class Graph(Record):
         value = tensor.graph.constant_value(tensor._row) if tensor.op.type == "Const" else None
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
             return self.constant(wrap(value), tensor.op.name)
-        if graph is not self.outer:
-            tensor_outside = self.outer.capture(tensor)  # type: ignore[union-attr]
+        if graph is not self.outer:  # what the graph around it has in its place
+            inner = self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
         else:
-            tensor_outside = tensor
-        with self.name_scope(None):
-            inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
-        self.cold.discard(inner._row)
+            with self.name_scope(None):
+                inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)
+            self.cold.discard(inner._row)
         self.captures[id(tensor)] = (tensor, inner)
-        if tensor_outside is not tensor:
-            self.captures[id(tensor_outside)] = (tensor_outside, inner)
         return inner
 
     # -- operations ---------------------------------------------------------------------------------------------------

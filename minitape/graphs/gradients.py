@@ -11,8 +11,10 @@ from ..convert import convert_to_tensor
 from ..ends import UnconnectedGradients
 from ..primitives import TABLE
 from ..state import state
-from ..tensor import Tensor
+from ..tensor import EagerTensor, Tensor
 from .build import Graph
+from .lifted import lift
+from .symbolic import SymbolicTensor
 
 
 def gradients(
@@ -50,11 +52,11 @@ def gradients(
     seeds = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
     if len(seeds) != len(targets):
         raise ValueError(f"Must pass one grad_y for each y in ys. Received {len(seeds)} grad_ys for {len(targets)} ys.")
-    stops = {r for s in _as_list(stop_gradients or []) for r in _rows(graph, s)}
-    rows = [_rows(graph, s) if s.dtype.differentiable else [] for s in sources]
+    if any(type(s) is EagerTensor for s in sources):
+        lift(graph)
     with graph.name_scope(name) as scope:
         pass  # taken: the operations of the gradients have it before their names
-    found = sweep_rows(graph, targets, rows, seeds, stops, scope[:-1])
+    found = _through_captures(graph, targets, seeds, sources, [] if stop_gradients is None else _as_list(stop_gradients), scope[:-1])
     try:
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
     except ValueError:
@@ -99,6 +101,35 @@ def hessians(
         parts = [_zeros(source) if p is None else _dense(p) for p in parts]
         found.append(TABLE["reshape"](TABLE["stack"](*parts, axis=0), shape=(*sizes, *sizes)))
     return found
+
+
+def _through_captures(
+    graph: Graph, targets: list[Any], seeds: list[Any], sources: list[Any], stops: list[Any], prefix: str
+) -> list[Any]:
+    """The gradient for each source, or None: in this graph, and through what it captured for tensors of those around it.
+
+    There the rows stay as they are: those of the gradients are added to the graph that is being built.
+    """
+    for target in targets:
+        graph.enter(target)
+    rows = [_rows(graph, s) for s in sources]
+    ends = {r for s in stops for r in _rows(graph, s)}
+    outside = [s if type(s) is SymbolicTensor and s.graph is not graph else None for s in sources]
+    captured = _captured(graph) if any(s is not None for s in outside) else []
+    found = sweep_rows(graph, targets, [*rows, *([inner._row] for _, inner in captured)], seeds, ends, prefix)
+    here, onward = found[: len(rows)], found[len(rows) :]
+    handed = [(outer, _dense(g)) for (outer, _), g in zip(captured, onward, strict=True) if g is not None]
+    if not handed:
+        return here
+    outers, adjoints = map(list, zip(*handed, strict=True))
+    beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)  # type: ignore[arg-type]
+    return [a if b is None else b if a is None else _dense(a) + _dense(b) for a, b in zip(here, beyond, strict=True)]
+
+
+def _captured(graph: Graph) -> list[tuple[Any, Any]]:
+    """(tensor of the graph around it, its place) for what a graph captured and gradients may pass."""
+    places = {inner._row: (outer, inner) for outer, inner in graph.captures.values() if outer.graph is graph.outer}
+    return [(outer, inner) for outer, inner in places.values() if inner.dtype.differentiable]
 
 
 def sweep_rows(
@@ -157,10 +188,15 @@ def _tensor(value: Any) -> Any:
 
 
 def _rows(graph: Graph, source: Any) -> list[int]:
+    """The rows of a tensor or variable in a graph; none for a tensor of another graph, or of integers."""
+    if source is None or not source.dtype.differentiable:
+        return []
     if hasattr(source, "_read"):
         known = graph.variables.get(id(source))
         return [] if known is None else list(known[1])
-    return [graph.enter(source)]
+    if getattr(source, "graph", graph) is graph:
+        return [graph.enter(source)]
+    return []
 
 
 def _zeros(source: Any) -> Any:

@@ -48,8 +48,9 @@ class GraphPrimitive(Primitive):
         connects: Callable[[dict[str, Any], int], bool] | None = None,
     ) -> None:
         self.noted, self.unnoted = unnoted is not None, unnoted
+        self.replays = rules == "replay"
         super().__init__(
-            name, forward or self._run, _replay_rule(self) if rules == "replay" else rules, op=op, missing=missing
+            name, forward or self._run, _replay_rule(self) if self.replays else rules, op=op, missing=missing
         )
         self.infer, self.stateful, self.symbolic_rule, self.connects = infer, stateful, symbolic_rule, connects
         self.eager: Eager = eager or self._wrapped
@@ -79,10 +80,13 @@ def apart(tensors: Sequence[Any]) -> list[Any]:
     return found
 
 
-def eager_vjp(primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-    """The shares of eager tensors in the adjoints ``gs`` of the primitive's outputs."""
+def eager_vjp(
+    primitive: GraphPrimitive, attrs: dict[str, Any], gs: Sequence[Any], inputs: Sequence[Any],
+    chosen: Sequence[int] | None = None,
+) -> list[Any]:  # fmt: skip
+    """The shares of eager tensors (of the ``chosen`` ones) in the adjoints ``gs`` of the primitive's outputs."""
     inputs = apart(inputs)
-    chosen = floats(inputs)
+    chosen = floats(inputs) if chosen is None else chosen
     with GradientTape() as tape:
         tape.watch([inputs[i] for i in chosen])
         outs = list(primitive.eager(inputs, attrs))
@@ -104,7 +108,7 @@ def _replay_rule(primitive: GraphPrimitive) -> Any:
             gs, notes = gs[:-1], [z[-1]]
         tensors = [g for g in [*gs, *inputs] if isinstance(g, Tensor)]
         if any(type(t) is not EagerTensor for t in tensors):
-            return _replay_row(primitive, attrs, list(gs), notes, inputs)
+            return replay_row(primitive, attrs, [*gs, *notes], inputs, floats(inputs))
         if notes:
             attrs = attrs | {"notes": read_notes(notes[0])}
         if tensors:
@@ -144,25 +148,32 @@ def read_notes(value: Any) -> Any:
     return np.asarray(value.array if isinstance(value, Tensor) else value, np.object_).item()
 
 
-def _replay_row(
-    primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], notes: list[Any], inputs: tuple[Any, ...]
+def replay_row(
+    primitive: GraphPrimitive, attrs: dict[str, Any], gs: list[Any], inputs: Sequence[Any], wanted: Sequence[int]
 ) -> list[Any]:
+    """Adds the row that runs the primitive again under a tape: the share of each input, None for those not wanted.
+
+    Behind the adjoints ``gs`` stand the notes of a noted primitive.
+    """
     from ..state import state
 
+    connects = primitive.connects
+    wanted = [i for i in wanted if inputs[i].dtype.differentiable and (connects is None or connects(attrs, i))]
     shares: list[Any] = [None] * len(inputs)
-    row = {"primitive": primitive, "attrs": attrs, "count": len(gs)}
-    made = state.graph.apply(VJP, (*gs, *notes, *inputs), row)
-    for i, share in zip(floats(inputs), made, strict=True):
-        shares[i] = share if primitive.connects is None or primitive.connects(attrs, i) else None
+    if wanted:
+        row = {"primitive": primitive, "attrs": attrs, "count": len(gs), "wanted": wanted}
+        made = state.graph.apply(VJP, (*gs, *inputs), row)
+        for i, share in zip(wanted, made, strict=True):
+            shares[i] = share
     return shares
 
 
 def _vjp_eager(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    gs, inputs, own = tensors[: attrs["count"]], _inputs_of(tensors, attrs), attrs["attrs"]
+    gs, inputs, own, wanted = tensors[: attrs["count"]], _inputs_of(tensors, attrs), attrs["attrs"], attrs["wanted"]
     if attrs["primitive"].noted:
-        own = own | {"notes": read_notes(tensors[attrs["count"]])}
-    shares = eager_vjp(attrs["primitive"], own, gs, inputs)
-    return [dense(shares[i], inputs[i]) for i in floats(inputs)]
+        own, gs = own | {"notes": read_notes(gs[-1])}, gs[:-1]
+    shares = eager_vjp(attrs["primitive"], own, gs, inputs, wanted)
+    return [dense(shares[i], inputs[i]) for i in wanted]
 
 
 def dense(share: Any, like: Any) -> Any:
@@ -174,12 +185,12 @@ def dense(share: Any, like: Any) -> Any:
 
 def _inputs_of(tensors: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
     """The inputs of the operation that a VJP row belongs to: behind the adjoints and the notes."""
-    return tensors[attrs["count"] + attrs["primitive"].noted :]
+    return tensors[attrs["count"] :]
 
 
 def _vjp_infer(tensors: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     inputs = _inputs_of(tensors, attrs)
-    return [(inputs[i].shape, inputs[i].dtype) for i in floats(inputs)]
+    return [(inputs[i].shape, inputs[i].dtype) for i in attrs["wanted"]]
 
 
 VJP = GraphPrimitive("vjp", "SymbolicGradient", _vjp_infer, eager=_vjp_eager)

@@ -20,7 +20,7 @@ from ..slices import IndexedSlices, join
 from ..state import state
 from ..sweep import Sweep, unbroadcast
 from ..tensor import EagerTensor, Tensor, wrap
-from .primitive import GraphPrimitive
+from .primitive import GraphPrimitive, replay_row
 from .symbolic import SymbolicTensor
 
 _SHAPELESS = {"identity", "stop_gradient", "zeros_like", "ones_like", "cast", "matmul", "select", "conj", "transpose"}
@@ -57,6 +57,11 @@ class GraphSweep(Sweep):
     stops: Any = ()
     prefix = ""  # the name scope of ``tf.gradients``; nothing for a tape
 
+    def steps(self) -> Iterator[int]:
+        """Yields each row after its adjoint was handed on; down to the first, for the row of a leaf may be a late one."""
+        self.low = 0
+        return super().steps()
+
     def _planned(self, rows: Iterable[int]) -> Iterator[Visit]:
         return super()._planned(row for row in rows if row not in self.stops)
 
@@ -72,7 +77,7 @@ class GraphSweep(Sweep):
             share = wrap(share)
         if type(share) is not IndexedSlices and not as_given:
             share = fitted(share, self.tensor(row))
-        before, graph = self.adjoints.get(row), self.record
+        before = self.adjoints.get(row)
         if before is None:
             total = share
         elif type(before) is IndexedSlices or type(share) is IndexedSlices:
@@ -80,7 +85,7 @@ class GraphSweep(Sweep):
             total = join([before, share]) if both else self._dense(before, row) + self._dense(share, row)
         else:
             scope = f"{self.prefix}/" if self.prefix else None
-            with graph.name_scope(scope):
+            with state.graph.name_scope(scope):
                 total = state.graph.apply(TABLE["add"], (before, share), {}, "AddN")
         self.adjoints[row] = total
 
@@ -89,9 +94,17 @@ class GraphSweep(Sweep):
         if not any(r in self.adjoints for r in range(call.row, call.row + call.outputs)):
             return False
         op = graph.op_of[call.row]
-        with graph.name_scope(self._scope(op.name)):
+        with state.graph.name_scope(self._scope(op.name)):
             self._apply_rule(call, op, wanted)
         return True
+
+    def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
+        if not getattr(primitive, "replays", False):
+            return super()._shares(primitive, wanted, g, z, inputs, attrs)
+        notes = [z[-1]] if primitive.noted else []
+        gs = [g] if type(g) is not list else g[:-1] if notes else g
+        shares = replay_row(primitive, attrs, [*gs, *notes], inputs, wanted)
+        return [(i, shares[i]) for i in wanted]
 
     def _scope(self, name: str) -> str:
         """The name scope of the operations that hand on the adjoint of operation ``name``."""

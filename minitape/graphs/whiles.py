@@ -21,7 +21,7 @@ from .symbolic import SymbolicTensor, is_symbolic
 
 
 TRIED = 1000  # turns of a loop on stand-ins of its values: on zeros, say, it may never end
-LAST = "the last input"  # where the limit is that only a run of the graph knows
+GIVEN = "an input"  # the limit where only a run of the graph knows it: behind the loop's values
 
 
 def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: int | None) -> list[Any]:
@@ -37,7 +37,7 @@ def _while(test: Any, step: Any, values: list[Any], captured: list[Any], limit: 
 def _parted(inputs: Sequence[Any], count: int, limit: Any) -> tuple[list[Any], list[Any], int | None]:
     """The loop's values, what its bodies captured, and the most turns."""
     captured = list(inputs[count:])
-    return list(inputs[:count]), captured, int(captured.pop()) if limit == LAST else limit
+    return list(inputs[:count]), captured, int(captured.pop(0)) if limit == GIVEN else limit
 
 
 def _while_forward(*arrays: Any, test: Body, body: Body, count: int, limit: Any) -> tuple[Any, ...]:
@@ -91,9 +91,9 @@ def build_while(test: Body, body: Body, values: Sequence[Any], limit: Any) -> li
     """Adds the operation that runs a loop; ``limit`` is what ``as_limit`` gives."""
     captured = share_captures([test, body])
     stateful = bool(test.effects or body.effects)
-    last = [limit] if isinstance(limit, Tensor) else []
-    attrs = {"test": test, "body": body, "count": len(values), "limit": LAST if last else limit}
-    found = list(state.graph.apply(WHILE[stateful], (*values, *captured, *last), attrs))
+    given = [limit] if isinstance(limit, Tensor) else []
+    attrs = {"test": test, "body": body, "count": len(values), "limit": GIVEN if given else limit}
+    found = list(state.graph.apply(WHILE[stateful], (*values, *given, *captured), attrs))
     return found[:-1] if stateful else found
 
 
