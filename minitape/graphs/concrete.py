@@ -112,9 +112,9 @@ class ConcreteFunction:
     inputs = property(lambda self: self.body.inputs, doc="The placeholders of the arguments.")
     outputs = property(lambda self: self.body.outputs, doc="The symbolic results.")
     structured_outputs = property(lambda self: self.body.result, doc="The results in the structure that was returned.")
-    output_dtypes = property(lambda self: nest.map_structure(lambda t: t.dtype, self.body.result),
+    output_dtypes = property(lambda self: nest.map_structure(lambda t: getattr(t, "dtype", None), self.body.result),
                              doc="The dtypes of the results, in their structure.")  # fmt: skip
-    output_shapes = property(lambda self: nest.map_structure(lambda t: t.shape, self.body.result),
+    output_shapes = property(lambda self: nest.map_structure(lambda t: getattr(t, "shape", None), self.body.result),
                              doc="The static shapes of the results, in their structure.")  # fmt: skip
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable), doc="Its variables.")
 

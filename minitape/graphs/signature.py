@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
+from ..state import state
 from ..tensor import Tensor
+from .arguments import cast
 from .given import VariableSpec
 from .spec import TensorSpec, is_array, show
 
 _EMPTY = inspect.Parameter.empty
+_NAMED, _PLACED = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 class Signature:
@@ -21,24 +26,28 @@ class Signature:
     def __init__(self, parameters: Any, values: dict[str, Any], name: str) -> None:
         self.parameters, self.values, self.name = parameters, values, name
 
+    @property
+    def given(self) -> Iterator[tuple[inspect.Parameter, Any]]:
+        """The parameters of the trace with their values: each of ``*args`` and ``**kwargs`` is one by itself."""
+        spread = any(p.kind is p.VAR_POSITIONAL for p in self.parameters.values())
+        for name, value in self.values.items():
+            kind = self.parameters[name].kind if name in self.parameters else _NAMED
+            if kind is inspect.Parameter.VAR_KEYWORD:
+                yield from ((inspect.Parameter(_python_name(k), _KEYWORD), part) for k, part in value.items())
+            elif kind is inspect.Parameter.VAR_POSITIONAL:
+                yield from ((inspect.Parameter(f"{name}_{i}", _PLACED), part) for i, part in enumerate(value))
+            else:
+                yield inspect.Parameter(name, _PLACED if spread and kind is _NAMED else kind), value
+
     def leaves(self) -> list[tuple[str, Any]]:
         """(argument's name, leaf) for each leaf of each argument."""
-        found = []
-        for name, value in self.values.items():
-            kind = self.parameters[name].kind if name in self.parameters else None
-            if kind is inspect.Parameter.VAR_KEYWORD:
-                found += [(key, leaf) for key, part in value.items() for leaf in nest.flatten(part)]
-            elif kind is inspect.Parameter.VAR_POSITIONAL:
-                found += [(f"{name}_{i}", leaf) for i, part in enumerate(value) for leaf in nest.flatten(part)]
-            else:
-                found += [(name, leaf) for leaf in nest.flatten(value)]
-        return found
+        return [(p.name, leaf) for p, value in self.given for leaf in nest.flatten(value)]
 
     def specs(self) -> Any:
         """The specs as (positional arguments, keyword arguments)."""
         named = {
             name: nest.map_structure(
-                lambda v, n=name: TensorSpec(v.shape, v.dtype, n) if isinstance(v, TensorSpec) else v, value
+                lambda v, n=name: TensorSpec(v.shape, v.dtype, v.name or n) if isinstance(v, TensorSpec) else v, value
             )
             for name, value in self.values.items()
         }
@@ -48,15 +57,7 @@ class Signature:
 
     def text(self, body: Any, variables: Sequence[Any], held: Sequence[int]) -> str:
         """TensorFlow's ``pretty_printed_signature``."""
-        lines = ["Input Parameters:"]
-        for name, value in self.values.items():
-            kind = self.parameters[name].kind if name in self.parameters else inspect.Parameter.POSITIONAL_OR_KEYWORD
-            if kind is inspect.Parameter.VAR_POSITIONAL:
-                lines += [f"  {name}_{i} (POSITIONAL_ONLY): {show(v)}" for i, v in enumerate(value)]
-            elif kind is inspect.Parameter.VAR_KEYWORD:
-                lines += [f"  {key} (KEYWORD_ONLY): {show(v)}" for key, v in value.items()]
-            else:
-                lines.append(f"  {name} ({kind.name}): {show(value)}")
+        lines = ["Input Parameters:", *(f"  {p.name} ({p.kind.name}): {show(v)}" for p, v in self.given)]
         if len(lines) == 1:
             lines.append("  None")
         lines += ["Output Type:", f"  {_output(body)}", "Captures:"]
@@ -66,98 +67,98 @@ class Signature:
 
     def short(self, body: Any) -> str:
         """The signature on one line."""
-        parts = []
-        for name, value in self.values.items():
-            kind = self.parameters[name].kind if name in self.parameters else None
-            if kind is inspect.Parameter.KEYWORD_ONLY and "*" not in parts:
+        parts, kinds = [], [p.kind for p, _ in self.given]
+        for at, (parameter, value) in enumerate(self.given):
+            if parameter.kind is _KEYWORD and _KEYWORD not in kinds[:at]:
                 parts.append("*")
-            parts.append(f"{name}: {show(value)}")
+            parts.append(f"{parameter.name}: {show(value)}")
+            if parameter.kind is _PLACED and _PLACED not in kinds[at + 1 :]:
+                parts.append("/")
         return f"({', '.join(parts)}) -> {_output(body)}"
 
     # -- calls of the concrete function -------------------------------------------------------------------------------
 
     def flat(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
-        """The tensors and variables of a call of the concrete function, after the checks that TensorFlow makes."""
+        """The tensors and variables of a call of the concrete function, after the checks that TensorFlow makes.
+
+        They may be given as the traced function takes its arguments, or else flat: as tensors by their names.
+        """
         try:
-            bound = inspect.Signature(list(self._traced_parameters())).bind(*args, **kwargs)
+            tensors, variables = self._structured(args, kwargs)
         except TypeError as error:
-            if self._only_tensors_given(args, kwargs, concrete):  # the flat way
-                return self._only_tensors(args, kwargs, concrete), []
-            raise self._refused(str(error), args, kwargs, concrete) from None
-        tensors = []
-        variables: dict[int, Any] = {}
-        for name, want in self.values.items():
-            got = bound.arguments.get(name, want)
-            tensors += self._matched(want, got, variables, args, kwargs, concrete)
+            why = (f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and kwargs: {kwargs} "
+                   f"for signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: ")  # fmt: skip
+            try:
+                tensors, variables = self._by_name(concrete, args, kwargs), []
+            except TypeError as other:
+                raise TypeError(f"{why}{other}") from None
         concrete.check(tensors)
-        for tensor, place in zip(tensors, concrete.body.inputs, strict=True):
-            if not place.shape.is_compatible_with(tensor.shape):
-                if self._only_tensors_given(args, kwargs, concrete):  # which has no eye for shapes
-                    return self._only_tensors(args, kwargs, concrete), []
-                raise self._refused(f"Can not cast {show(tensor)} to {show(place)}", args, kwargs, concrete)
+        return tensors, variables
+
+    def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+        parameters, wants = zip(*self.given, strict=True) if self.values else ((), ())
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+        tensors: list[Any] = []
+        variables: dict[int, Any] = {}
+        for parameter, want in zip(parameters, wants, strict=True):
+            tensors += _matched(want, cast(want, bound.arguments[parameter.name]), variables)
         return tensors, [variables[alias] for alias in sorted(variables)]
 
-    def _traced_parameters(self) -> Iterator[inspect.Parameter]:
-        """The parameters without the defaults that are part of the trace."""
-        for name, parameter in self.parameters.items():
-            yield parameter.replace(default=_EMPTY) if name in self.values else parameter
-
-    def _matched(
-        self, want: Any, got: Any, variables: dict[int, Any], args: Any, kwargs: Any, concrete: Any
-    ) -> list[Any]:
-        """The tensors of one argument; its variables are added to ``variables``."""
-        wants, gots = nest.flatten(want), nest.flatten(got)
-        if len(wants) == 1 and isinstance(want, TensorSpec):
-            gots = [got]
-        tensors = []
-        for w, g in zip(wants, gots, strict=True):
-            if isinstance(w, TensorSpec):
-                if isinstance(g, TensorSpec):
-                    raise self._refused("missing a required argument", args, kwargs, concrete)
-                try:
-                    tensors.append(g if isinstance(g, Tensor) else convert_to_tensor(g, w.dtype))
-                except (TypeError, ValueError) as error:
-                    raise self._refused(str(error), args, kwargs, concrete) from None
-            elif isinstance(w, VariableSpec) and w.fits(g):
-                variables[w.alias_id] = g
-            elif hasattr(w, "_read"):
-                continue
-            elif w is not g and not (type(w) is type(g) and w == g):
-                raise self._refused(f"Can not cast {g!r} to {show(w)}", args, kwargs, concrete)
-        return tensors
-
-    def _only_tensors_given(self, args: Any, kwargs: Any, concrete: Any) -> bool:
-        names = [t.op.name for t in concrete.body.inputs]
-        tensors = all(isinstance(v, Tensor) or hasattr(v, "_read") for v in (*args, *kwargs.values()))
-        return tensors and len(args) + len(kwargs) == len(names) and all(k in names for k in kwargs)
-
-    def _only_tensors(self, args: Any, kwargs: Any, concrete: Any) -> list[Any]:
-        names = [t.op.name for t in concrete.body.inputs]
-        given = dict(zip(names, args, strict=False)) | kwargs
-        tensors = [convert_to_tensor(given[n]) for n in names]
-        concrete.check(tensors)
-        return tensors
-
-    def _flat_reason(self, concrete: Any, args: Any, kwargs: Any) -> str:
-        names = [t.op.name for t in concrete.body.inputs]
-        flat = f"{self.name}({', '.join(names)})"
+    def _by_name(self, concrete: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        places = {t.op.name: t for t in concrete.body.inputs}
+        names = list(places)
+        label = f"{self.name}({', '.join(names)})"
         if len(args) > len(names):
-            return f"{flat} takes {len(names)} positional arguments, got {len(args)}."
-        extra = [k for k in kwargs if k not in names]
-        if extra:
-            return f"{flat} got unexpected keyword arguments: {', '.join(extra)}."
-        missing = [n for n in names[len(args) :] if n not in kwargs]
+            raise TypeError(f"{label} takes {len(names)} positional arguments, got {len(args)}.")
+        missing = sorted(n for n in names[len(args) :] if n not in kwargs)
         if missing:
-            return f"{flat} missing required arguments: {', '.join(missing)}."
-        at, bad = next(((i, v) for i, v in enumerate(args) if not isinstance(v, Tensor)), (0, None))
-        return f"{flat}: expected argument #{at}(zero-based) to be a Tensor; got {type(bad).__name__} ({bad})."
+            raise TypeError(f"{label} missing required arguments: {', '.join(missing)}.")
+        for name in kwargs:
+            if name in names[: len(args)]:
+                raise TypeError(f"{label} got two values for '{name}'.")
+        extra = sorted(k for k in kwargs if k not in places)
+        if extra:
+            raise TypeError(f"{label} got unexpected keyword arguments: {', '.join(extra)}.")
+        given = [*args, *(kwargs[n] for n in names[len(args) :])]
+        for at, value in enumerate(given):
+            if not isinstance(value, Tensor) and not hasattr(value, "_read"):
+                raise TypeError(f"{label}: expected argument #{at}(zero-based) to be a Tensor; got "
+                                f"{type(value).__name__} ({value}).")  # fmt: skip
+        tensors = [convert_to_tensor(v) for v in given]
+        if state.graph is not None:  # outside of graphs the kernels alone look at shapes
+            _refuse_shapes(tensors, places.values())
+        return tensors
 
-    def _refused(self, why: str, args: Any, kwargs: Any, concrete: Any) -> TypeError:
-        return TypeError(
-            f"Binding inputs to tf.function failed due to `{why}`. Received args: {args} and kwargs: {kwargs} for "
-            f"signature: {self.short(concrete.body)}.\nFallback to flat signature also failed due to: "
-            f"{self._flat_reason(concrete, args, kwargs)}"
-        )
+
+def _python_name(name: str) -> str:
+    """The name of a keyword argument as that of a parameter."""
+    return re.sub(r"\W", "_", name)
+
+
+def _matched(want: Any, got: Any, variables: dict[int, Any]) -> list[Any]:
+    """The tensors of one argument; its variables are added to ``variables``."""
+    tensors = []
+    for w, g in zip(nest.flatten(want), nest.flatten(got), strict=True):
+        if isinstance(g, TensorSpec):
+            raise TypeError("missing a required argument")
+        if isinstance(w, TensorSpec):
+            tensors.append(g)
+        elif isinstance(w, VariableSpec) and w.fits(g):
+            variables[w.alias_id] = g
+        elif not hasattr(w, "_read") and w is not g and not (type(w) is type(g) and w == g):
+            raise TypeError(f"Can not cast {g!r} to {show(w)}")
+    return tensors
+
+
+def _refuse_shapes(tensors: Sequence[Any], places: Iterable[Any]) -> None:
+    """TypeError for a tensor whose shape is not that of the trace."""
+    for tensor, place in zip(tensors, places, strict=True):
+        if not place.shape.is_compatible_with(tensor.shape):
+            raise TypeError(
+                f"Tensor {tensor} is not compatible with the shape this function was traced with. Expected shape "
+                f"{place.shape}, but got shape {tensor.shape}.\n\nIf you called get_concrete_function, you may need to "
+                "pass a tf.TensorSpec(..., shape=...) with a less specific shape, having None on axes which can vary."
+            )
 
 
 def _output(body: Any) -> str:

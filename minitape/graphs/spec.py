@@ -126,7 +126,7 @@ def is_composite(value: Any) -> bool:
 def show(value: Any) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
-        return repr(TensorSpec(value.shape, value.dtype))
+        return repr(value)
     if isinstance(value, Tensor):
         return repr(TensorSpec(value.shape, value.dtype))
     if isinstance(value, (int, float, str, bytes, complex)):
