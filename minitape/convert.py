@@ -83,6 +83,12 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
             return _pack(value, wanted)
         if len(value) > 1 and type(value[-1]) not in _PYTHON and _holds_tensors(value):
             return _pack(value, wanted)
+        try:
+            return _enter(bare(_array_of(value, wanted)), value)
+        except (TypeError, ValueError):  # tensors between numbers, for which nobody looked
+            if not _holds_tensors(value):
+                raise
+        return _pack(value, wanted)
     return _enter(bare(_array_of(value, wanted)), value)
 
 

@@ -174,7 +174,7 @@ class _Loop:
         self, names: tuple[str, ...], get: Any, put: Any, later: tuple[str, ...], target: str | None = None
     ) -> None:
         self.names, self.get, self.put, self.later, self.target = names, get, put, later, target
-        self.late: list[str] = []  # names that only a turn gives a value
+        self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
         self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
         self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
         self.refusals: list[Exception] = []
@@ -189,9 +189,7 @@ class _Loop:
         carried = self._carried(before, body, walk)
         flat = [v for _, value in carried for v in nest.flatten(value)]
         start = [convert_to_tensor(opened(v)) for v in flat]
-        shapes = [
-            TensorShape(None) if isinstance(v, TensorArrayBase) else t.shape for v, t in zip(flat, start, strict=True)
-        ]
+        shapes = [shape for name, value in carried for shape in self.late.get(name) or _shapes(value)]
         index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late else []
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
@@ -257,7 +255,7 @@ class _Loop:
     def _carried(self, before: tuple[Any, ...], body: Any, walk: Any) -> list[tuple[str, Any]]:
         """(name, initial value) of each variable of the loop; one that is undefined before it starts with zeros."""
         carried: list[tuple[str, Any]] = []
-        self.late = []
+        self.late = {}
         guesses: dict[str, Any] | None = None
         for name, value in zip(self.names, before, strict=True):
             if name.startswith("_ag_continue"):
@@ -284,7 +282,7 @@ class _Loop:
                         f"Found an unsupported type '{type(odd).__name__}' while creating placeholder for {odd}. Supported "
                         "types include Tensor, int, float, bool, list, tuple or dict."))  # fmt: skip
                 value = nest.map_structure(_zeros, found)
-                self.late.append(name)
+                self.late[name] = _shapes(found)
             elif not _all_values(value):
                 continue
             carried.append((name, value))
@@ -462,6 +460,14 @@ def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[
 def _all_values(value: Any) -> bool:
     leaves = nest.flatten(value)
     return bool(leaves) and all(is_value(v) or isinstance(v, TensorArrayBase) for v in leaves)
+
+
+def _shapes(value: Any) -> list[TensorShape]:
+    """The static shape of each leaf; that of a TensorArray's buffer may change."""
+    return [
+        TensorShape(None) if isinstance(leaf, TensorArrayBase) else convert_to_tensor(leaf).shape
+        for leaf in nest.flatten(value)
+    ]
 
 
 def _zeros(value: Any) -> Any:
