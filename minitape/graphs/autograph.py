@@ -127,6 +127,9 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
     try:
         nest.assert_same_structure(first, second, check_types=False)
     except (TypeError, ValueError) as error:
+        absent = _absent_key(name, first, second)
+        if absent is not None:
+            return Undefined(name, absent)
         text = f"must have the same nested structure in the main and else branches:\n\n{error}"
         return _undefined(name, TypeError, text)
     places: list[tuple[int | None, Any]] = []
@@ -136,6 +139,21 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
             return place
         places.append(place)
     return _Pending(first, places)
+
+
+def _absent_key(name: str, first: Any, second: Any) -> Callable[[], Exception] | None:
+    """What to say of the first key that one of two dictionaries has and the other has not; None where there is none."""
+    if not (isinstance(first, dict) and isinstance(second, dict)):
+        return None
+    for key in {**first, **second}:
+        label = f"{name}[{key!r}]"
+        branch = "main" if key not in first else "else" if key not in second else None
+        if branch is not None:
+            return functools.partial(ValueError, f"'{label}' must also be initialized in the {branch} branch")
+        found = _absent_key(label, first[key], second[key])
+        if found is not None:
+            return found
+    return None
 
 
 def _undefined(name: str, kind: type[Exception], text: str) -> Undefined:

@@ -64,12 +64,20 @@ def _first_test(test: Any) -> Any:
     return first if decides(first) or not apart.calls else current(test())
 
 
+_RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
+
+
 def _refuse_return(names: tuple[str, ...]) -> None:
-    if any(n.startswith("_ag_do_return") for n in names):
-        raise NotImplementedError(
-            "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement "
-            "depends on a static Python condition such as a hyperparameter"
-        )
+    """A return without a value may stand in no loop; one with a value where each turn returns (``_Loop._guesses``)."""
+    if any(n.startswith("_ag_do_return") for n in names) and not any(n.startswith(_RETURNED) for n in names):
+        raise _no_return_here()
+
+
+def _no_return_here() -> NotImplementedError:
+    return NotImplementedError(
+        "a return statement cannot be placed inside this TensorFlow loop; this may happen if a return statement depends on "
+        "a static Python condition such as a hyperparameter"
+    )
 
 
 def for_stmt(
@@ -201,7 +209,7 @@ class _Loop:
 
         def turn(*tensors: Any) -> list[Any]:
             enter(tensors)
-            entered = dict(zip(self.names, self.get(), strict=True))
+            entered = dict(zip(self.names, copies(self.get()), strict=True))
             body(None if walk is None else walk.item(tensors[0]))
             after = dict(zip(self.names, self.get(), strict=True))
             outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
@@ -236,7 +244,8 @@ class _Loop:
         """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
         from ..debugging import Assert
 
-        Assert(turned, [f"loop must iterate at least once to initialize {', '.join(self.late)}"])
+        names = ["the function return value" if name.startswith(_RETURNED) else name for name in self.late]
+        Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
     def _run_without(
         self, name: str, error: Exception, first: tuple[Any, ...], test: Any, body: Any, source: Any
@@ -293,6 +302,8 @@ class _Loop:
         try:
             return self._after_one_turn(before, body, walk)
         except (UnboundLocalError, TypeError, ValueError, KeyError) as error:
+            if name.startswith(_RETURNED):
+                raise _no_return_here() from None
             if before[self.names.index(name)] is None:
                 raise ValueError(f"'{name}' is not allowed to be None before the loop") from None
             raise _before_the_loop(name, error) from None
