@@ -22,7 +22,7 @@ from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
-from .carried import TensorArrayBase, closed, opened
+from .carried import is_composite, parts_of, rebuilt, refuse_other_rows
 from .concrete import inlined
 from .control import _not, build_case, cond_graph, refuse_number
 from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
@@ -108,7 +108,7 @@ class _Pending:
     def found_in(self, results: Sequence[Any]) -> Any:
         """The value, given the results."""
         return nest.pack_sequence_as(self._structure, [
-            like if at is None else results[at] if like is None else closed(like, results[at])
+            like if at is None else results[at] if like is None else rebuilt(like, iter(results[at:]))
             for at, like in self._places
         ])  # fmt: skip
 
@@ -130,8 +130,7 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
         absent = _absent_key(name, first, second)
         if absent is not None:
             return Undefined(name, absent)
-        text = f"must have the same nested structure in the main and else branches:\n\n{error}"
-        return _undefined(name, TypeError, text)
+        return _undefined(name, TypeError, _unlike(error))
     places: list[tuple[int | None, Any]] = []
     for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
         place = _place(name, a, b, outs)
@@ -139,6 +138,10 @@ def _merge(name: str, first: Any, second: Any, outs: list[list[Any]]) -> Any:
             return place
         places.append(place)
     return _Pending(first, places)
+
+
+def _unlike(error: Exception) -> str:
+    return f"must have the same nested structure in the main and else branches:\n\n{error}"
 
 
 def _absent_key(name: str, first: Any, second: Any) -> Callable[[], Exception] | None:
@@ -165,9 +168,14 @@ def _place(name: str, a: Any, b: Any, outs: list[list[Any]]) -> tuple[int | None
     if a is b and not isinstance(a, Tensor):
         return None, a
     at = len(outs[0])
-    if isinstance(a, TensorArrayBase) and isinstance(b, TensorArrayBase):
-        outs[0].append(opened(a))
-        outs[1].append(opened(b))
+    if is_composite(a) and is_composite(b):
+        try:
+            nest.assert_same_structure(a, b, expand_composites=True)
+        except (TypeError, ValueError) as error:
+            return _undefined(name, TypeError, _unlike(error))
+        refuse_other_rows(a, b)
+        outs[0] += parts_of(a)
+        outs[1] += parts_of(b)
         return at, a
     if not (is_value(a) and is_value(b)):
         if type(a) is type(b) and not isinstance(a, Tensor) and _equal(a, b):

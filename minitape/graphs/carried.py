@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from .. import nest
 from ..convert import convert_to_tensor
 from ..shape import TensorShape
+from ..tensor import EagerTensor
 
 
 class TensorArrayBase:
@@ -16,24 +19,75 @@ class TensorArrayBase:
     _buffer: Any
 
 
-def opened(value: Any) -> Any:
-    """A TensorArray's buffer; any other value as it is."""
-    return value._buffer if isinstance(value, TensorArrayBase) else value
+def is_composite(value: Any) -> bool:
+    """True for TensorArrays, sparse and ragged tensors and slices."""
+    return isinstance(value, TensorArrayBase) or hasattr(value, "_components")
 
 
-def closed(like: Any, value: Any) -> Any:
-    """The counterpart of ``opened``."""
-    return like._with(value) if isinstance(like, TensorArrayBase) else value
+def parts_of(value: Any, in_loop: bool = False) -> list[Any]:
+    """The tensors that stand for a value.
+
+    Of a ragged tensor these are the values alone, for its rows stay as they are; so do in loops the places of a sparse
+    tensor that are known: operations on sparse tensors need to know them.
+    """
+    if isinstance(value, TensorArrayBase):
+        return [value._buffer]
+    if _is_ragged(value):
+        return [value.flat_values]
+    if in_loop and _has_known_places(value):
+        return [value.values]
+    return list(value._components()) if hasattr(value, "_components") else [value]
 
 
-def flattened(structure: Any) -> list[Any]:
-    """The tensors and TensorArrays of a structure, in order: sparse tensors and slices count as what they hold."""
-    return nest.flatten(structure, expand_composites=True)
+def rebuilt(like: Any, tensors: Iterator[Any], in_loop: bool = False) -> Any:
+    """The counterpart of ``parts_of``, which takes as many of the tensors as it needs."""
+    parts = [next(tensors) for _ in parts_of(like, in_loop)]
+    if isinstance(like, TensorArrayBase):
+        return like._with(parts[0])
+    if _is_ragged(like):
+        return like.with_flat_values(parts[0])
+    if in_loop and _has_known_places(like):
+        return like.with_values(parts[0])
+    return like._rebuilt(parts) if hasattr(like, "_components") else parts[0]
 
 
-def packed(structure: Any, leaves: Sequence[Any]) -> Any:
-    """The counterpart of ``flattened``."""
-    return nest.pack_sequence_as(structure, list(leaves), expand_composites=True)
+def flattened(structure: Any, in_loop: bool = False) -> list[Any]:
+    """The tensors that stand for the leaves of a structure, in order."""
+    return [part for leaf in nest.flatten(structure) for part in parts_of(leaf, in_loop)]
+
+
+def packed(structure: Any, tensors: Iterable[Any], likes: Any = None, in_loop: bool = False) -> Any:
+    """The counterpart of ``flattened``; leaves are made like those of ``likes``, where it is given."""
+    rest = iter(tensors)
+    leaves = nest.flatten(structure if likes is None else likes)
+    return nest.pack_sequence_as(structure, [rebuilt(leaf, rest, in_loop) for leaf in leaves])
+
+
+def refuse_other_rows(first: Any, second: Any, in_loop: bool = False) -> None:
+    """NotImplementedError when two structures of one form do not agree in what has to stay as it is."""
+    for a, b in zip(nest.flatten(first), nest.flatten(second), strict=True):
+        if _is_ragged(a) and not _alike(a.nested_row_splits, b.nested_row_splits):
+            raise NotImplementedError(
+                "In a graph minitape's branches and loops keep the rows of ragged tensors: only the values may change."
+            )
+        if in_loop and _has_known_places(a):
+            known = _has_known_places(b) and _alike((a.indices, a.dense_shape), (b.indices, b.dense_shape))
+            if not known:
+                raise NotImplementedError(
+                    "In a graph minitape's loops keep the places of sparse tensors: only the values may change."
+                )
+
+
+def _is_ragged(value: Any) -> bool:
+    return type(value).__name__ == "RaggedTensor"
+
+
+def _has_known_places(value: Any) -> bool:
+    return type(value).__name__ == "SparseTensor" and type(value.indices) is type(value.dense_shape) is EagerTensor
+
+
+def _alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    return all(a is b or np.array_equal(a.array, b.array) for a, b in zip(first, second, strict=True))
 
 
 def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
@@ -46,6 +100,8 @@ def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
         raise TypeError(f"TypeSpec {invariant} is not compatible with {value}")
     shape = None if invariant is None else TensorShape(getattr(invariant, "shape", invariant))
     kind = type(value).__name__
+    if _has_known_places(value):
+        return [value.values.shape]
     if kind == "SparseTensor":
         (rank,) = value.dense_shape.shape
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
@@ -54,4 +110,6 @@ def kept_shapes(value: Any, invariant: Any = None) -> list[TensorShape]:
         return [values, TensorShape([None]), *([] if value.dense_shape is None else [value.dense_shape.shape])]
     if isinstance(value, TensorArrayBase):
         return [TensorShape(None)]
+    if _is_ragged(value):
+        return [value.flat_values.shape]
     return [convert_to_tensor(value).shape if shape is None else shape]

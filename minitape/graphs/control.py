@@ -23,7 +23,7 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .carried import closed, flattened, opened, packed
+from .carried import flattened, packed, refuse_other_rows
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .refusals import brackets
 from .scopes import control_dependencies
@@ -127,13 +127,14 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
     then, orelse = _Way(true_fn), _Way(false_fn)
-    counts = [len(then.leaves), len(orelse.leaves)]
+    counts = [len(then.body.flat), len(orelse.body.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
     try:
         nest.assert_same_structure(then.shown, orelse.shown, expand_composites=True)
     except (TypeError, ValueError) as error:
         raise _unlike_branches(then.shown, orelse.shown, error) from None
+    refuse_other_rows(then.structure, orelse.structure)
     for a, b in zip(then.body.flat, orelse.body.flat, strict=True):
         if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
             a, b = (None if t is None else _Output(t, at) for t, at in ((a, 0), (b, 0)))
@@ -152,7 +153,6 @@ class _Way:
             self.body, self.structure = function, function.result
         else:
             self.body, self.structure = self._traced(function)
-        self.leaves = flattened(self.structure)
         numbers = itertools.count()
         outputs = [None if t is None else _Output(t, next(numbers)) for t in self.body.flat]
         plain = len(nest.flatten(self.structure)) == len(outputs)
@@ -164,7 +164,7 @@ class _Way:
 
         def leaves() -> list[Any]:
             results.append(function())
-            return [opened(leaf) for leaf in flattened(results[0])]
+            return flattened(results[0])
 
         return trace_body(leaves, ()), results[0]
 
@@ -172,7 +172,7 @@ class _Way:
         """What the branch returns, given the outputs of the operation."""
         values = iter(found)
         outputs = [None if t is None else next(values) for t in self.body.flat]
-        return packed(self.structure, [closed(like, t) for like, t in zip(self.leaves, outputs, strict=True)])
+        return packed(self.structure, outputs)
 
 
 def refuse_number(pred: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +19,7 @@ from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
 from .body import Body, BodyGraph, TestGraph
 from .build import Graph
-from .carried import TensorArrayBase, closed, opened
+from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, rebuilt, refuse_other_rows
 from .concrete import inlined
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
@@ -195,13 +196,12 @@ class _Loop:
         before = tuple(self.dropped.get(n, v) for n, v in zip(self.names, first, strict=True))
         walk = None if source is None else _walk(source)
         carried = self._carried(before, body, walk)
-        flat = [v for _, value in carried for v in nest.flatten(value)]
-        start = [convert_to_tensor(opened(v)) for v in flat]
+        start = [convert_to_tensor(v) for _, value in carried for v in flattened(value, True)]
         shapes = [shape for name, value in carried for shape in self.late.get(name) or _shapes(value)]
         index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late else []
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
-        latest: dict[str, list[Any]] = {}
+        latest: dict[str, Any] = {}
 
         def enter(tensors: Sequence[Any]) -> None:
             values = _filled(dict(zip(self.names, before, strict=True)), carried, tensors[len(index) :])
@@ -214,7 +214,7 @@ class _Loop:
             after = dict(zip(self.names, self.get(), strict=True))
             outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
             for name, _ in carried:
-                latest[name] = nest.flatten(after[name])
+                latest[name] = after[name]
                 outs += self._leaves(name, entered[name], after[name])
             return outs
 
@@ -322,23 +322,22 @@ class _Loop:
         if isinstance(after, Undefined):
             raise after.fail()
         try:
-            nest.assert_same_structure(before, after)
+            nest.assert_same_structure(before, after, expand_composites=True)
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"'{name}' does not have the same nested structure after one iteration.\n\n{error}"
             ) from None
-        leaves = []
-        for a in nest.flatten(after):
-            if isinstance(a, Undefined):
-                raise a.fail()
-            if a is None:
+        for leaf in nest.flatten(after):
+            if isinstance(leaf, Undefined):
+                raise leaf.fail()
+            if leaf is None:
                 raise ValueError(f"'{name}' is None at the end of the iteration.")
-            leaves.append(convert_to_tensor(opened(a)))
-        return leaves
+        refuse_other_rows(before, after, True)
+        return [convert_to_tensor(part) for part in flattened(after, True)]
 
     def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:
         """The first name whose dtype or shape changes in a turn, and what TensorFlow says of it."""
-        labels = [(name, leaf) for name, value in carried for leaf in nest.flatten(value)]
+        labels = [(name, leaf) for name, value in carried for leaf in nest.flatten(value) for _ in parts_of(leaf, True)]
         for (name, leaf), (shape, dtype), tensor in zip(labels, before, after, strict=True):
             if tensor.dtype != dtype:
                 return name, TypeError(
@@ -353,19 +352,16 @@ class _Loop:
         return None
 
 
-def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], leaves: Sequence[Any],
-            latest: dict[str, list[Any]] | None = None) -> dict[str, Any]:  # fmt: skip
+def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], tensors: Sequence[Any],
+            latest: dict[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """The values of all names, with tensors for the leaves of those that are carried.
 
     A TensorArray is made again as the one that it was before, or in the ``latest`` turn.
     """
-    rest = iter(leaves)
+    rest = iter(tensors)
     for name, value in carried:
-        likes = nest.flatten(value)
-        if latest is not None:
-            likes = [new if isinstance(new, TensorArrayBase) else old
-                     for new, old in zip(latest[name], likes, strict=True)]  # fmt: skip
-        values[name] = nest.pack_sequence_as(value, [closed(like, next(rest)) for like in likes])
+        mine = list(itertools.islice(rest, len(flattened(value, True))))
+        values[name] = packed(value, mine, None if latest is None else latest[name], True)
     return values
 
 
@@ -449,9 +445,8 @@ def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, m
     if maximum_iterations is not None:
         options.limit = as_limit(maximum_iterations)
     for tensor, shape in shape_invariants or ():
-        for i, place in enumerate(options.inputs):
-            if place is tensor:
-                options.shapes[i] = TensorShape(shape)
+        for part, kept in zip(parts_of(tensor, True), kept_shapes(tensor, TensorShape(shape)), strict=True):
+            options.shapes |= {i: kept for i, place in enumerate(options.inputs) if place is part}
 
 
 def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[Graph] = BodyGraph) -> Body:
@@ -470,15 +465,12 @@ def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[
 
 def _all_values(value: Any) -> bool:
     leaves = nest.flatten(value)
-    return bool(leaves) and all(is_value(v) or isinstance(v, TensorArrayBase) for v in leaves)
+    return bool(leaves) and all(is_value(v) or is_composite(v) for v in leaves)
 
 
 def _shapes(value: Any) -> list[TensorShape]:
-    """The static shape of each leaf; that of a TensorArray's buffer may change."""
-    return [
-        TensorShape(None) if isinstance(leaf, TensorArrayBase) else convert_to_tensor(leaf).shape
-        for leaf in nest.flatten(value)
-    ]
+    """The static shapes that the tensors of a value keep by themselves."""
+    return [shape for leaf in nest.flatten(value) for shape in kept_shapes(leaf)]
 
 
 def _zeros(value: Any) -> Any:
@@ -496,10 +488,10 @@ def _stand_in(graph: Any, value: Any) -> Any:
     """A symbolic value of the same kind, for a trial turn of a loop."""
 
     def leaf(v: Any) -> Any:
-        if isinstance(v, Undefined) or not (is_value(v) or isinstance(v, TensorArrayBase)):
+        if isinstance(v, Undefined) or not (is_value(v) or is_composite(v)):
             return v
-        tensor = convert_to_tensor(opened(v))
-        shape = TensorShape(None) if isinstance(v, TensorArrayBase) else tensor.shape
-        return closed(v, graph.placeholder(tensor.dtype, shape))
+        tensors = map(convert_to_tensor, parts_of(v, True))
+        places = [graph.placeholder(t.dtype, s) for t, s in zip(tensors, kept_shapes(v), strict=True)]
+        return rebuilt(v, iter(places), True)
 
     return nest.map_structure(leaf, value)

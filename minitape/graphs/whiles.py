@@ -13,7 +13,7 @@ from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .body import Body, share_captures, trace_body
-from .carried import TensorArrayBase, closed, flattened, kept_shapes, opened, packed
+from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, refuse_other_rows
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .symbolic import SymbolicTensor, is_symbolic
 
@@ -192,14 +192,14 @@ def _eager_loop(test: Any, body: Any, values: Any, single: bool = False) -> Any:
 
 
 def _result(value: Any) -> Any:
-    return value if isinstance(value, TensorArrayBase) or hasattr(value, "_composite") else convert_to_tensor(value)
+    return value if is_composite(value) else convert_to_tensor(value)
 
 
 def spec_of(value: Any) -> Any:
     """The type of a loop variable; composite ones stand for themselves."""
     from .spec import TensorSpec
 
-    if isinstance(value, TensorArrayBase) or hasattr(value, "_composite"):
+    if is_composite(value):
         return value
     tensor = convert_to_tensor(value)
     return TensorSpec(tensor.shape, tensor.dtype)
@@ -211,28 +211,24 @@ def spec_of(value: Any) -> Any:
 def while_graph(test: Any, body: Any, variables: list[Any], invariants: Any, limit: Any) -> Any:
     """``while_loop`` in a graph."""
     variables = nest.map_structure(lambda v: v._read() if hasattr(v, "_read") else v, variables)
-    flat = flattened(variables)
-    values = [convert_to_tensor(opened(v)) for v in flat]
+    values = [convert_to_tensor(v) for v in flattened(variables, True)]
     specs = [(shape, t.dtype) for shape, t in zip(_kept(variables, invariants), values, strict=True)]
 
-    def rebuilt(tensors: Sequence[Any]) -> Any:
-        return packed(variables, [closed(v, t) for v, t in zip(flat, tensors, strict=True)])
-
     def step(*tensors: Any) -> Any:
-        new = body(*rebuilt(tensors))
+        new = body(*packed(variables, tensors, None, True))
         new = list(new) if isinstance(new, (list, tuple)) else [new]
         nest.assert_same_structure(list(variables), new, check_types=False, expand_composites=True)
-        latest[:] = flattened(new)
-        return [opened(v) for v in latest]
+        refuse_other_rows(variables, new, True)
+        latest[:] = nest.flatten(new)
+        return flattened(latest, True)
 
     latest: list[Any] = []
     traced = trace_body(step, specs, ["loop_var"] * len(specs))
-    check = trace_body(lambda *tensors: convert_to_tensor(test(*rebuilt(tensors))), specs)
-    for value, before, after, v in zip(values, specs, traced.outputs, flat, strict=True):
-        _check_kept(value, before, after, isinstance(v, TensorArrayBase))
-    likes = [new if isinstance(new, TensorArrayBase) else v for new, v in zip(latest, flat, strict=True)]
-    found = build_while(check, traced, values, limit)
-    return packed(variables, [closed(like, t) for like, t in zip(likes, found, strict=True)])
+    check = trace_body(lambda *tensors: convert_to_tensor(test(*packed(variables, tensors, None, True))), specs)
+    arrays = [isinstance(v, TensorArrayBase) for v in nest.flatten(variables) for _ in parts_of(v, True)]
+    for value, before, after, any_shape in zip(values, specs, traced.outputs, arrays, strict=True):
+        _check_kept(value, before, after, any_shape)
+    return packed(variables, build_while(check, traced, values, limit), latest, True)
 
 
 def _kept(variables: Any, invariants: Any) -> list[TensorShape]:
