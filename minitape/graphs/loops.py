@@ -68,9 +68,10 @@ def _first_test(test: Any) -> Any:
 _RETURNED = "_ag_return_value"  # how the name begins that holds what the function returns
 
 
-def _refuse_return(names: tuple[str, ...]) -> None:
-    """A return without a value may stand in no loop; one with a value where each turn returns (``_Loop._guesses``)."""
-    if any(n.startswith("_ag_do_return") for n in names) and not any(n.startswith(_RETURNED) for n in names):
+def _refuse_return(names: tuple[str, ...], in_stream: bool = False) -> None:
+    """A return stands in no loop over a dataset, and in others with a value where each turn returns (``_guesses``)."""
+    with_value = any(n.startswith(_RETURNED) for n in names)
+    if any(n.startswith("_ag_do_return") for n in names) and (in_stream or not with_value):
         raise _no_return_here()
 
 
@@ -101,7 +102,7 @@ def for_stmt(
         return
     if not isinstance(source, Stream):
         refuse_scalar(source)
-    _refuse_return(names)
+    _refuse_return(names, isinstance(source, Stream))
     loop = _Loop(names, get, put, later, target)
     loop.run(lambda item: True if extra is None else extra(), body, source)
 
