@@ -475,6 +475,6 @@ def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) 
     if graph is None:
         leaked = next(t for t in inputs if type(t) is not EagerTensor)
         if type(leaked) is SymbolicTensor:
-            raise out_of_scope(leaked, TypeError)
+            raise out_of_scope(leaked, TypeError, False)
         raise TypeError(f"{primitive.op} takes tensors, got {leaked!r} of type {type(leaked).__name__}.")
     return graph.apply(primitive, inputs, attrs)

@@ -166,6 +166,8 @@ class Function:
         return (owner, *args)
 
     def _note(self, traced: bool) -> None:
+        if state.graph is not None:  # part of another trace
+            return
         counter = retracing_of(self._python_function)
         counter.called(self._untraced)
         self._untraced = 0
@@ -247,7 +249,13 @@ class Function:
             args = self._input_signature
         if structured.any_composite(args, kwargs):
             return structured.concrete(self)  # type: ignore[return-value]
-        return self._concrete(self._bind(args, kwargs))[0]
+        values = self._bind(args, kwargs)
+        concrete = self._concrete(values)[0]
+        if self._input_signature is None and _renames(values, concrete.signature.values):
+            with self._lock:
+                self._traces = {key: known for key, known in self._traces.items() if known is not concrete}
+            concrete = self._concrete(values)[0]
+        return concrete
 
     def _concrete(self, values: dict[str, Any]) -> tuple[ConcreteFunction, list[Any]]:
         """The trace for these arguments, and the variables among them that it takes."""
@@ -340,6 +348,12 @@ class Function:
 
             self._converted = convert_entry(self._python_function)
         return self._converted
+
+
+def _renames(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """True when specs give other names to the arguments than a trace has."""
+    pairs = zip(nest.flatten(list(new.values())), nest.flatten(list(old.values())), strict=True)
+    return any(isinstance(a, TensorSpec) and a.name is not None and a.name != b.name for a, b in pairs)
 
 
 def _same_leaves(before: Any, after: Any) -> bool:
@@ -494,8 +508,9 @@ def function(
     def decorated(inner: Any) -> Function:
         if not callable(inner):
             raise TypeError(f"{inner!r} is not a callable object")
+        owner = None
         if isinstance(inner, Function):
-            inner = inner.python_function
-        return Function(inner, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes))
+            inner, owner = inner.python_function, next(iter(inner._with_owner(())), None)
+        return Function(inner, input_signature, autograph, bool(reduce_retracing or experimental_relax_shapes), owner)
 
     return decorated if func is None else decorated(func)

@@ -279,19 +279,27 @@ def plain_shape(shape: TensorShape) -> Any:
     return None if shape.rank is None else tuple(shape.as_list())
 
 
-def out_of_scope(tensor: SymbolicTensor, kind: type[Exception]) -> Exception:
-    """The error for a symbolic tensor that is used where its graph is not being built.
+def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bool = True) -> Exception:
+    """The error for a symbolic tensor that is used where its graph is not being built: where it was made.
+
+    TensorFlow does not say where in a function that is traced it was used.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default():
     ...     print(repr(tf.add(tf.constant(1.0), tf.constant(2.0), name="sum").op))
     <tf.Operation 'sum' type=AddV2>
     """
+    graph = tensor.graph
+    place = graph.place(tensor.op.row)
+    line = "" if place is None else f'    File "{place[0]}", line {place[1]}, in {place[2].co_name}\n'
+    name = f"FuncGraph(name={getattr(graph, 'name', 'cond_or_while')}, id={id(graph)})" if graph.is_function() else repr(graph)
     error = kind(
         f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or TensorFlow "
-        "collections to access it."
+        "collections to access it.\nPlease see https://www.tensorflow.org/guide/function#all_outputs_of_a_tffunction_must_be_"
+        f"return_values for more information.\n\n{tensor!r} was defined here:\n{line}\nThe tensor {tensor!r} cannot be "
+        f"accessed from here, because it was defined in {name}, which is out of scope."
     )
-    error._in_user_code = True  # type: ignore[attr-defined]  # TensorFlow does not say where
+    error._in_user_code = while_traced  # type: ignore[attr-defined]
     return error
 
 

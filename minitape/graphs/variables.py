@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
+from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..custom import no_tapes
 from ..shape import TensorShape
@@ -180,7 +180,7 @@ def no_op(name: str | None = None) -> Any:
 
 
 def group(*inputs: Any, name: str | None = None) -> Any:
-    """An operation that runs all of ``inputs``.
+    """An operation that runs all of ``inputs``; in a graph TypeError for one that is no tensor or operation.
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -193,7 +193,10 @@ def group(*inputs: Any, name: str | None = None) -> Any:
     graph = state.graph
     if graph is None:
         return None
-    flat = [i for part in inputs for i in (part if isinstance(part, (list, tuple)) else [part])]
+    flat = nest.flatten(list(inputs))
+    for part in flat:
+        if not hasattr(part, "graph") and not hasattr(part, "device"):
+            raise TypeError(f"'inputs' should be zero or more (nested) Tensors. Received '{part}' with type '{type(part)}'.")
     with graph.control_dependencies(flat):
         return no_op(name or "group_deps")
 

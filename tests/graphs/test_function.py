@@ -410,3 +410,30 @@ def test_a_trace_keeps_no_variable_alive():
     del v
     gc.collect()
     assert known() is None
+
+
+def test_a_tensor_that_leaked_is_told_with_its_line():
+    leaked = []
+
+    @tf.function
+    def leaks(x):
+        leaked.append(x * 2.0)  # here
+        return x
+
+    leaks(tf.constant(1.0))
+    with pytest.raises(TypeError, match=r"is out of scope") as found:
+        leaked[0] + 1.0
+    text = str(found.value)
+    line = leaks.python_function.__code__.co_firstlineno + 2
+    assert f'was defined here:\n    File "{__file__}", line {line}, in leaks' in text
+    assert "because it was defined in FuncGraph(name=leaks, id=" in text
+
+
+def test_a_leak_in_init_scope_is_told_with_the_function_that_used_it():
+    @tf.function
+    def leaks(x):
+        with tf.init_scope():
+            return x + 1.0
+
+    with pytest.raises(TypeError, match=r"(?s)in user code:.*in leaks.*is out of scope"):
+        leaks(tf.constant(1.0))
