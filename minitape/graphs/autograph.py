@@ -325,7 +325,7 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return STREAMS[function](*args, **kwargs)
     if _own(function):
         return _own_call(function, args, kwargs)
-    return _rewritten(function)(*args, **kwargs)
+    return rewritten(function)(*args, **kwargs)
 
 
 def _own(function: Any) -> bool:
@@ -355,19 +355,19 @@ def _has_open_shapes(args: Any, kwargs: Any) -> bool:
     return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
 
 
-def _rewritten(function: Any) -> Any:
+def rewritten(function: Any) -> Any:
     """The rewritten form of a user's function; anything else as it is."""
     if isinstance(function, functools.partial):
-        inner = _rewritten(function.func)
+        inner = rewritten(function.func)
         return functools.partial(inner, *function.args, **function.keywords)
     if isinstance(function, types.MethodType):
         if not isinstance(function.__func__, types.FunctionType):
             return function
-        return types.MethodType(_rewritten(function.__func__), function.__self__)
+        return types.MethodType(rewritten(function.__func__), function.__self__)
     if not isinstance(function, (types.FunctionType, type, types.BuiltinFunctionType)):
         method = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
         if isinstance(method, types.FunctionType) and not _library(method):
-            return types.MethodType(_rewritten(method), function)
+            return types.MethodType(rewritten(method), function)
         return function
     if not isinstance(function, types.FunctionType) or _library(function) or inspect.isgeneratorfunction(function):
         return function
@@ -457,7 +457,7 @@ _BUILTINS: dict[Any, Any] = {
 
 def convert_entry(function: Callable[..., Any]) -> Callable[..., Any]:
     """The rewritten function; errors raised while it is traced say where in the user's code."""
-    inner = _rewritten(function)
+    inner = rewritten(function)
 
     @functools.wraps(function)
     def traced(*args: Any, **kwargs: Any) -> Any:

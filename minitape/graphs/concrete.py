@@ -309,9 +309,12 @@ def _specs(source: Graph, target: Graph, call: Any, inputs: tuple[int, ...]) -> 
     known = [(t.shape, t.dtype) for t in outputs]
     if all(shape.is_fully_defined() for shape, _ in known):
         return known
+    tensors, again = [target.tensors[r] for r in inputs], call.attrs.get("again")
     try:
-        found, _ = infer.outputs(call.primitive, [target.tensors[r] for r in inputs], call.attrs)
+        found = infer.outputs(call.primitive, tensors, call.attrs)[0] if again is None else again(tensors) or known
     except (OpError, ValueError):  # the run says what does not fit
+        return known
+    if len(found) != len(known):  # as many tensors as a size says, which was not known
         return known
     narrower = zip(found, known, strict=True)
     return [new if new[0].is_subtype_of(old[0]) else old for new, old in narrower]

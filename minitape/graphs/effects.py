@@ -237,11 +237,15 @@ def draw_row(function: Callable[..., list[Any]], tensors: Sequence[Any], spec: A
 
 def later(
     function: Callable[..., list[Any]], tensors: Sequence[Any], specs: list[Any], stateful: bool = False,
-    name: str | None = None,
+    name: str | None = None, again: Any = None,
 ) -> list[Any]:  # fmt: skip
-    """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs."""
+    """Adds a row that calls ``function`` with eager tensors when the graph runs; ``specs`` are (shape, dtype) pairs.
+
+    ``again`` gives such pairs anew where the row is copied into another graph, whose tensors may tell more, or None.
+    """
     primitive = LATER_STATEFUL if stateful else LATER
-    return list(state.graph.apply(primitive, tuple(tensors), {"function": function, "specs": specs}, name))
+    attrs = {"function": function, "specs": specs} | ({} if again is None else {"again": again})
+    return list(state.graph.apply(primitive, tuple(tensors), attrs, name))
 
 
 def vjp_row(call: Any, gs: list[Any], inputs: list[Any], wanted: list[int]) -> list[Any]:

@@ -102,6 +102,7 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
     """
     if not callable(fn):
         raise TypeError(f"The provided function {fn.__name__} is not callable.fn must be callable.")
+    fn = within_function(fn)
     elems, count = _over(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if count is None:
@@ -111,8 +112,17 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
         return nest.map_structure(lambda s: _empty(s), specs)
     results = [fn(elements(elems, i)) for i in range(count)]
     like = elems if signature is None else signature
-    nest.assert_same_structure(like, results[0], check_types=False)
+    nest.assert_same_structure(like, results[0])
     return passing(_stacked(results, infer_shape, like), back_prop)
+
+
+def within_function(function: Any) -> Any:
+    """A function that is called while a ``tf.function`` is traced: what it does to symbolic tensors becomes part of it."""
+    if state.graph is None or not state.graph.is_function():
+        return function
+    from .autograph import rewritten
+
+    return rewritten(function)
 
 
 def _empty(spec: Any) -> Any:
@@ -131,7 +141,9 @@ def _map_dynamic(fn: Any, elems: Any, signature: Any) -> Any:
     arrays = [TensorArray(s.dtype if hasattr(s, "dtype") else s, size=count) for s in flat]
 
     def step(i: Any, tas: Any) -> Any:
-        result = nest.flatten(fn(elements(elems, i)))
+        found = fn(elements(elems, i))
+        nest.assert_same_structure(like, found)
+        result = nest.flatten(found)
         return i + 1, [ta.write(i, convert_to_tensor(r)) for ta, r in zip(tas, result, strict=True)]
 
     _, arrays = while_loop(lambda i, tas: i < count, step, (wrap(np.int32(0)), arrays))

@@ -58,11 +58,35 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         new_args, new_kwargs = nest.pack_sequence_as([list(args), kwargs], given)
         return function(*new_args, **new_kwargs)
 
-    results: list[Any] = []
     variables: dict[int, Variable] = {}
+    past = _past_windows(leaves, symbolic)
+    structure, specs = _tried(run, symbolic, past, variables)
+    if specs is None:
+        return None
+    name = _NAMES.get(getattr(function, "__name__", ""))
+    count, held = len(symbolic), list(variables.values())
+
+    def call(*tensors: Any) -> list[Any]:
+        with standing_in(held, tensors[count:]):
+            return nest.flatten(run(tensors[:count]))
+
+    def again(tensors: Sequence[Any]) -> Any:
+        return _tried(run, list(tensors[:count]), past, {})[1]
+
+    tensors = [*symbolic, *(v._read() for v in held)]
+    found = later(call, tensors, specs, stateful, name, None if stateful else again)
+    return [nest.pack_sequence_as(structure, found)]
+
+
+def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, Variable]) -> tuple[Any, Any]:
+    """What trial calls gave: a result, and (shape, dtype) of each tensor in it; these are None where all calls fail.
+
+    The ``variables`` that they read are added.
+    """
+    results: list[Any] = []
     fitting = 0
     known = all(t.shape.is_fully_defined() for t in symbolic)
-    for guess in itertools.islice(_guesses(symbolic, _past_windows(leaves, symbolic)), 3 if known else None):
+    for guess in itertools.islice(_guesses(symbolic, past), 3 if known else None):
         with variables_read() as read:
             found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
         variables |= read
@@ -71,22 +95,15 @@ def postpone(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], state
         if fitting == 3:
             break
     if not results:
-        return None
+        return None, None
+    if not known:  # sizes that are equal above may differ
+        results += [r for r in (_trial(run, symbolic, (2, guess[1]), kind) for kind in (2, 3)) if r is not None]
     certain = fitting > 1 or (known and len(results) > 1)
-    structure = results[0]
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
-        return None
-    specs = [_common([f[i] for f in flat if len(f) == len(flat[0])], certain) for i in range(len(flat[0]))]
-    name = _NAMES.get(getattr(function, "__name__", ""))
-    count, held = len(symbolic), list(variables.values())
-
-    def call(*tensors: Any) -> list[Any]:
-        with standing_in(held, tensors[count:]):
-            return nest.flatten(run(tensors[:count]))
-
-    found = later(call, [*symbolic, *(v._read() for v in held)], specs, stateful, name)
-    return [nest.pack_sequence_as(structure, found)]
+        return results[0], None
+    alike = [f for f in flat if len(f) == len(flat[0])]
+    return results[0], [_common([f[i] for f in alike], certain) for i in range(len(flat[0]))]
 
 
 @block
@@ -151,19 +168,22 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
 
 
 def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
-    """A stand-in for each tensor by itself."""
+    """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling."""
     tensors: list[Any] = []
-    for t in symbolic:
+    size, rank = guess
+    for at, t in enumerate(symbolic):
+        if kind > 1:
+            size = guess[0] << min(at if kind == 2 else len(symbolic) - 1 - at, 3)
         if t.shape.rank is None:
-            sizes = (guess[0],) * guess[1]
+            sizes = (size,) * rank
         else:
-            sizes = tuple(guess[0] if d is None else d for d in t.shape.as_list())
+            sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
-            value = _filled(sizes, t.dtype, kind)
+            value = _filled(sizes, t.dtype, kind % 2)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:
-            value = _filled(sizes, t.dtype, kind)
+            value = _filled(sizes, t.dtype, 1)
         tensors.append(wrap(np.array(value)))
     return tensors
 
