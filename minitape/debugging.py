@@ -104,7 +104,14 @@ def _summarized(array: _Any, limit: int) -> str:
 def _shown(value: _Any) -> str:
     from .ops.printing import element
 
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else element(value)
+    return _escaped(value) if isinstance(value, bytes) else element(value)
+
+
+def _escaped(value: bytes) -> str:
+    """A text as C would write it between quotes."""
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+    text = value.decode("utf-8", "replace")
+    return "".join(known.get(c) or (f"\\{ord(c):03o}" if ord(c) < 32 or ord(c) == 127 else c) for c in text)
 
 
 def _summary(values: list[_Any], summarize: int | None) -> str:

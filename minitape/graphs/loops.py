@@ -177,6 +177,13 @@ def _walk(source: Any) -> Any:
     return _Elements(source)
 
 
+class _Grown(Exception):
+    """A turn added these items to the dictionary of this name."""
+
+    def __init__(self, name: str, items: dict[Any, Any]) -> None:
+        self.name, self.items = name, items
+
+
 class _Loop:
     """A loop on symbolic tensors: which names it changes, and the operation made of it."""
 
@@ -185,21 +192,41 @@ class _Loop:
     ) -> None:
         self.names, self.get, self.put, self.later, self.target = names, get, put, later, target
         self.late: dict[str, list[TensorShape]] = {}  # names that only a turn gives a value, and its leaves' shapes
+        self.grown: dict[str, list[TensorShape]] = {}  # dictionaries to which a turn adds keys, and their leaves' shapes
+        self.keys: list[str] = []  # those keys, as the user writes them
         self.lost: dict[str, Undefined] = {}  # names that have no value after the loop
         self.dropped: dict[str, Undefined] = {}  # names whose value before the loop does not go with that of a turn
         self.refusals: list[Exception] = []
 
     def run(self, test: Any, body: Any, source: Any) -> None:
         """Builds the operation; ``source`` is the tensor that a ``for`` walks over, or None."""
-        self._run(tuple(without_variables(v) for v in self.get()), test, body, source)
+        first = tuple(without_variables(v) for v in self.get())
+        try:
+            self._run(first, test, body, source)
+        except _Grown as grown:
+            at = self.names.index(grown.name)
+            self._grow(grown, first[at])
+            first = (*first[:at], first[at] | nest.map_structure(_zeros, grown.items), *first[at + 1 :])
+            self.put(copies(first))
+            self.run(test, body, source)
+
+    def _grow(self, grown: _Grown, before: dict[Any, Any]) -> None:
+        """Notes the keys that a turn adds: their values begin with zeros, which nobody sees."""
+        old = {key: _shapes(value) for key, value in before.items()}
+        if grown.name in self.grown:  # once more: of some keys the shapes are known from the turn
+            rest = iter(self.grown[grown.name])
+            old = {key: list(itertools.islice(rest, len(old[key]))) for key in sorted(old)}
+        shapes = old | {key: _shapes(value) for key, value in grown.items.items()}
+        self.grown[grown.name] = [shape for key in sorted(shapes) for shape in shapes[key]]
+        self.keys += [f"{grown.name}[{key!r}]" for key in grown.items]
 
     def _run(self, first: tuple[Any, ...], test: Any, body: Any, source: Any) -> None:
         before = tuple(self.dropped.get(n, v) for n, v in zip(self.names, first, strict=True))
         walk = None if source is None else _walk(source)
         carried = self._carried(before, body, walk)
         start = [convert_to_tensor(v) for _, value in carried for v in flattened(value, True)]
-        shapes = [shape for name, value in carried for shape in self.late.get(name) or _shapes(value)]
-        index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late else []
+        shapes = [shape for name, value in carried for shape in self._kept(name, value)]
+        index = [walk.start] if walk is not None else [wrap(np.bool_(False))] if self.late or self.keys else []
         specs = [(t.shape, t.dtype) for t in index] + [(s, t.dtype) for s, t in zip(shapes, start, strict=True)]
 
         latest: dict[str, Any] = {}
@@ -213,6 +240,7 @@ class _Loop:
             entered = dict(zip(self.names, copies(self.get()), strict=True))
             body(None if walk is None else walk.item(tensors[0]))
             after = dict(zip(self.names, self.get(), strict=True))
+            self._refuse_growth(entered, after)
             outs = [wrap(np.bool_(True)) if walk is None else walk.next(t) for t in tensors[: len(index)]]
             for name, _ in carried:
                 latest[name] = after[name]
@@ -236,16 +264,28 @@ class _Loop:
             self._run_without(*odd, first, test, body, source)
             return
         found = build_while(tested, made, [*index, *start], limit)
-        if self.late:
+        if self.late or self.keys:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         values = _filled(dict(zip(self.names, before, strict=True)), carried, found[len(index) :], latest)
         self.put(tuple(self.lost.get(n, values[n]) for n in self.names))
+
+    def _kept(self, name: str, value: Any) -> list[TensorShape]:
+        """The shapes that the tensors of a name keep."""
+        return self.late.get(name) or self.grown.get(name) or _shapes(value)
+
+    def _refuse_growth(self, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """Stops where a turn added keys to a dictionary: the loop is built once more, and carries them."""
+        for name in self.names:
+            if type(before[name]) is type(after[name]) is dict:
+                items = {key: value for key, value in after[name].items() if key not in before[name]}
+                if items and _all_values(items) and not any(map(_unguessed, nest.flatten(items))):
+                    raise _Grown(name, items)
 
     def _demand_a_turn(self, turned: Any) -> None:
         """InvalidArgumentError in a run without a turn: names that are read afterwards have no value then."""
         from ..debugging import Assert
 
-        names = ["the function return value" if name.startswith(_RETURNED) else name for name in self.late]
+        names = ["the function return value" if name.startswith(_RETURNED) else name for name in [*self.late, *self.keys]]
         Assert(turned, [f"loop must iterate at least once to initialize {', '.join(names)}"])
 
     def _run_without(
