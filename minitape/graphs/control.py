@@ -27,7 +27,7 @@ from .carried import flattened, packed, refuse_other_rows
 from .primitive import NOTES, GraphPrimitive, write_notes
 from .refusals import brackets
 from .scopes import control_dependencies
-from .symbolic import SymbolicTensor
+from .symbolic import Operation, SymbolicTensor
 
 # -- cond -------------------------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
 def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[[], Any] | Body) -> Any:
     """``cond`` on a symbolic tensor, of functions or of what was traced of them."""
-    then, orelse = _Way(true_fn), _Way(false_fn)
+    then, orelse = _Way(true_fn, pred), _Way(false_fn, pred)
     counts = [len(then.body.flat), len(orelse.body.flat)]
     if counts[0] != counts[1]:
         raise AssertionError(counts)
@@ -146,24 +146,30 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
 
 
 class _Way:
-    """One of two branches: the body, and the structure of what it returns."""
+    """One of several branches: the body, and the structure of what it returns; an operation there becomes ``decides``."""
 
-    def __init__(self, function: Callable[[], Any] | Body) -> None:
+    def __init__(self, function: Callable[[], Any] | Body, decides: Any) -> None:
         if isinstance(function, Body):
             self.body, self.structure = function, function.result
         else:
-            self.body, self.structure = self._traced(function)
+            self.body, self.structure = self._traced(function, decides)
         numbers = itertools.count()
         outputs = [None if t is None else _Output(t, next(numbers)) for t in self.body.flat]
         plain = len(nest.flatten(self.structure)) == len(outputs)
         self.shown = nest.pack_sequence_as(self.structure, outputs) if plain else self.structure
 
     @staticmethod
-    def _traced(function: Callable[[], Any]) -> tuple[Body, Any]:
+    def _traced(function: Callable[[], Any], decides: Any) -> tuple[Body, Any]:
         results = []
 
+        def as_tensor(leaf: Any) -> Any:
+            if not isinstance(leaf, Operation):
+                return leaf
+            with control_dependencies([leaf]):
+                return TABLE["identity"](decides)
+
         def leaves() -> list[Any]:
-            results.append(function())
+            results.append(nest.map_structure(as_tensor, function()))
             return flattened(results[0])
 
         return trace_body(leaves, ()), results[0]
@@ -230,7 +236,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Any = None, name: s
     if not is_symbolic_value(index):
         planned(index)
         return functions.get(int(index.array), default)()
-    ways = [_Way(f) for f in (*[functions[i] for i in sorted(functions)], default)]
+    ways = [_Way(f, index) for f in (*[functions[i] for i in sorted(functions)], default)]
     return ways[0].result_of(build_case(index, [w.body for w in ways], "switch_case"))
 
 
