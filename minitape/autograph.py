@@ -5,7 +5,7 @@ from .namespace import lazy as _lazy
 
 experimental = _Namespace("tf.autograph.experimental", {
     "graphs.autograph": "do_not_convert",
-    "graphs.loops": "set_loop_options",
+    "graphs.turns": "set_loop_options",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.autograph", {

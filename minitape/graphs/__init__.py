@@ -19,8 +19,9 @@ Running
 Interfaces
     ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients``, the rest of TensorFlow 1
     ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
-    ``control``, ``whiles``, ``mapping``, ``arrays``, ``body``, ``carried``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
-    ``autograph``, ``loops``, ``values``   Python's control flow on symbolic tensors
+    ``control``, ``whiles``, ``mapping``, ``arrays``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
+    ``body``, ``carried``   the functions in branches and loops, and what passes in and out
+    ``autograph``, ``loops``, ``turns``, ``calls``, ``values``   Python's control flow on symbolic tensors
     ``sources``, ``rewrite``, ``exits``, ``liveness``, ``syntax``   functions rewritten for it
     ``streams``    datasets, whose elements are drawn when the graph runs
     ``custom``     ``custom_gradient`` and ``py_function`` inside a graph

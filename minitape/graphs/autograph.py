@@ -7,29 +7,23 @@ parts, else it does what Python does.
 from __future__ import annotations
 
 import functools
-import inspect
-import sys
 import traceback
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
 from ..errors import OpError
-from ..frames import own_file, traced_file
+from ..frames import own_file
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
+from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .carried import is_composite, parts_of, rebuilt, refuse_other_rows
 from .concrete import inlined
 from .control import _not, build_case, cond_graph, refuse_number
-from .loops import for_stmt, refuse_scalar, while_stmt  # noqa: F401 - rewritten functions find them here
-from .sources import converted
-from .streams import STREAMS, is_stream
-from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
-from .syntax import CanNotConvert
+from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
     MISSING,
     Part,  # noqa: F401 - rewritten functions find it here
@@ -289,167 +283,6 @@ def _lazy(value: Any, rest: Sequence[Any], goes_on: bool, settles: Callable[[Any
     if of_test and not value.shape.rank and value.dtype.kind == "b" and more.is_harmless():
         return TABLE["logical_and" if goes_on else "logical_or"](value, inlined(more, (), more.outputs)[0])
     return cond_graph(pred, more, lambda: value) if goes_on else cond_graph(pred, lambda: value, more)
-
-
-# -- calls ------------------------------------------------------------------------------------------------------------
-
-_NOT_CONVERTED = (
-    "numpy",
-    "tensorflow",
-    "functools",
-    "itertools",
-    "collections",
-    "operator",
-    "math",
-    "random",
-    "inspect",
-    "typing",
-    "contextlib",
-    "logging",
-    "warnings",
-    "copy",
-    "threading",
-    "abc",
-    "builtins",
-)
-
-
-def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """A call inside a rewritten function: the user's own functions are rewritten as well."""
-    replaced = _BUILTINS.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
-    if replaced is not None and any(isinstance(a, Tensor) or hasattr(a, "_read") for a in args):
-        return replaced(*args, **kwargs)
-    if state.graph is None:
-        return function(*args, **kwargs)
-    if isinstance(function, (type, types.BuiltinFunctionType)) and function in STREAMS and args and is_stream(args[0]):
-        return STREAMS[function](*args, **kwargs)
-    if _own(function):
-        return _own_call(function, args, kwargs)
-    return rewritten(function)(*args, **kwargs)
-
-
-def _own(function: Any) -> bool:
-    module = getattr(function, "__module__", None) or ""
-    return isinstance(module, str) and module.split(".")[0] in ("minitape", "tensorflow")
-
-
-def _own_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of minitape. One that needs values which only a run of the graph has is put off until then."""
-    try:
-        return function(*args, **kwargs)
-    except (NeedsValue, TypeError, ValueError, IndexError) as error:
-        from .postponed import postpone
-
-        if isinstance(error, NeedsValue) or _has_open_shapes(args, kwargs):
-            found = postpone(function, args, kwargs)
-            if found is not None:
-                return found[0]
-        raise
-
-
-def _has_open_shapes(args: Any, kwargs: Any) -> bool:
-    """True for arguments of unknown shapes; not beside a function, whose own mistakes are not to be put off."""
-    leaves = nest.flatten([list(args), kwargs])
-    if any(isinstance(leaf, types.FunctionType) for leaf in leaves):
-        return False
-    return any(type(t) is SymbolicTensor and not t.shape.is_fully_defined() for t in leaves)
-
-
-def rewritten(function: Any) -> Any:
-    """The rewritten form of a user's function; anything else as it is."""
-    if isinstance(function, functools.partial):
-        inner = rewritten(function.func)
-        return functools.partial(inner, *function.args, **function.keywords)
-    if isinstance(function, types.MethodType):
-        if not isinstance(function.__func__, types.FunctionType):
-            return function
-        return types.MethodType(rewritten(function.__func__), function.__self__)
-    if not isinstance(function, (types.FunctionType, type, types.BuiltinFunctionType)):
-        method = getattr(type(function), "__call__", None)  # noqa: B004 - the function itself is wanted
-        if isinstance(method, types.FunctionType) and not _library(method):
-            return types.MethodType(rewritten(method), function)
-        return function
-    if not isinstance(function, types.FunctionType) or _library(function) or inspect.isgeneratorfunction(function):
-        return function
-    if getattr(function, "_ag_do_not_convert", False) or inspect.iscoroutinefunction(function):
-        return function
-    try:
-        return converted(function, sys.modules[__name__])
-    except CanNotConvert:
-        return function
-
-
-def _library(function: types.FunctionType) -> bool:
-    if not traced_file(function.__code__.co_filename):
-        return True
-    module = function.__module__ or ""
-    return module.split(".")[0] in _NOT_CONVERTED
-
-
-def _as_int(x: Any, base: Any = 10) -> Any:
-    from .. import dtypes
-
-    if base != 10:
-        raise NotImplementedError(f"base {base} not supported for int")
-    if x.dtype == dtypes.string:
-        from .. import strings
-
-        return strings.to_number(x, dtypes.int32)
-    return x if x.dtype == dtypes.int32 else TABLE["cast"](x, dtype=dtypes.int32)
-
-
-def _as_float(x: Any) -> Any:
-    from .. import dtypes
-
-    if x.dtype == dtypes.string:
-        from .. import strings
-
-        return strings.to_number(x, dtypes.float32)
-    return x if x.dtype == dtypes.float32 else TABLE["cast"](x, dtype=dtypes.float32)
-
-
-def _length(x: Any) -> Any:
-    from .later import size_of
-
-    refuse_scalar(x)
-    return x.shape[0] if x.shape.rank and x.shape[0] is not None else size_of(x)
-
-
-def _range(*args: Any) -> Any:
-    import minitape as tf
-
-    if len(args) < 3:  # a limit under the start makes an empty range, as Python has it
-        start, limit = (0, args[0]) if len(args) == 1 else args
-        args = (start, tf.maximum(limit, start) if len(args) == 1 else tf.maximum(start, limit))
-    return call(tf.range, *args)
-
-
-def _sorted(x: Any, **kwargs: Any) -> Any:
-    from ..ops.sorting import sort
-
-    if kwargs:
-        raise ValueError("The `key` argument is not supported for `sorted`." if "key" in kwargs
-                         else "The `reverse` argument is not supported for `sorted`.")  # fmt: skip
-    if x.shape.rank not in (None, 1):
-        raise ValueError("sort only supports only 1D tensors")
-    return sort(x)
-
-
-def _on_symbolic(name: type | Any, function: Any) -> Any:
-    def replaced(*args: Any, **kwargs: Any) -> Any:
-        if any(is_symbolic(a) for a in args):
-            return function(*args, **kwargs)
-        if state.graph is not None and any(hasattr(a, "_read") for a in args):
-            return function(*[a._read() if hasattr(a, "_read") else a for a in args], **kwargs)
-        return name(*args, **kwargs)
-
-    return replaced
-
-
-_BUILTINS: dict[Any, Any] = {
-    int: _on_symbolic(int, _as_int), float: _on_symbolic(float, _as_float), len: _on_symbolic(len, _length),
-    range: _on_symbolic(range, _range), sorted: _on_symbolic(sorted, _sorted),
-}  # fmt: skip
 
 
 # -- the function itself ----------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,12 +16,11 @@ from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, Tensor, wrap
-from .body import Body, BodyGraph, TestGraph
-from .build import Graph
+from .body import BodyGraph, TestGraph
 from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, rebuilt, refuse_other_rows
-from .concrete import inlined
 from .streams import Stream, is_stream, specs_of
 from .symbolic import SymbolicTensor
+from .turns import Options, settled, traced_turn
 from .values import (
     LIMITS,
     Undefined,
@@ -34,7 +32,7 @@ from .values import (
     is_value,
     without_variables,
 )
-from .whiles import as_limit, build_while
+from .whiles import build_while
 
 
 def while_stmt(test: Any, body: Any, get: Any, put: Any, names: tuple[str, ...], later: tuple[str, ...]) -> None:
@@ -255,10 +253,10 @@ class _Loop:
             inside = walk.inside(tensors[0])
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
-        asked, tested = specs, _traced_turn(check, specs, _Options(), TestGraph)
-        specs, made, limit = _settled(turn, specs, [*index, *start], isinstance(walk, Stream))
+        asked, tested = specs, traced_turn(check, specs, Options(), TestGraph)
+        specs, made, limit = settled(turn, specs, [*index, *start], isinstance(walk, Stream))
         if specs != asked:
-            tested = _traced_turn(check, specs, _Options(), TestGraph)
+            tested = traced_turn(check, specs, Options(), TestGraph)
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
@@ -406,31 +404,6 @@ def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], tensors: Seq
     return values
 
 
-def _settled(turn: Any, specs: list[Any], start: Sequence[Any], widening: bool) -> tuple[list[Any], Body, Any]:
-    """The types with which a turn ends as it began, the turn itself, and how many turns there may be."""
-    options = _Options()
-    made = _traced_turn(turn, specs, options)
-    limit = options.limit
-    if isinstance(limit, SymbolicTensor) and limit.graph is made.graph:  # the turn computed it: as it is before the loop
-        (limit,) = inlined(made, start, [limit])
-    if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
-        specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
-        made = _traced_turn(turn, specs, _Options())
-    if widening:  # as TensorFlow does for datasets: shapes widen by themselves
-        while (wider := _widened(specs, made.outputs)) != specs:
-            specs = wider
-            made = _traced_turn(turn, specs, _Options())
-    return specs, made, limit
-
-
-def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
-    """(shape, dtype) of the loop's values with shapes that cover those before and after a turn."""
-    return [
-        (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
-        for (shape, dtype), t in zip(specs, outputs, strict=True)
-    ]
-
-
 def _before_the_loop(name: str, error: Exception) -> Exception:
     return ValueError(
         f"'{name}' must be defined before the loop\nNote: AutoGraph tried to define it automatically, but ran into a "
@@ -441,67 +414,6 @@ def _before_the_loop(name: str, error: Exception) -> Exception:
 def _unguessed(value: Any) -> bool:
     """True for what a loop can not begin with zeros of, where it was not defined before."""
     return not (isinstance(value, (Tensor, TensorArrayBase, int, float, complex)) or hasattr(value, "_read"))
-
-
-class _Options:
-    """What ``set_loop_options`` said inside a loop's body."""
-
-    def __init__(self) -> None:
-        self.inputs: list[Any] = []
-        self.shapes: dict[int, TensorShape] = {}
-        self.limit: Any = None
-
-
-class _Open(threading.local):
-    """The loops whose bodies are being traced, in each thread its own; the innermost is the last."""
-
-    def __init__(self) -> None:
-        self.loops: list[_Options] = []
-
-
-_open = _Open()
-
-
-def set_loop_options(parallel_iterations: Any = None, swap_memory: Any = None, maximum_iterations: Any = None,
-                     shape_invariants: Any = None) -> None:  # fmt: skip
-    """Says about a loop over tensors, from inside, what its shapes and limits are; elsewhere nothing happens.
-
-    ``shape_invariants`` are pairs (variable, shape that it keeps), ``maximum_iterations`` is a limit, taken with the
-    values from before the loop. ``parallel_iterations`` and ``swap_memory`` have no effect.
-
-    >>> import minitape as tf
-    >>> @tf.function
-    ... def doubled(n):
-    ...     x = tf.zeros([1])
-    ...     for _ in tf.range(n):
-    ...         tf.autograph.experimental.set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
-    ...         x = tf.concat([x, x], 0)
-    ...     return x
-    >>> doubled(tf.constant(2)).shape
-    TensorShape([4])
-    """
-    if not _open.loops:
-        return
-    options = _open.loops[-1]
-    if maximum_iterations is not None:
-        options.limit = as_limit(maximum_iterations)
-    for tensor, shape in shape_invariants or ():
-        for part, kept in zip(parts_of(tensor, True), kept_shapes(tensor, TensorShape(shape)), strict=True):
-            options.shapes |= {i: kept for i, place in enumerate(options.inputs) if place is part}
-
-
-def _traced_turn(function: Any, specs: list[Any], options: _Options, kind: type[Graph] = BodyGraph) -> Body:
-    graph = kind(state.graph)
-    _open.loops.append(options)
-    try:
-        with graph.as_default(), graph.name_scope("while"):
-            options.inputs = [graph.placeholder(d, s) for s, d in specs]
-            for t in options.inputs:
-                graph.cold.discard(t._row)
-            result = function(*options.inputs)
-    finally:
-        _open.loops.pop()
-    return Body(graph, options.inputs, result)
 
 
 def _all_values(value: Any) -> bool:

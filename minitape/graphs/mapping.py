@@ -120,7 +120,7 @@ def within_function(function: Any) -> Any:
     """A function that is called while a ``tf.function`` is traced: what it does to symbolic tensors becomes part of it."""
     if state.graph is None or not state.graph.is_function():
         return function
-    from .autograph import rewritten
+    from .calls import rewritten
 
     return rewritten(function)
 

@@ -61,7 +61,7 @@ def _public(frames: list[Any]) -> str:
     for frame in frames:
         if frame.f_code.co_name == "checked":  # the wrapper of operands.strict and its kin
             return frame.f_locals["function"].__name__
-        if not frame.f_code.co_filename.endswith("autograph.py"):
+        if not frame.f_code.co_filename.endswith(("autograph.py", "calls.py")):
             return frame.f_code.co_name
     return ""
 
