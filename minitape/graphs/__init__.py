@@ -18,7 +18,7 @@ Running
 
 Interfaces
     ``session``, ``variables``, ``scopes``   placeholders, ``Session.run``, ``tf.gradients``, the rest of TensorFlow 1
-    ``function``, ``signature``, ``spec``, ``concrete``, ``structured``, ``parts``   ``tf.function``
+    ``function``, ``signature``, ``spec``, ``concrete``, ``inline``, ``structured``, ``parts``   ``tf.function``
     ``control``, ``whiles``, ``mapping``, ``arrays``   ``cond``, ``while_loop``, ``map_fn``, ``TensorArray``
     ``body``, ``carried``   the functions in branches and loops, and what passes in and out
     ``autograph``, ``loops``, ``turns``, ``calls``, ``values``   Python's control flow on symbolic tensors

@@ -21,8 +21,8 @@ from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .carried import is_composite, parts_of, rebuilt, refuse_other_rows
-from .concrete import inlined
 from .control import _not, build_case, cond_graph, refuse_number
+from .inline import inlined
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
     MISSING,

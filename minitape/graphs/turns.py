@@ -11,7 +11,7 @@ from ..state import state
 from .body import Body, BodyGraph
 from .build import Graph
 from .carried import kept_shapes, parts_of
-from .concrete import inlined
+from .inline import inlined
 from .symbolic import SymbolicTensor
 from .whiles import as_limit
 
