@@ -18,7 +18,11 @@ from .symbolic import SymbolicTensor
 
 
 class BodyGraph(Graph):
-    """The graph of a branch or a loop's body inside another graph."""
+    """The graph of a branch or a loop's body inside another graph, with the collections of that graph."""
+
+    def __init__(self, outer: Graph) -> None:
+        super().__init__(outer)
+        self.collections = outer.collections
 
     def _watched_outside(self, tensor: Any) -> SymbolicTensor | None:
         """An eager tensor as the graphs around know it, if a tape there watches it."""

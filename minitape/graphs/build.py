@@ -63,7 +63,7 @@ class Graph(Record):
         self.finalized = False
         self.folded: dict[int, Any] = {}  # values that constants alone determine
         self.captures: dict[int, tuple[Any, SymbolicTensor]] = {}  # id of an outer tensor -> it and its place here
-        self.collections: dict[str, list[Any]] = {}
+        self.collections = _inherited(outer)
         self.reads: dict[int, SymbolicTensor] = {}  # what each variable holds now, until the next effect
         self.tapes_around: list[Any] = []  # those that record the graph around it while this one is built
         self.seed: Any = None if outer is None else outer.seed  # of its random operations
@@ -467,6 +467,17 @@ class Graph(Record):
 
     def __repr__(self) -> str:
         return object.__repr__(self)
+
+
+def _inherited(outer: Graph | None) -> dict[str, list[Any]]:
+    """The collections of a function's graph: those of variables are the same as outside, the others begin alike."""
+    if outer is None:
+        return {}
+    shared = {name: outer.collections.setdefault(name, []) for name in _OF_VARIABLES}
+    return {name: list(members) for name, members in outer.collections.items()} | shared
+
+
+_OF_VARIABLES = "variables", "local_variables", "trainable_variables"
 
 
 def apply(primitive: Primitive, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:

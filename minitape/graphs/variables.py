@@ -97,6 +97,10 @@ def create(
     if root.building_function:
         _lifted(root, variable, initial_value, trainable, name, dtype, constraint, shape)
         return
+    if graph is not root:  # a function or branch of TensorFlow 1: its variables belong to the graph, whose sessions start them
+        with root.as_default():
+            create(variable, _outside(root, initial_value), trainable, name, dtype, constraint, shape)
+        return
     if callable(initial_value):
         initial_value = initial_value()
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
@@ -122,6 +126,17 @@ def create(
     graph.add_to_collection("variables", variable)
     if variable._trainable:
         graph.add_to_collection("trainable_variables", variable)
+
+
+def _outside(root: Any, value: Any) -> Any:
+    """A tensor of a function's or branch's graph as one of the graph around all; anything else as it is."""
+    if not isinstance(value, SymbolicTensor) or value.graph is root:
+        return value
+    from .inline import inline
+
+    places = {inner._row: root.enter(_outside(root, outer)) for outer, inner in value.graph.captures.values()}
+    inline(value.graph, root, [value._row], places, ())
+    return root.tensor_at(places[value._row])
 
 
 def _lifted(root: Any, variable: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any, constraint: Any,
