@@ -254,14 +254,16 @@ class _Loop:
             return inside if go_on is True else TABLE["logical_and"](inside, boolean(go_on))
 
         asked, tested = specs, traced_turn(check, specs, Options(), TestGraph)
-        specs, made, limit = settled(turn, specs, [*index, *start], isinstance(walk, Stream))
+        specs, made, options = settled(turn, specs, [*index, *start], isinstance(walk, Stream))
         if specs != asked:
             tested = traced_turn(check, specs, Options(), TestGraph)
+        invariants = [options.shapes.get(i) for i in range(len(index), len(specs))]
+        _check_invariants(carried, asked[len(index) :], invariants, made.outputs[len(index) :])
         odd = self._mismatch(carried, specs[len(index) :], made.outputs[len(index) :])
         if odd is not None:
             self._run_without(*odd, first, test, body, source)
             return
-        found = build_while(tested, made, [*index, *start], limit)
+        found = build_while(tested, made, [*index, *start], options.limit)
         if self.late or self.keys:
             self._demand_a_turn(found[0] if walk is None else TABLE["not_equal"](found[0], walk.start))
         values = _filled(dict(zip(self.names, before, strict=True)), carried, found[len(index) :], latest)
@@ -376,8 +378,7 @@ class _Loop:
 
     def _mismatch(self, carried: list[Any], before: list[Any], after: list[Any]) -> tuple[str, Exception] | None:
         """The first name whose dtype or shape changes in a turn, and what TensorFlow says of it."""
-        labels = [(name, leaf) for name, value in carried for leaf in nest.flatten(value) for _ in parts_of(leaf, True)]
-        for (name, leaf), (shape, dtype), tensor in zip(labels, before, after, strict=True):
+        for (name, leaf), (shape, dtype), tensor in zip(_labels(carried), before, after, strict=True):
             if tensor.dtype != dtype:
                 return name, TypeError(
                     f"'{name}' has dtype {dtype.name} before the loop, but dtype {tensor.dtype.name} after one "
@@ -389,6 +390,21 @@ class _Loop:
                     "tf.autograph.experimental.set_loop_options to set shape invariants."
                 )
         return None
+
+
+def _labels(carried: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """(name, leaf) for each tensor that is carried."""
+    return [(name, leaf) for name, value in carried for leaf in nest.flatten(value) for _ in parts_of(leaf, True)]
+
+
+def _check_invariants(carried: list[tuple[str, Any]], before: list[Any], invariants: list[Any], after: list[Any]) -> None:
+    """ValueError for a tensor that does not keep the shape that ``set_loop_options`` was told."""
+    for (name, _), (shape, _), kept, tensor in zip(_labels(carried), before, invariants, after, strict=True):
+        for found, when in ((shape, "before the loop"), (tensor.shape, "after one iteration")):
+            if kept is not None and not found.is_subtype_of(kept):
+                raise ValueError(
+                    f"'{name}' has shape {found} {when}, which does not conform with the shape invariant {kept}."
+                )
 
 
 def _filled(values: dict[str, Any], carried: list[tuple[str, Any]], tensors: Sequence[Any],

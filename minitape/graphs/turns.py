@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from ..shape import TensorShape
@@ -16,28 +16,28 @@ from .symbolic import SymbolicTensor
 from .whiles import as_limit
 
 
-def settled(turn: Any, specs: list[Any], start: Sequence[Any], widening: bool) -> tuple[list[Any], Body, Any]:
-    """The types with which a turn ends as it began, the turn itself, and how many turns there may be."""
+def settled(turn: Any, specs: list[Any], start: Sequence[Any], widening: bool) -> tuple[list[Any], Body, Options]:
+    """The types with which a turn ends as it began, the turn itself, and what was said of the loop."""
     options = Options()
     made = traced_turn(turn, specs, options)
     limit = options.limit
     if isinstance(limit, SymbolicTensor) and limit.graph is made.graph:  # the turn computed it: as it is before the loop
-        (limit,) = inlined(made, start, [limit])
+        (options.limit,) = inlined(made, start, [limit])
     if options.shapes:  # set_loop_options was called in the body: once more, with the shapes that it allows
         specs = [(options.shapes.get(i, s), d) for i, (s, d) in enumerate(specs)]
         made = traced_turn(turn, specs, Options())
     if widening:  # as TensorFlow does for datasets: shapes widen by themselves
-        while (wider := _widened(specs, made.outputs)) != specs:
+        while (wider := _widened(specs, made.outputs, options.shapes)) != specs:
             specs = wider
             made = traced_turn(turn, specs, Options())
-    return specs, made, limit
+    return specs, made, options
 
 
-def _widened(specs: list[Any], outputs: Sequence[Any]) -> list[Any]:
-    """(shape, dtype) of the loop's values with shapes that cover those before and after a turn."""
+def _widened(specs: list[Any], outputs: Sequence[Any], settled: Container[int]) -> list[Any]:
+    """(shape, dtype) of the loop's values with shapes, where they are not settled, that cover those after a turn too."""
     return [
-        (shape if t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
-        for (shape, dtype), t in zip(specs, outputs, strict=True)
+        (shape if at in settled or t.shape.is_subtype_of(shape) else shape.most_specific_compatible_shape(t.shape), dtype)
+        for at, ((shape, dtype), t) in enumerate(zip(specs, outputs, strict=True))
     ]
 
 
