@@ -97,7 +97,6 @@ class CustomCall:
             gs = [like_flat(model, g) for model, g in zip(nest.flatten(self.structure), gs, strict=True)]
         if self.variables:
             input_grads, variable_grads = self.grad_fn(*gs, variables=self.variables)
-            variable_grads = nest.flatten(variable_grads)
             if len(variable_grads) != len(self.variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
@@ -107,10 +106,13 @@ class CustomCall:
             raise ValueError(
                 f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
             )
-        return [_share(g) for g in [*flat, *variable_grads]]
+        return [_share(g, gs[0]) for g in flat + variable_grads]
 
 
-def _share(g: Any) -> Any:
+def _share(g: Any, like: Any) -> Any:
+    """What a user's gradient function returns: numbers and arrays become tensors of the upstream gradient's type."""
+    if isinstance(g, (int, float, complex, np.ndarray, np.generic)):
+        return convert_to_tensor(np.asarray(g).astype(like.dtype.as_numpy_dtype))
     return g if g is None or isinstance(g, (Tensor, IndexedSlices)) else convert_to_tensor(g)
 
 

@@ -16,6 +16,7 @@ from .ends import leaf_of, wants_zeros
 from .evidence import site
 from .plan import on_tape
 from .primitives import TABLE
+from .slices import IndexedSlices
 from .state import state
 from .tensor import Tensor, wrap
 
@@ -43,6 +44,8 @@ def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iter
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: int | None, use_pfor: bool) -> Any:
     """The derivative of each element of ``target`` with respect to each element of the sources."""
+    if isinstance(target, IndexedSlices) and target.dense_shape is not None:
+        return _of_slices(tape, target, sources, unconnected, parallel, use_pfor)
     tape._begin()
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
@@ -66,6 +69,16 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     if zero:
         results = [_zeros((*shape, *s.shape), s) if r is None else r for r, s in zip(results, flat, strict=True)]
     return nest.pack_sequence_as(sources, results)
+
+
+def _of_slices(tape: Any, target: Any, sources: Any, *how: Any) -> Any:
+    """The same for rows of a target whose other rows are zeros: the Jacobian of these, put in their places."""
+    from .ops.sorting import unsorted_segment_sum
+
+    def placed(rows: Any) -> Any:
+        return None if rows is None else unsorted_segment_sum(rows, target.indices, target.dense_shape[0])
+
+    return nest.map_structure(placed, jacobian(tape, target.values, sources, *how))
 
 
 def _refuse_empty(sources: list[Any]) -> None:

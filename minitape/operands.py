@@ -130,7 +130,8 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
-                raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args))) from None
+                unknown = next((name for name in kwargs if name not in signature.parameters), None)
+                raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args), unknown)) from None
             raise
 
     return checked
@@ -170,8 +171,10 @@ def generated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return decorate
 
 
-def _dispatcher_words(text: str, expected: int, got: int) -> str:
+def _dispatcher_words(text: str, expected: int, got: int, unknown: str | None) -> str:
     if text.startswith("missing"):
+        if unknown is not None:
+            return f"Got an unexpected keyword argument '{unknown}'"
         return "Missing required positional argument"
     if text.startswith("too many"):
         return f"Too many arguments were given. Expected {expected} but got {got}."

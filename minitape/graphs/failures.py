@@ -20,7 +20,7 @@ def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
         trace = trace.tb_next
     call = None if trace is None else where.get(trace.tb_lineno)
     message = error.message if isinstance(error, errors.OpError) else str(error)
-    if call is None or message.startswith(_BEGIN):
+    if call is None or message.startswith((_BEGIN, "{{function_node ")):
         return error
     kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
     message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(call, trace, message))
@@ -48,10 +48,10 @@ def located(graph: Any, op: Any, message: str) -> str:
         root = root.outer
     if root.building_function:
         label = getattr(root, "label", "")
-        return (
-            f"{_BEGIN}\n\nDetected at node {op.name} defined at (most recent call last):\n  {line}\n\n{message}\n"
-            f"\t [[{{{{node {op.name}}}}}]] [Op:{label}]"
-        )
+        end = f"{message}\n\t [[{{{{node {op.name}}}}}]] [Op:{label}]"
+        if "<" in label:  # TensorFlow looks for lines by the function's name, and finds none that is no word
+            return f"{{{{function_node {label}}}}} {end}"
+        return f"{_BEGIN}\n\nDetected at node {op.name} defined at (most recent call last):\n  {line}\n\n{end}"
     return (
         f"{_BEGIN}\n\nDetected at node '{op.name}' defined at (most recent call last):\n    {line}\nNode: '{op.name}'\n"
         f"{message}\n\t [[{{{{node {op.name}}}}}]]\n\nOriginal stack trace for '{op.name}':\n  {line}\n"

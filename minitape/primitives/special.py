@@ -156,11 +156,13 @@ def _analytic(rule: Any) -> Any:
     return conjugated
 
 
+_UNCONJUGATED = ("xlogy", "xlog1py", "xdivy")  # TensorFlow's rules for these leave complex numbers as they are
 _declared = [_declare_rule(line) for line in RULES.strip().splitlines()]
 _functions = {**TABLE, "select": _select, "nonzero": _nonzero}
 for _primitive, _texts in _declared:
     if _primitive.missing == "none":
-        _primitive.rules = [None if t == "-" else _analytic(compile_text(t, _functions)) for t in _texts]
+        _rules = [None if t == "-" else compile_text(t, _functions) for t in _texts]
+        _primitive.rules = _rules if _primitive.name in _UNCONJUGATED else [r and _analytic(r) for r in _rules]
     else:
         _primitive.rules = None
 

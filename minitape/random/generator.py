@@ -51,8 +51,8 @@ def _algorithm(alg: Any) -> int:
 
 def _words(seed: Any) -> np.ndarray:
     """A seed as the three 64-bit words of a state: an int from its low end on, a list behind zeros."""
-    if isinstance(seed, (int, np.integer)):
-        return np.array([(int(seed) >> 64 * i) & philox.MASK for i in range(3)], np.uint64).view(np.int64)
+    if isinstance(seed, int):
+        return np.array([(seed >> 64 * i) & philox.MASK for i in range(3)], np.uint64).view(np.int64)
     numbers = np.asarray(cast(tensor_of(seed), dtypes.int64).array).reshape(-1)[:3]
     return np.concatenate([np.zeros(3 - len(numbers), np.int64), numbers])
 

@@ -75,7 +75,7 @@ def _unpredictable() -> tuple[int, int]:
 
 def _pair(first: Any, second: Any) -> tuple[int, int]:
     """The two seeds of an operation: the global one, or TensorFlow's stand-in for it, and its own."""
-    pair = ((87654321 if first is None else first) % _MOST, second % _MOST)
+    pair = (int((87654321 if first is None else first) % _MOST), int(second % _MOST))  # NumPy integers would overflow
     return (0, _MOST) if pair == (0, 0) else pair
 
 
