@@ -183,7 +183,8 @@ class Layer(Stateful, Operation):
                     f"passed as a keyword argument: {arg} (of type {type(arg)})"
                 )
         first = self._first(args, kwargs)
-        self._check_input(first)
+        if args or kwargs:
+            self._check_input(first)
         outermost = current.call is None
         if outermost:
             current.call = {}
@@ -260,10 +261,7 @@ class Layer(Stateful, Operation):
     def _hand_down_masks(self, args: Any, kwargs: dict[str, Any]) -> None:
         """Fills in ``mask`` where one argument holds tensors; where several do, ``x_mask`` for the argument ``x``."""
         parameters = list(self._call_signature.parameters)
-        try:
-            given = self._call_signature.bind_partial(*args, **kwargs).arguments
-        except TypeError:  # the call will say so
-            return
+        given = self._call_signature.bind_partial(*args, **kwargs).arguments
         tensors = {name: value for name, value in given.items() if all_tensors(value)}
         for name, value in tensors.items():
             wanted = "mask" if len(tensors) == 1 else f"{name}_mask"
@@ -311,6 +309,8 @@ class Layer(Stateful, Operation):
         try:
             return self.call(*args, **kwargs)
         except Exception as error:
+            if isinstance(error, TypeError):
+                self._call_signature.bind(*args, **kwargs)  # which says what is wrong with the call in Keras's words
             told = with_arguments(error, type(self).__name__, self._call_signature, args, kwargs)
             if told is error:
                 raise

@@ -288,7 +288,7 @@ class Functional(Model):
         """The shape of the output for an input of this shape."""
         if len(self.inputs) != 1:
             return super().compute_output_shape(input_shape)
-        given = [KerasTensor(input_shape, self.inputs[0].dtype)]
+        given = [KerasTensor(input_shape, self.inputs[0].dtype, name="given")]
         return nest.map_structure(lambda x: x.shape, inferred(self._nodes, self.inputs, self._outputs_struct, given))
 
 
@@ -405,7 +405,7 @@ class Sequential(Model):
         x = start = self._stack[0].output
         for layer in self._stack[1:]:
             x = layer(x)
-        object.__setattr__(self, "_functional", Functional(start, x, name=self.name))
+        object.__setattr__(self, "_functional", Functional(start, x))
         self.built = True
 
     def _built_with(self, shape: Any) -> None:

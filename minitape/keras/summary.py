@@ -75,7 +75,7 @@ def _fitted(widths: list[int], length: int) -> list[int]:
 
 
 def _rows_of(layer: Any, model: Any, connected: bool, expand: bool, trainable: bool, depth: int = 0) -> list[list[str]]:
-    name = ("   " * depth + "└ " if depth else "") + f"{layer.name} ({type(layer).__name__})"
+    name = ("   " * depth + "└ " if depth else "") + f"{layer.name} ({getattr(layer, '_kind', type(layer).__name__)})"
     params = f"{layer.count_params():,}" if layer.built else "0 (unbuilt)"
     row = [name, _shape_text(layer), params]
     if connected:

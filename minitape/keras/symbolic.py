@@ -93,6 +93,11 @@ class Step(Layer):
         self._function = function
         self.built = True
 
+    @property
+    def _kind(self) -> str:
+        """What Keras calls the class of such an operation: GetItem for get_item_1."""
+        return "".join(word.capitalize() for word in self.name.split("_") if not word.isdecimal())
+
     def call(self, *inputs: Any) -> Any:
         """Applies the function."""
         return self._function(*inputs)
