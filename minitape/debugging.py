@@ -18,6 +18,7 @@ from .opdefs import accept as _accept
 from .operands import hinted as _hinted
 from .operands import tensor_of as _tensor_of
 from .operands import together as _together
+from .operands import worded as _worded
 from .operation import apply as _apply
 from .primitives import TABLE as _TABLE
 from .state import state as _state
@@ -56,6 +57,7 @@ def _with_values(
 # -- Assert -----------------------------------------------------------------------------------------------------------
 
 
+@_worded
 def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str | None = None) -> _Any:
     """Raises InvalidArgumentError with the tensors in ``data`` unless the condition is true.
 
@@ -148,7 +150,7 @@ def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
     >>> import minitape as tf
     >>> tf.debugging.{name}({example})
     """
-    return function
+    return _worded(function)
 
 
 def _compare(symbol: str, primitive: str, x: _Any, y: _Any, message: str | None, summarize: int | None) -> None:
@@ -199,7 +201,7 @@ def _sign(
     >>> import minitape as tf
     >>> tf.debugging.{name}({example})
     """
-    return function
+    return _worded(function)
 
 
 def _listed(array: _Any, summarize: int | None) -> str:
@@ -220,6 +222,7 @@ assert_non_negative = _sign("assert_non_negative", "x >= 0", lambda x: x >= 0, "
 assert_non_positive = _sign("assert_non_positive", "x <= 0", lambda x: x <= 0, "[0.0]", "")
 
 
+@_worded
 def assert_near(
     x: _Any, y: _Any, rtol: _Any = None, atol: _Any = None, message: str | None = None, summarize: int | None = None,
     name: str | None = None,
@@ -271,6 +274,7 @@ def check_numerics(tensor: _Any, message: str, name: str | None = None) -> _Any:
     return _apply(_TABLE["identity"], (x,), {})
 
 
+@_worded
 def assert_all_finite(x: _Any, message: str, name: str | None = None) -> _Any:
     """The tensor itself; InvalidArgumentError with ``message`` when it holds NaN or an infinity. Differentiable.
 
@@ -306,6 +310,7 @@ def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
         )
 
 
+@_worded
 def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless ``x`` has ``rank`` axes.
 
@@ -316,6 +321,7 @@ def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | Non
     _check_rank(x, x.ndim == rank, f"{rank}", message)
 
 
+@_worded
 def assert_rank_at_least(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless ``x`` has at least ``rank`` axes.
 
@@ -326,6 +332,7 @@ def assert_rank_at_least(x: _Any, rank: _Any, message: str | None = None, name: 
     _check_rank(x, x.ndim >= rank, f"at least {rank}", message)
 
 
+@_worded
 def assert_rank_in(x: _Any, ranks: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless the number of axes of ``x`` is one of ``ranks``.
 
@@ -336,6 +343,7 @@ def assert_rank_in(x: _Any, ranks: _Any, message: str | None = None, name: str |
     _check_rank(x, x.ndim in numbers, f"in {numbers}", message)
 
 
+@_worded
 def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless the tensor has no axes.
 
@@ -347,6 +355,7 @@ def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = N
         raise ValueError(f"{_lead(message)}Expected scalar shape, saw shape: {x.shape}.")
 
 
+@_worded
 def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless the tensor has this dtype.
 
@@ -359,6 +368,7 @@ def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: s
         raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")
 
 
+@_worded
 def assert_integer(x: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless ``x`` has an integer dtype.
 
@@ -370,6 +380,7 @@ def assert_integer(x: _Any, message: str | None = None, name: str | None = None)
         raise TypeError(f'{_lead(message)}Expected "x" to be integer type.  Found: tensor of dtype {x.dtype}')
 
 
+@_worded
 def assert_same_float_dtype(tensors: _Any = None, dtype: _Any = None) -> _Any:
     """The float dtype that all tensors share; ValueError when they do not, or when it is no float.
 
@@ -389,6 +400,7 @@ def assert_same_float_dtype(tensors: _Any = None, dtype: _Any = None) -> _Any:
     return wanted
 
 
+@_worded
 def assert_proper_iterable(values: _Any) -> None:
     """Raises TypeError for tensors, arrays and strings, which can be iterated over but should not be taken for a list.
 
@@ -401,6 +413,7 @@ def assert_proper_iterable(values: _Any) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
+@_worded
 def assert_shapes(
     shapes: _Any, data: _Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
 ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .block import block
 from .invalid import invalid
+from .operands import worded
 from .state import state
 from .tensor import Tensor, wrap
 
@@ -63,6 +64,7 @@ def _parsed(name: Any) -> tuple[str, int]:
     return kind, number
 
 
+@worded
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """The tensors of a list, all of them computed, and ``control_inputs`` run. Eagerly they are so already.
 

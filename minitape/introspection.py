@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .operands import spelled
 from .tensor import EagerTensor, Tensor
 
 
@@ -30,6 +31,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     return isinstance(tensor, Tensor) and not isinstance(tensor, EagerTensor)
 
 
+@spelled("constant_value")
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor as NumPy has it, None where a graph can not know it; other things come back as they are.
 
@@ -76,6 +78,7 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     return np.concatenate([flat, np.repeat(flat[-1:], missing)]).reshape(sizes)
 
 
+@spelled("MakeNdarray")
 def make_ndarray(tensor: Any) -> Any:
     """The NumPy array of a value made by ``tf.make_tensor_proto``.
 

@@ -110,8 +110,42 @@ def put_off(function: Any, args: Any, kwargs: Any, error: Exception) -> Any:
     raise error
 
 
-def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+def worded(function: Callable[..., Any]) -> Callable[..., Any]:
     """Words the TypeError of a wrong call as TensorFlow's dispatcher does: "Missing required positional argument"."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            _check_call(signature, args, kwargs)
+            raise
+
+    return checked
+
+
+def _passed_on(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return called
+
+
+def spelled(name: str, around: Callable[..., Any] = _passed_on) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Python's TypeError of a wrong call names the function as TensorFlow's own does; its own name is as written."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        made = around(function)
+        function.__qualname__ = name  # which wraps() has copied already
+        return made
+
+    return decorate
+
+
+def strict(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``worded`` for a function that a graph may have to put off."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -127,14 +161,18 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError as error:
             if state.graph is not None and any(word in str(error) for word in ("SymbolicTensor", "NoneType")):
                 return put_off(function, args, kwargs, error)
-            try:
-                signature.bind(*args, **kwargs)
-            except TypeError as error:
-                unknown = next((name for name in kwargs if name not in signature.parameters), None)
-                raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args), unknown)) from None
+            _check_call(signature, args, kwargs)
             raise
 
     return checked
+
+
+def _check_call(signature: inspect.Signature, args: Any, kwargs: Any) -> None:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        unknown = next((name for name in kwargs if name not in signature.parameters), None)
+        raise TypeError(_dispatcher_words(str(error), len(signature.parameters), len(args), unknown)) from None
 
 
 def _unsettled(error: ValueError | TypeError) -> bool:
@@ -163,12 +201,7 @@ def deferred(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def generated(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """``deferred`` for a function that TensorFlow generates: Python's errors call it by the kernel's name."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__qualname__ = name
-        return deferred(function)
-
-    return decorate
+    return spelled(name, deferred)
 
 
 def _dispatcher_words(text: str, expected: int, got: int, unknown: str | None) -> str:

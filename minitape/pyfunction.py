@@ -20,6 +20,7 @@ from .custom import for_batches, no_tapes, plain
 from .dtypes import DType, as_dtype, int64
 from .ends import UnconnectedGradients
 from .invalid import invalid
+from .operands import worded
 from .operation import finish
 from .primitives import Primitive
 from .state import state
@@ -212,6 +213,7 @@ def _as_decorator(name: str, func: Any, inp: Any, Tout: Any) -> bool:
     return func is None
 
 
+@worded
 def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
     """Runs a Python function on eager tensors as one differentiable operation, also inside a graph.
 
@@ -283,6 +285,7 @@ def _with_parts(func: Callable[..., Any], inputs: list[Any], kinds: list[Any]) -
     return found if state.graph is not None else nest.pack_sequence_as(made, found, expand_composites=True)
 
 
+@worded
 def numpy_function(
     func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
 ) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import nest
 from ..convert import convert_to_tensor
 from ..ends import UnconnectedGradients
+from ..operands import spelled
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import EagerTensor, Tensor
@@ -17,6 +18,7 @@ from .lifted import lift
 from .symbolic import SymbolicTensor
 
 
+@spelled("gradients_v2")
 def gradients(
     ys: Any,
     xs: Any,
@@ -70,6 +72,7 @@ def check_aggregation(method: int | None) -> None:
         raise ValueError(f"Invalid `aggregation_method` specified {method}. Accepted values are [0, 1, 2].")
 
 
+@spelled("HessiansV2")
 def hessians(
     ys: Any, xs: Any, gate_gradients: bool = False, aggregation_method: int | None = None, name: str = "hessians"
 ) -> list[Any]:

@@ -10,6 +10,7 @@ from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError  # type: ignore[attr-defined]
 from ..invalid import invalid
+from ..operands import spelled, worded
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor, wrap
@@ -86,6 +87,7 @@ def _check_shapes(shapes: list[Any], infer_shape: bool) -> None:
     )
 
 
+@spelled("map_fn_v2")
 def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | None = None, back_prop: bool = True,
            swap_memory: bool = False, infer_shape: bool = True, name: str | None = None,
            fn_output_signature: Any = None) -> Any:  # fmt: skip
@@ -179,6 +181,7 @@ def _as_one(found: Any) -> Any:
     return nest.pack_sequence_as(found, leaves)
 
 
+@worded
 def scan(
     fn: Any,
     elems: Any,
@@ -211,6 +214,7 @@ def _empty_like(tensor: Any) -> Any:
     return wrap(np.zeros((0, *tensor.shape), tensor.dtype.as_numpy_dtype))
 
 
+@worded
 def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
           swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """``fn(accumulated, element)`` along the first axis, from the first element to the last.
@@ -225,6 +229,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     return passing(_folded(fn, elems, initializer, False), back_prop)
 
 
+@worded
 def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int = 10, back_prop: bool = True,
           swap_memory: bool = False, name: str | None = None) -> Any:  # fmt: skip
     """``fn(accumulated, element)`` along the first axis, from the last element to the first.

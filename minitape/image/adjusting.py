@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..invalid import invalid, shown
 from ..linalg.products import tensordot
-from ..operands import strict, tensor_of
+from ..operands import strict, tensor_of, worded
 from ..operation import apply
 from ..ops.arrays import expand_dims, identity
 from ..ops.casts import cast, saturate_cast
@@ -151,6 +151,7 @@ def per_image_standardization(image: Any) -> Any:
     return (x - mean) / TABLE["maximum"](spread, tensor_of(np.float32(1) / np.sqrt(count)))
 
 
+@worded
 def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     """Scales each channel's distance from its mean over the image by ``contrast_factor``.
 
@@ -168,6 +169,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Any:
     return _changed("adjust_contrast", given, contrast_factor, "contrast_factor")
 
 
+@worded
 def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Any:
     """Scales the saturation of the colours (the last axis: red, green, blue) by ``saturation_factor``.
 
@@ -180,6 +182,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
     return _recoloured("adjust_saturation", image, saturation_factor, "scale")
 
 
+@worded
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Any:
     """Turns the hue of the colours (the last axis: red, green, blue) by ``delta`` turns, between -1 and 1.
 
@@ -211,6 +214,7 @@ def _changed(name: str, given: Any, amount: Any, argument: str) -> Any:
     return _like(apply(TABLE[name], (floats, scale), {}), given.dtype)
 
 
+@worded
 def adjust_brightness(image: Any, delta: Any) -> Any:
     """Adds ``delta`` to every pixel; the result has the shape and dtype of ``image``. Differentiable for float images.
 

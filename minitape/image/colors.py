@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..errors import FailedPreconditionError
 from ..linalg.products import tensordot
 from ..opdefs import accept
-from ..operands import is_tensor_like, strict, tensor_of
+from ..operands import generated, is_tensor_like, strict, tensor_of
 from ..operation import apply
 from ..ops.casts import cast
 from ..ops.joining import stack
@@ -47,7 +47,7 @@ def _colors(images: Any, op: str) -> Any:
     return x
 
 
-@strict
+@generated("rgb_to_hsv")
 def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
     """Hue, saturation and value of colours: floats (..., 3) between 0 and 1, along the last axis.
 
@@ -74,7 +74,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Any:
     return stack([hue, saturation, high], axis=-1)
 
 
-@strict
+@generated("hsv_to_rgb")
 def hsv_to_rgb(images: Any, name: str | None = None) -> Any:
     """The counterpart of ``rgb_to_hsv``: red, green and blue of colours given by hue, saturation and value.
 

@@ -31,7 +31,7 @@ class Lu(NamedTuple):
     p: Any
 
 
-@strict
+@generated("lu")
 def lu(input: Any, output_idx_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The factors of square matrices as a pair ``lu, p``: L below the diagonal, U on and above it, the order of the rows.
 
@@ -265,7 +265,7 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     return matmul(matrix, tensor_of(rhs, matrix.dtype))
 
 
-@strict
+@generated("banded_triangular_solve")
 def banded_triangular_solve(
     bands: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Any:

@@ -12,7 +12,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..dimension import Dimension, dimension_value
 from ..invalid import invalid, shown
-from ..operands import axes_of, deferred, integers, static, strict, tensor_of
+from ..operands import axes_of, deferred, generated, integers, static, strict, tensor_of, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape, as_shape
@@ -93,6 +93,7 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
 
 
+@worded
 def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> list[Any]:
     """The shape of each tensor of a list.
 
@@ -428,7 +429,7 @@ ensure_shape = strict(ensure_shape)
 # -- order ------------------------------------------------------------------------------------------------------------
 
 
-@deferred
+@generated("reverse_v2")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """The order of the elements reversed along each of the axes in a list. Differentiable.
 
@@ -453,7 +454,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     return apply(TABLE["reverse"], (x,), {"axis": tuple(places)})
 
 
-@deferred
+@strict
 def reverse_sequence(
     input: Any, seq_lengths: Any, seq_axis: Any = None, batch_axis: Any = None, name: str | None = None
 ) -> Any:

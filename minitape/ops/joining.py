@@ -10,7 +10,7 @@ from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
 from ..evidence import planned
 from ..invalid import invalid, shown
-from ..operands import deferred, integers, static, strict, tensor_of
+from ..operands import deferred, integers, static, strict, tensor_of, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
@@ -364,6 +364,7 @@ def _check_mirror(sizes: Any, x: Any, mode: str) -> None:
                           f"{'not less' if mode == 'REFLECT' else 'greater'} than {n}", "MirrorPad")  # fmt: skip
 
 
+@worded
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Any:
     """The same as ``tf.stack`` along axis 0, inside functions and graphs only: RuntimeError in eager mode.
 

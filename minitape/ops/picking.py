@@ -14,7 +14,7 @@ from ..errors import UnimplementedError
 from ..evidence import born, decided
 from ..invalid import at_run, invalid, shown
 from ..opdefs import accept, accept_attr
-from ..operands import deferred, static, strict, tensor_of, together
+from ..operands import deferred, generated, static, strict, tensor_of, together
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
@@ -262,7 +262,7 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     return decided(wrap(made.astype(dtypes.as_dtype(dtype).as_numpy_dtype)), (given,), "Less")
 
 
-@strict
+@generated("dynamic_partition")
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> Any:
     """A list of ``num_partitions`` tensors: the slices of ``data`` whose entry in ``partitions`` is 0, 1, ...
 
@@ -286,7 +286,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]
 
 
-@strict
+@generated("dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     """The slices of all ``data`` put at their ``indices`` into one tensor; later ones win.
 

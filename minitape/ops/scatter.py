@@ -8,14 +8,14 @@ import numpy as np
 
 from ..invalid import invalid, shown
 from ..opdefs import accept_attr
-from ..operands import deferred, static, strict, tensor_of, together
+from ..operands import generated, static, strict, tensor_of, together
 from ..operation import apply
 from ..primitives import TABLE
 from ..state import state
 from .places import outside
 
 
-@deferred
+@generated("scatter_nd")
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Any:
     """Zeros of ``shape`` with ``updates`` added at the places that the last axis of ``indices`` lists.
 
@@ -98,7 +98,7 @@ def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str 
     return _tensor_scatter("tensor_scatter_update", tensor, indices, updates)
 
 
-@strict
+@generated("tensor_scatter_add")
 def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """A copy of ``tensor`` with ``updates`` added at the listed places, which may repeat. Differentiable in both.
 
@@ -109,7 +109,7 @@ def tensor_scatter_nd_add(tensor: Any, indices: Any, updates: Any, name: str | N
     return _tensor_scatter("tensor_scatter_add", tensor, indices, updates)
 
 
-@strict
+@generated("tensor_scatter_sub")
 def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """A copy of ``tensor`` with ``updates`` subtracted at the listed places. Differentiable in both.
 
@@ -120,7 +120,7 @@ def tensor_scatter_nd_sub(tensor: Any, indices: Any, updates: Any, name: str | N
     return _tensor_scatter("tensor_scatter_sub", tensor, indices, updates)
 
 
-@strict
+@generated("tensor_scatter_min")
 def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """A copy of ``tensor`` with the smaller of element and update at the listed places. Differentiable in both.
 
@@ -131,7 +131,7 @@ def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: str | N
     return _tensor_scatter("tensor_scatter_min", tensor, indices, updates)
 
 
-@strict
+@generated("tensor_scatter_max")
 def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Any:
     """A copy of ``tensor`` with the larger of element and update at the listed places. Differentiable in both.
 

@@ -10,6 +10,7 @@ from ..convert import convert_to_tensor
 from ..dtypes import int64
 from ..invalid import invalid, shown
 from ..opdefs import accept
+from ..operands import spelled
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
@@ -17,6 +18,7 @@ from .primitives import pick, places, put, sparse
 from .tensor import SparseTensor, sparse_input
 
 
+@spelled("sparse_add_v2")
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two sparse tensors, or of a sparse and a dense one (dense). Differentiable.
 
@@ -72,6 +74,7 @@ def _add_dense(st: Any, dense: Any) -> Any:
     return TABLE["reshape"](flat, shape=st.sizes()) + dense
 
 
+@spelled("sparse_tensor_dense_matmul")
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Any:
@@ -158,6 +161,7 @@ def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
     return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), values, a.sizes())
 
 
+@spelled("sparse_maximum")
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The larger element at each place that one of them has; what is missing counts as zero.
 
@@ -171,6 +175,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _extreme("maximum", sparse_input(sp_a), sparse_input(sp_b))
 
 
+@spelled("sparse_minimum")
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller element at each place that one of them has; what is missing counts as zero.
 
@@ -184,6 +189,7 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _extreme("minimum", sparse_input(sp_a), sparse_input(sp_b))
 
 
+@spelled("sparse_softmax")
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """Softmax over the elements of each row (along the last axis) that are there. Differentiable.
 

@@ -10,7 +10,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
 from ..invalid import invalid, shown
-from ..operands import mismatch, static
+from ..operands import mismatch, spelled, static, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..slices import IndexedSlices
@@ -24,6 +24,7 @@ _slice = slice
 # -- dense and back ---------------------------------------------------------------------------------------------------
 
 
+@spelled("sparse_tensor_to_dense")
 def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Any:
     """The dense tensor, with ``default_value`` (zero) where nothing is given. Differentiable.
 
@@ -67,6 +68,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return found
 
 
+@spelled("sparse_eye")
 def eye(
     num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
@@ -89,6 +91,7 @@ def eye(
     return sparse(np.stack([np.arange(count)] * 2, 1), wrap(ones), (rows, columns))
 
 
+@spelled("sparse_to_indicator")
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
     """A dense boolean tensor that is true at the places that the values name along the last axis.
 
@@ -116,6 +119,7 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
 # -- order and shape --------------------------------------------------------------------------------------------------
 
 
+@spelled("sparse_reorder")
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The elements in the order of their places, row by row, as most functions want them. Differentiable.
 
@@ -131,6 +135,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return sparse(st.indices.array[order], pick(st.values, order), st.sizes())
 
 
+@spelled("sparse_transpose")
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The axes in another order, reversed by default; the elements are put in order again. Differentiable.
 
@@ -153,6 +158,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
     return reorder(sparse(st.indices.array[:, axes], st.values, [st.sizes()[a] for a in axes]))
 
 
+@worded
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The same elements in another shape; one size may be -1. Differentiable.
 
@@ -190,6 +196,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return sparse(index, st.values, wanted)
 
 
+@spelled("sparse_expand_dims")
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """A new axis of size 1, the last by default. Differentiable.
 
@@ -239,6 +246,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return SparseTensor(st.indices, st.values, wrap(sizes.astype(np.int64)))
 
 
+@spelled("sparse_slice")
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
     """The block of ``size`` that begins at ``start``, cut where the tensor ends. Differentiable.
 
@@ -261,6 +269,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     return sparse(index[keep] - first, pick(st.values, keep), np.maximum(last - first, 0))
 
 
+@spelled("sparse_split_v2")
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
 ) -> list[SparseTensor]:
@@ -295,6 +304,7 @@ def split(
     return out
 
 
+@spelled("sparse_concat_v2")
 def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None) -> SparseTensor:
     """Sparse tensors joined along an axis. No gradient passes, as in TensorFlow.
 
@@ -342,6 +352,7 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     return sparse(index[order], values, out)
 
 
+@spelled("sparse_retain")
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements for which a mask of bools, one for each element, is true. Differentiable.
 
@@ -360,6 +371,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return sparse(st.indices.array[chosen], apply(TABLE["gather"], (st.values, wrap(chosen)), {"axis": 0}), st.sizes())
 
 
+@spelled("sparse_fill_empty_rows")
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
     """With ``default_value`` at the first column of each empty row of a matrix; and which rows were empty.
 
@@ -388,6 +400,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     return sparse(joined[order], values, st.sizes()), wrap(empty)
 
 
+@spelled("sparse_mask")
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     """IndexedSlices without the slices at ``mask_indices``, which need not be there. Differentiable.
 

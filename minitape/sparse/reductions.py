@@ -9,6 +9,7 @@ import numpy as np
 from ..convert import convert_to_tensor
 from ..counting import composite
 from ..invalid import invalid, shown
+from ..operands import spelled, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
@@ -41,6 +42,7 @@ def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[in
     return flat, shape
 
 
+@spelled("sparse_reduce_sum_v2")
 def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
@@ -58,6 +60,7 @@ def reduce_sum(
     return _as_sparse(total, flat, shape) if output_is_sparse else total
 
 
+@spelled("sparse_reduce_max_v2")
 def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
@@ -84,6 +87,7 @@ def _as_sparse(dense: Any, flat: Any, shape: Any) -> SparseTensor:
     return sparse(index, values, shape)
 
 
+@worded
 def bincount(
     values: Any,
     weights: Any = None,

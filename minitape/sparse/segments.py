@@ -10,9 +10,11 @@ from ..convert import convert_to_tensor
 from ..dtypes import int32
 from ..invalid import invalid
 from ..opdefs import accept
+from ..operands import spelled
 from .primitives import pick
 
 
+@spelled("sparse_segment_sum_v2")
 def segment_sum(
     data: Any,
     indices: Any,
@@ -36,6 +38,7 @@ def segment_sum(
     return _segments("sum", "SparseSegmentSum", data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@spelled("sparse_segment_mean_v2")
 def segment_mean(
     data: Any,
     indices: Any,
@@ -56,6 +59,7 @@ def segment_mean(
     return _segments("mean", "SparseSegmentMean", data, indices, segment_ids, num_segments, sparse_gradient)
 
 
+@spelled("sparse_segment_sqrt_n_v2")
 def segment_sqrt_n(
     data: Any,
     indices: Any,

@@ -10,6 +10,7 @@ import numpy as np
 from .. import dtypes
 from ..invalid import invalid
 from ..opdefs import accept_attr
+from ..operands import worded
 from ..tensor import wrap
 from .values import each, strings_of
 
@@ -51,6 +52,7 @@ def decode_base64(input: Any, name: str | None = None) -> Any:
     return each(one, strings_of(input, "DecodeBase64"))
 
 
+@worded
 def decode_raw(
     input_bytes: Any,
     out_type: Any,

@@ -12,12 +12,12 @@ from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError
 from ..invalid import invalid, shown
 from ..opdefs import accept
-from ..operands import deferred
+from ..operands import strict
 from ..tensor import Tensor
 from .values import converted, strings_of, texts
 
 
-@deferred
+@strict
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """Tensors of strings joined element by element; scalars go with each element.
 
@@ -42,7 +42,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     return texts([glue.join(a[i] for a in full) for i in range(count)], shape)
 
 
-@deferred
+@strict
 def reduce_join(
     inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
 ) -> Any:
@@ -82,7 +82,7 @@ def reduce_join(
     return texts([glue.join(row) for row in flat], shape)
 
 
-@deferred
+@strict
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Any:
@@ -125,7 +125,7 @@ def _check_segments(shape: tuple[int, ...], ids: Any, count: Any) -> None:
         raise invalid("segment_ids are not allowed to exceed num_segments or to have negative values.", op)
 
 
-@deferred
+@strict
 def ngrams(
     data: Any,
     ngram_width: Any,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid
-from ..operands import deferred
+from ..operands import generated, strict
 from ..tensor import wrap
 from . import hashing, patterns
 from .values import each, strings_of
 
 
-@deferred
+@strict
 def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool = True, name: str | None = None) -> Any:
     """What matches the pattern (RE2's syntax) replaced; ``\\1`` is the first group, ``\\0`` all of the match.
 
@@ -28,7 +28,7 @@ def regex_replace(input: Any, pattern: str, rewrite: str, replace_global: bool =
     return each(patterns.replacer(pattern, rewrite, replace_global), array)
 
 
-@deferred
+@strict
 def regex_full_match(input: Any, pattern: str, name: str | None = None) -> Any:
     """True where all of the string matches the pattern (RE2's syntax); a bool tensor of the shape of ``input``.
 
@@ -54,7 +54,7 @@ def _buckets(op: str, input: Any, num_buckets: int, function: Callable[[bytes], 
     return wrap(np.array([function(s) % num_buckets for s in array.reshape(-1)], np.int64).reshape(array.shape))
 
 
-@deferred
+@generated("string_to_hash_bucket_fast")
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
     """FarmHash's 64-bit fingerprint of each string, modulo ``num_buckets``; int64.
 
@@ -68,7 +68,7 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
     return _buckets("StringToHashBucketFast", input, num_buckets, hashing.farm64)
 
 
-@deferred
+@strict
 def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any:
     """Another hash (MurmurHash64A) of each string, modulo ``num_buckets``; int64.
 
@@ -82,7 +82,7 @@ def to_hash_bucket(input: Any, num_buckets: int, name: str | None = None) -> Any
     return _buckets("StringToHashBucket", input, num_buckets, hashing.murmur64, "string_tensor")
 
 
-@deferred
+@generated("string_to_hash_bucket_strong")
 def to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Any:
     """A hash with a key of two integers (SipHash-2-4), modulo ``num_buckets``; int64.
 

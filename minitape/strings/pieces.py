@@ -9,7 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
-from ..operands import deferred
+from ..operands import generated, strict
 from ..ops.arrays import broadcast_static_shape
 from ..tensor import wrap
 from .unicode import characters
@@ -22,7 +22,7 @@ def _coded(op: str, encoding: str) -> bool:
     return encoding == "utf-8"
 
 
-@deferred
+@generated("string_lower")
 def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
     """Lower case: of ASCII letters, or of all letters with encoding "utf-8".
 
@@ -38,7 +38,7 @@ def lower(input: Any, encoding: str = "", name: str | None = None) -> Any:
     return each(bytes.lower, strings_of(input, "StringLower"))
 
 
-@deferred
+@generated("string_upper")
 def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
     """Upper case: of ASCII letters, or of all letters with encoding "utf-8".
 
@@ -54,7 +54,7 @@ def upper(input: Any, encoding: str = "", name: str | None = None) -> Any:
     return each(bytes.upper, strings_of(input, "StringUpper"))
 
 
-@deferred
+@generated("string_strip")
 def strip(input: Any, name: str | None = None) -> Any:
     """Without white space at both ends, in the shape of ``input``.
 
@@ -79,7 +79,7 @@ def _unit(unit: str, op: str, signature: str) -> bool:
     return unit == "UTF8_CHAR"
 
 
-@deferred
+@strict
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     """The number of bytes, or of characters with unit "UTF8_CHAR"; int32, in the shape of ``input``.
 
@@ -95,7 +95,7 @@ def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     return wrap(np.array(counts, np.int32).reshape(array.shape))
 
 
-@deferred
+@strict
 def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None = None) -> Any:
     """The piece of each string that begins at ``pos`` (from the end if negative) and has up to ``len`` bytes.
 
@@ -138,7 +138,7 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     return texts(out, array.shape)
 
 
-@deferred
+@strict
 def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The pieces between separators (white space by default): a tensor for one string, else a ragged tensor.
 
@@ -171,7 +171,7 @@ def _pieces(s: bytes, sep: bytes, most: int) -> list[bytes]:
     return parts
 
 
-@deferred
+@strict
 def bytes_split(input: Any, name: str | None = None) -> Any:
     """The single bytes: a tensor for one string, else a ragged tensor with one more axis.
 

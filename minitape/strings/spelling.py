@@ -7,13 +7,13 @@ from typing import Any
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..evidence import decided
-from ..operands import deferred
+from ..operands import deferred, strict
 from ..tensor import Tensor
 from . import numbers
 from .values import is_later, strings_of, texts, when_run
 
 
-@deferred
+@strict
 def to_number(input: Any, out_type: Any = dtypes.float32, name: str | None = None) -> Any:
     """The numbers that the strings spell, in the shape of ``input``.
 
@@ -54,7 +54,7 @@ def as_string(
     return decided(numbers.spell(tensor, precision, scientific, shortest, width, fill), (tensor,), "AsString")
 
 
-@deferred
+@strict
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Any:
     """The template with tensors in place of the placeholders; long axes show ``summarize`` elements at each end.
 

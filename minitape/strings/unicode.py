@@ -12,7 +12,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..opdefs import accept, accept_text
-from ..operands import deferred
+from ..operands import deferred, strict
 from ..tensor import Tensor, wrap
 from .values import each, rows, strings_of, texts
 
@@ -113,7 +113,7 @@ def _decoded(
     return rows(array, lambda s: [what(s, p) for p in _points(s, codec, errors, replacement, control)], dtype)
 
 
-@deferred
+@strict
 def unicode_decode(
     input: Any,
     input_encoding: str,
@@ -136,7 +136,7 @@ def unicode_decode(
     return _decoded("UnicodeDecode", *given, lambda s, p: p[0], np.int32)
 
 
-@deferred
+@strict
 def unicode_decode_with_offsets(
     input: Any,
     input_encoding: str,
@@ -157,7 +157,7 @@ def unicode_decode_with_offsets(
     return _decoded(op, *given, lambda s, p: p[0], np.int32), _decoded(op, *given, lambda s, p: p[1], np.int64)
 
 
-@deferred
+@strict
 def unicode_split(
     input: Any,
     input_encoding: str,
@@ -176,7 +176,7 @@ def unicode_split(
     return _split("UnicodeDecode", input, input_encoding, errors, replacement_char)
 
 
-@deferred
+@strict
 def unicode_split_with_offsets(
     input: Any,
     input_encoding: str,
@@ -200,7 +200,7 @@ def _split(op: str, input: Any, encoding: str, errors: str, replacement: int) ->
     return _decoded(op, input, encoding, errors, replacement, False, lambda s, p: chr(p[0]).encode(codec), object)
 
 
-@deferred
+@strict
 def unicode_encode(
     input: Any,
     output_encoding: str,
