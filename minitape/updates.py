@@ -16,6 +16,7 @@ from .operands import tensor_of
 from .operation import apply
 from .primitives import TABLE
 from .primitives.scatter import places
+from .shown import methods_of
 from .slices import IndexedSlices
 from .state import state
 from .tensor import Tensor, bare
@@ -30,6 +31,7 @@ _UFUNCS = {
 }
 
 
+@methods_of("BaseResourceVariable")
 class Updates:
     """The methods of a variable that change some of its slices.
 

@@ -19,7 +19,7 @@ from .primitives import TABLE
 from .quiet import hush, restore
 from .record import Record
 from .shape import TensorShape
-from .shown import Shown
+from .shown import Shown, methods_of
 from .state import state
 from .tensor import EagerTensor, Reference, bare
 from .updates import Updates, deprecated
@@ -509,7 +509,10 @@ def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregat
     return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
 
 
-ResourceVariable.assign.__qualname__ = "BaseResourceVariable.assign"  # what Python's texts for wrong calls say
+# what Python's texts for wrong calls say
+methods_of("BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split())(
+    ResourceVariable
+)
 
 
 def _scoped(name: str) -> str:

@@ -13,10 +13,12 @@ from ..invalid import invalid
 from ..ops.filling import zeros
 from ..ops.joining import concat, split, stack, unstack
 from ..shape import TensorShape
+from ..shown import methods_of
 from ..tensor import EagerTensor, wrap
 from .arrays import TensorArray
 
 
+@methods_of("TensorArray")
 class EagerTensorArray(TensorArray):
     """What ``tf.TensorArray`` makes outside of graphs.
 

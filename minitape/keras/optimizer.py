@@ -6,6 +6,7 @@ import re
 import warnings
 from typing import Any
 
+from ..shown import methods_of
 from ..slices import IndexedSlices
 from . import initializers, schedules
 from .base import auto_name, convert, floatx, name_scope
@@ -30,6 +31,7 @@ def _first_given(variable: Any) -> Any:
     return getattr(variable, "first", variable)
 
 
+@methods_of("BaseOptimizer")
 class Optimizer:
     """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
 

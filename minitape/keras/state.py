@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
+from ..shown import methods_of
 from ..tensor import Tensor
 from . import constraints
 from .base import name_scope, standardize_dtype
@@ -14,6 +15,7 @@ from .tracking import Store, might_track
 from .variable import Variable
 
 
+@methods_of("Layer")
 class Stateful:
     """The part of a layer that keeps state: what is assigned to its attributes is filed in a ``Store``."""
 

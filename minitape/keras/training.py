@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..shown import methods_of
 from ..tape import GradientTape
 from ..tensor import Tensor
 from . import metrics as metrics_module
@@ -22,6 +23,7 @@ from .compiled import Losses, Metrics, output_names
 from .feeding import Feed, unpack_x_y_sample_weight
 
 
+@methods_of("TensorFlowTrainer")
 class Trainer:
     """What makes a layer a model."""
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid, shown
-from ..operands import call, generated, integers, strict, tensor_of
+from ..operands import call, integers, strict, tensor_of
 
 
-@generated("space_to_batch_nd")
+@strict
 def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Any:
     """Makes a batch of each place in the blocks of ``block_shape`` that cover the axes after the first.
 
