@@ -47,7 +47,7 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
         return value
     if isinstance(value, TensorSpec):
         if not value.is_subtype_of(spec):
-            raise NoCast(f"Can not cast {value!r} to {TensorSpec(spec.shape, spec.dtype)}")
+            raise NoCast(f"Can not cast {value!r} to {spec}")
         return value
     tensor = value
     if is_array(value) and value.dtype.kind in "SU" and spec.dtype.kind != "s":
@@ -55,7 +55,7 @@ def _cast_leaf(spec: Any, value: Any) -> Any:
     elif not isinstance(value, Tensor):
         tensor = convert_to_tensor(value, spec.dtype)
     if tensor.dtype != spec.dtype or not spec.shape.is_compatible_with(tensor.shape):
-        raise NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype)} to {TensorSpec(spec.shape, spec.dtype)}")
+        raise NoCast(f"Can not cast {TensorSpec(tensor.shape, tensor.dtype, spec.name)} to {spec}")
     return tensor
 
 

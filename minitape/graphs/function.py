@@ -77,6 +77,11 @@ class Function:
         return self._python_function
 
     @property
+    def name(self) -> str:
+        """The wrapped function's name."""
+        return self._name
+
+    @property
     def function_spec(self) -> Any:
         """The wrapped function's signature."""
         return self._signature

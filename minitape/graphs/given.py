@@ -47,6 +47,8 @@ def is_given(value: Any) -> bool:
 class GivenVariable(ResourceVariable):
     """Stands for a variable while a function is traced; in a call it is the one that was given there."""
 
+    _shown = ResourceVariable._shown
+
     def __init__(self, spec: VariableSpec, first: Any) -> None:
         self._spec, self._shape, self._trainable, self._name = spec, spec.shape, spec.trainable, first._name
         self._first = weakref.ref(first)
@@ -93,6 +95,9 @@ def with_specs(values: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     if state.graph is not None or not any(is_given(v) for v in nest.flatten(values)):
         return values, known
     return {name: part(value) for name, value in values.items()}, known
+
+
+GivenVariable.__name__ = GivenVariable.__qualname__ = "ResourceVariable"  # what a program sees while it is traced
 
 
 class Slots:

@@ -180,7 +180,8 @@ def text_of_parameters(parameters: Any, specs: dict[str, Any]) -> str:
             text = "**" + text
         typed = p.name in specs or (bool(specs) and p.default is not _EMPTY)
         if typed:
-            text += f": {show(specs.get(p.name, p.default))}"
+            kind = specs.get(p.name, p.default)
+            text += f": {kind if isinstance(kind, TensorSpec) else show(kind)}"
         if p.default is not _EMPTY:
             text += (" = " if typed else "=") + "<captured_default_value>"
         parts.append(text)

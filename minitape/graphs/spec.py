@@ -97,9 +97,11 @@ def key_of(value: Any) -> Any:
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
         return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None))) or type(value).__name__ == "VariableSpec":
+    if isinstance(value, (int, float, str, bytes, complex, type(None), TensorShape)):
+        return value if value == value else repr(value)  # one nan is as good as another
+    if type(value).__name__ == "VariableSpec":
         return value
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return type(value), *[key_of(v) for v in value]
     if isinstance(value, dict):
         return dict, *[(k, key_of(value[k])) for k in sorted(value, key=str)]
@@ -107,7 +109,7 @@ def key_of(value: Any) -> Any:
         return TensorSpec, dtype_of(value), value.shape
     if hasattr(value, "__tf_tracing_type__"):
         return value.__tf_tracing_type__(None)
-    if isinstance(value, (set, bytearray)):
+    if isinstance(value, (set, bytearray, slice)):
         raise TypeError(f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
                         "Otherwise, consider implementing the Tracing Protocol for it.")  # fmt: skip
     return Identity(value)
