@@ -11,7 +11,7 @@ from typing import Any
 
 from . import plan
 from .columns import more
-from .ends import NO_SEED, no_tensor, seed_of
+from .ends import NO_SEED, no_tensor, reads_target, seed_of
 from .frames import user_frame
 from .primitives import BATCHES
 from .quiet import hush, restore
@@ -68,12 +68,10 @@ def _same(tape: Any, source: Any, targets: list[Any], seeds: list[Any]) -> Any:
     parts: list[Any] = []
     for target, seed in zip(targets, seeds, strict=True):
         seed = None if seed is NO_SEED else seed
-        if target is source:
+        if target is source or getattr(target, "_base", target) is getattr(source, "_base", source):
             if seed is not None and not isinstance(seed, Tensor):
-                # of a Jacobian: TensorFlow takes its elements out of the target first, which reads a variable
-                read = not isinstance(target, Tensor) and target.trainable and tape._watch_accessed_variables
-                return wrap(seed.data) if read else None
-            parts.append(wrap(seed_of(target, seed, False)) if not isinstance(seed, Tensor) else seed)
+                return wrap(seed.data) if reads_target(tape, target) else None  # a Jacobian's
+            parts.append(seed_of(target, None, True) if seed is None else seed)
     return _add_n(parts) if parts else None
 
 

@@ -107,6 +107,14 @@ def ends_of(structure: Any) -> tuple[list[Any], list[Any]]:
     return values, values
 
 
+def reads_target(tape: Any, target: Any) -> bool:
+    """Whether the tape sees that a Jacobian takes the elements out of its target: where that is a variable to watch."""
+    if not hasattr(target, "_read"):
+        return False
+    variable = getattr(target, "_base", target)  # what an assignment returned is watched only where its variable is
+    return id(variable) in tape.variables or (variable is target and target.trainable and tape._watch_accessed_variables)
+
+
 def packed(structure: Any, values: list[Any], gradients: list[Any]) -> Any:
     """The gradients of ``values``, which are what is in the structure, in the same structure."""
     if type(structure) is list:

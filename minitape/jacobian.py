@@ -12,7 +12,7 @@ from .backward import gradients_of
 from .batch import Batch
 from .block import block
 from .convert import convert_to_tensor
-from .ends import leaf_of, wants_zeros
+from .ends import leaf_of, reads_target, wants_zeros
 from .evidence import site
 from .plan import on_tape
 from .primitives import TABLE
@@ -53,6 +53,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
         raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
     if state.graph is not None and not target.shape.is_fully_defined():
         return _in_a_run(tape, target, sources, flat, unconnected)
+    if reads_target(tape, target):
+        tape._watch_variable(getattr(target, "_base", target))
     target = convert_to_tensor(target) if isinstance(target, (np.ndarray, np.generic)) else target
     shape = tuple(target.shape)
     count = int(np.prod(shape))

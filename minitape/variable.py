@@ -134,7 +134,7 @@ class ResourceVariable(VariableOperators, Variable):
             row, me, trainable = self._row_in(record), id(self), self._trainable
             for tape in state.tapes:
                 if trainable and tape._watch_accessed_variables and tape._record is record:
-                    tape.variables[me] = self
+                    tape.variables.setdefault(me, self)
                 elif me not in tape.variables:
                     continue
                 if row not in tape.watched:
@@ -457,7 +457,10 @@ class _UnreadVariable(ResourceVariable):
         return self._base._tape_rows(tape)
 
     def _watch_on(self, tape: Any) -> None:
+        known = id(self._base) in tape.variables
         self._base._watch_on(tape)
+        if not known:  # the tape knows it by the name under which it was watched
+            tape.variables[id(self._base)] = self
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         return self._base._assigned(tensor, how, read_value, delta)
