@@ -217,6 +217,8 @@ def note_gradients(gradients: list[Any], targets: list[Any], frames: Stack) -> N
     for g in gradients:
         if type(g) is EAGER[0]:
             if origin is None:
+                if state.graph is not None:  # which keeps its own notes
+                    return
                 origin = born("gradient", targets, None, 0, frames)
             g._made = origin
 
