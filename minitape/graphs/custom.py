@@ -95,11 +95,13 @@ def custom_call(f: Any, args: tuple[Any, ...]) -> Any:
     models = nest.flatten(result)
     outputs = [convert_to_tensor(flat_leaf(t)) for t in models]
     call = CustomCall(getattr(f, "__name__", "custom"), grad_fn, variables, len(flat), result)
-    tensors = [*outputs, *(a._read() if hasattr(a, "_read") else a for a in [*flat, *variables])]
+    tensors = [*outputs, *flat, *(v._read() for v in variables)]
     made = list(state.graph.apply(CUSTOM_ROW, tuple(tensors), {"call": call, "results": len(outputs)}))
     follow_custom(outputs, made)
     return nest.pack_sequence_as(result, [like_flat(m, t) for m, t in zip(models, made, strict=True)])
 
 
 def _argument(value: Any) -> Any:
-    return value if hasattr(value, "_read") or hasattr(value, "_composite") else convert_to_tensor(value)
+    if hasattr(value, "_read"):
+        return value._read()  # the function gets the value of this moment, also for its gradient
+    return value if hasattr(value, "_composite") else convert_to_tensor(value)
