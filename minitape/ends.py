@@ -158,7 +158,7 @@ def _refuse_larger(seed: Any, target: Any) -> None:
 def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
     if state.graph is not None and isinstance(source, Tensor):
-        return TABLE["zeros_like"](source)
+        return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
     if hasattr(source, "_read"):
         source._read()  # which tapes count as an access
     zero = b"" if source.dtype.kind == "s" else 0

@@ -97,7 +97,9 @@ def key_of(value: Any) -> Any:
     if isinstance(value, (Tensor, TensorSpec)):
         shape = value.shape
         return TensorSpec, value.dtype, shape._dims
-    if isinstance(value, (int, float, str, bytes, complex, type(None), TensorShape)):
+    if isinstance(value, (int, float, str, bytes, complex, type(None))) or (
+        isinstance(value, TensorShape) and value.is_fully_defined()
+    ):
         return value if value == value else repr(value)  # one nan is as good as another
     if type(value).__name__ == "VariableSpec":
         return value
