@@ -77,7 +77,7 @@ class Function:
         return self._python_function
 
     @property
-    def name(self) -> str:
+    def name(self) -> Any:
         """The wrapped function's name."""
         return self._name
 
