@@ -55,9 +55,14 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any, axis: int = -1, 
     x, y = tensor_of(logits), tensor_of(labels)
     wide = _wide(x)
     y = y if y.dtype is wide.dtype else TABLE["cast"](y, dtype=wide.dtype)
-    if x.ndim == 0 and x.dtype.is_floating:
+    if 0 in (x.ndim, y.ndim) and x.dtype.is_floating:
         raise invalid("Expected begin[0] == 0 (got -1) and size[0] == 0 (got 1) when input.dim_size(0) == 0", "Slice")
-    return _back(call("softmax_cross_entropy", _axis_last(wide, axis), _axis_last(y, axis)), x)
+    wide, y = _axis_last(wide, axis), _axis_last(y, axis)
+    found = call("softmax_cross_entropy", wide, y)
+    rows, wanted = y.shape[:-1].num_elements(), wide.shape[:-1].num_elements()
+    if None not in (rows, wanted) and rows > wanted:  # labels may be fewer, but not more
+        raise invalid(f"Input to reshape is a tensor with {rows} values, but the requested shape has {wanted}", "Reshape")
+    return _back(found, x)
 
 
 @strict

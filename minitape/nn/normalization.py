@@ -108,19 +108,21 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 def _check_rate(x: Any, rate: Any) -> None:
-    if isinstance(rate, (int, float)):
-        if not 0 <= rate < 1:
-            raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
-    elif not is_tensor_like(rate) and not isinstance(rate, (np.ndarray, np.generic)):
-        raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+    number = isinstance(rate, (int, float))
+    if number and not 0 <= rate < 1:
+        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
     if not x.dtype.is_floating:
         raise ValueError(
             f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}"
         )
-    if is_tensor_like(rate) and rate.dtype != x.dtype:
-        raise ValueError(
-            f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}"
-        )
+    if not (number or is_tensor_like(rate) or isinstance(rate, (np.ndarray, np.generic))):
+        raise ValueError(f"`rate` must be a scalar or scalar tensor. Received: rate={rate}")
+    if is_tensor_like(rate):
+        if rate.dtype != x.dtype:
+            raise ValueError(
+                f"`x.dtype` must be compatible with `rate.dtype`. Received: x.dtype={x.dtype} and rate.dtype={rate.dtype}"
+            )
+        rate.shape.assert_has_rank(0)
 
 
 @strict
