@@ -42,12 +42,17 @@ from .tensor import RaggedTensor, as_ragged_or_tensor, make
 UNARY = (
     "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
     "is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt "
-    "sigmoid sign sin sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1"
+    "sigmoid sign sin sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1 "
+    "bessel_i0e bessel_i1e reciprocal_no_nan bitwise.invert math.special.bessel_j0 math.special.bessel_j1 "
+    "math.special.bessel_k0 math.special.bessel_k0e math.special.bessel_k1 math.special.bessel_k1e math.special.bessel_y0 "
+    "math.special.bessel_y1 math.special.dawsn math.special.expint math.special.fresnel_cos math.special.fresnel_sin "
+    "math.special.spence"
 ).split()
 BINARY = (
     "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal logical_and "
     "logical_or logical_xor maximum minimum mod multiply multiply_no_nan not_equal pow squared_difference subtract "
-    "truediv xdivy xlogy zeta polygamma igamma igammac nextafter"
+    "truediv xdivy xlogy xlog1py zeta truncatediv truncatemod realdiv complex bitwise.bitwise_and bitwise.bitwise_or "
+    "bitwise.bitwise_xor bitwise.left_shift bitwise.right_shift"
 ).split()
 ON_VALUES = (
     "identity stop_gradient cast saturate_cast zeros_like ones_like clip_by_value strings.lower strings.upper "
