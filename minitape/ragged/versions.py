@@ -43,7 +43,7 @@ UNARY = (
     "abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfc erfcinv erfinv exp expm1 floor imag "
     "is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not ndtri negative real reciprocal rint round rsqrt "
     "sigmoid sign sin sinh softplus sqrt square tan tanh angle bessel_i0 bessel_i1 "
-    "bessel_i0e bessel_i1e reciprocal_no_nan bitwise.invert math.special.bessel_j0 math.special.bessel_j1 "
+    "bessel_i0e bessel_i1e nextafter reciprocal_no_nan bitwise.invert math.special.bessel_j0 math.special.bessel_j1 "
     "math.special.bessel_k0 math.special.bessel_k0e math.special.bessel_k1 math.special.bessel_k1e math.special.bessel_y0 "
     "math.special.bessel_y1 math.special.dawsn math.special.expint math.special.fresnel_cos math.special.fresnel_sin "
     "math.special.spence"
