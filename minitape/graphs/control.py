@@ -18,6 +18,7 @@ from ..debugging import Assert
 from ..errors import InvalidArgumentError
 from ..evidence import planned
 from ..invalid import invalid
+from ..operands import worded
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
@@ -98,6 +99,7 @@ def is_symbolic_value(value: Any) -> bool:
     return isinstance(value, SymbolicTensor)
 
 
+@worded
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Calls ``true_fn`` if ``pred`` is true, else ``false_fn``, and returns what it returns.
 
@@ -135,6 +137,10 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
     except (TypeError, ValueError) as error:
         raise _unlike_branches(then.shown, orelse.shown, error) from None
     refuse_other_rows(then.structure, orelse.structure)
+    lengths = [sum(t is not None for t in way.body.flat) for way in (then, orelse)]
+    if lengths[0] != lengths[1]:
+        raise ValueError("Lengths of branch outputs of cond must match."
+                         f"\nlen(graphs[0].outputs): {lengths[0]}\nlen(graphs[1].outputs): {lengths[1]}")  # fmt: skip
     for a, b in zip(then.body.flat, orelse.body.flat, strict=True):
         if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
             a, b = (None if t is None else _Output(t, at) for t, at in ((a, 0), (b, 0)))
@@ -292,6 +298,7 @@ def _checked_pairs(pred_fn_pairs: Any, exclusive: bool) -> list[Any]:
     return pairs
 
 
+@worded
 def case(
     pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, strict: bool = False, name: str = "case"
 ) -> Any:

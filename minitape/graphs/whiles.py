@@ -8,6 +8,7 @@ from typing import Any
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..custom import unrecorded
+from ..operands import spelled
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
@@ -110,6 +111,7 @@ def as_limit(maximum: Any) -> Any:
 # -- while_loop -------------------------------------------------------------------------------------------------------
 
 
+@spelled("while_loop_v2")
 def while_loop(
     cond: Any,
     body: Any,
