@@ -65,15 +65,15 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
     other = nbformat.v4.new_notebook(metadata={"language_info": {"name": "R"}})
     nbformat.write(other, tmp_path / "other.ipynb")
     manager = Notebooks(root_dir=str(tmp_path))
+    with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
 
-    def content(path, **options):
-        with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
+        def content(path, **options):
             return executor.submit(asyncio.run, manager.get(path, **options)).result()["content"]
 
-    assert content(lesson.name)["metadata"]["language_info"] == IPythonKernel.language_info
-    assert content("other.ipynb")["metadata"]["language_info"] == {"name": "R"}
-    assert content(lesson.name, content=False) is None
-    assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
+        assert content(lesson.name)["metadata"]["language_info"] == IPythonKernel.language_info
+        assert content("other.ipynb")["metadata"]["language_info"] == {"name": "R"}
+        assert content(lesson.name, content=False) is None
+        assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
     assert lesson.read_bytes() == (lessons_folder() / lesson.name).read_bytes()
 
 
