@@ -168,13 +168,15 @@ class ConcreteFunction:
             if found is not None:
                 return self._pack(found)
         found = self._forward.run([t.array for t in tensors] if arrays is None else arrays)
-        outputs = [bare(found[0])] if self._single else [bare(a) for a in found]
         noted = recorded or self._used
         for t in tensors:
             noted = noted or t._lane is not None or t._home is not None
+        if self._single and not noted:  # the usual case
+            return bare(found[0])
+        outputs = [bare(a) for a in found]
         if noted:
             self._note(tensors, outputs)
-        return outputs[0] if self._single else self._pack(outputs)
+        return self._pack(outputs)
 
     def _note(self, tensors: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Notes for `explain`: what came out of which inputs, where no tape watches them."""
