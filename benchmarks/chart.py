@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 860, 330, 110, 24, 64
+WIDTH, LEFT, RIGHT, ROW, TOP = 910, 380, 110, 24, 64
 INK, FAINT, GOOD, SLOW = "#1f2328", "#8c959f", "#0072b2", "#d55e00"  # of the palette of Okabe and Ito
 
 
