@@ -77,19 +77,16 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
         if isinstance(value, base):
             return function(value, dtype=wanted, name=name, as_ref=False)
     if isinstance(value, (list, tuple)):
-        if state.graph is not None and _holds_tensors(value):
+        plain = state.graph is None and (not value or (type(value[0]) in _PYTHON and type(value[-1]) in _PYTHON))
+        if not plain and _holds_tensors(value):
             return _pack(value, wanted)
-        if type(value[0] if value else 0) not in _PYTHON and _holds_tensors(value):
-            return _pack(value, wanted)
-        if len(value) > 1 and type(value[-1]) not in _PYTHON and _holds_tensors(value):
-            return _pack(value, wanted)
-        try:
-            return _enter(bare(_array_of(value, wanted)), value)
-        except (TypeError, ValueError):  # tensors between numbers, for which nobody looked
-            if not _holds_tensors(value):
-                raise
-        return _pack(value, wanted)
-    return _enter(bare(_array_of(value, wanted)), value)
+    try:
+        made = bare(_array_of(value, wanted))
+    except (TypeError, ValueError):
+        if not (isinstance(value, (list, tuple)) and _holds_tensors(value)):
+            raise
+        made = None  # tensors between numbers, for which nobody looked
+    return _pack(value, wanted) if made is None else _enter(made, value)
 
 
 def _array_of(value: Any, wanted: DType | None) -> Any:

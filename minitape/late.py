@@ -53,10 +53,11 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     if None in rows:
         rows = [record.enter(t, site=site) if row is None else row for t, row in zip(inputs, rows, strict=True)]
     hot = bool(state.tapes) and not record.cold.issuperset(rows)
-    if type(home) is Wide or large:
+    wide = type(home) is Wide
+    if wide or large:
         if not hot:
             return None
-        if type(home) is Wide or not all(r in record.leaves or r not in record.meta for r in rows):
+        if wide or not all(r in record.leaves or r not in record.meta for r in rows):
             plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
             return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
     row = _call(record, primitive, tuple(rows), attrs, hot, site)

@@ -93,9 +93,7 @@ class EagerTensor(Tensor, metaclass=_Named):
         >>> tf.constant([1.0, 2.0]).numpy()
         array([1., 2.], dtype=float32)
         """
-        value = self.array if self._value is None else self._value
-        if type(value) is np.ndarray:
-            value = value.copy() if value.ndim else value[()]
+        value = self._numpy()
         left(self, "numpy", value)
         return value
 
