@@ -31,8 +31,9 @@ class Call:
 class Leaf:
     """What a leaf row stands for: a tensor, one state of a variable, or a Python number."""
 
-    __slots__ = ("tensor", "variable", "version", "number", "gone")
+    __slots__ = ("tensor", "variable", "version", "number", "array", "gone")
 
+    array: np.ndarray  # of a number: it as an array, which NumPy adds to another one faster than a number
     gone: tuple[Any, Any, Any]  # of a released recording: tensor and variable, weak, and the tensor's origin
 
     def __init__(self, tensor: Any = None, variable: Any = None, version: int = 0, number: float | None = None) -> None:
@@ -42,7 +43,9 @@ class Leaf:
 @lru_cache(1024, typed=True)
 def number_leaf(number: float, real: Any) -> tuple[Leaf, Any]:
     """The leaf and the value of a Python number: the same for all recordings."""
-    return Leaf(number=number), real(number)
+    leaf, value = Leaf(number=number), real(number)
+    leaf.array = np.asarray(value)
+    return leaf, value
 
 
 class Event:

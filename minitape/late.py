@@ -9,6 +9,7 @@ what nobody will differentiate is computed at once, and its inputs can go.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from . import record as recording
@@ -57,7 +58,7 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     if wide or large:
         if not hot:
             return None
-        if wide or not all(r in record.leaves or r not in record.meta for r in rows):
+        if wide or not _only_leaves(record, rows):
             plain = bool(primitive.code) and {*shapes} <= {shape, ()}  # a row of four integers
             return home, _wide(record, primitive, inputs, attrs, tuple(rows), home, plain, site)
     row = _call(record, primitive, tuple(rows), attrs, hot, site)
@@ -66,6 +67,14 @@ def put_off(record: Record, primitive: Any, inputs: tuple[Any, ...], attrs: dict
     if home is not record:
         record.meta[row] = home.spec
     return home, row
+
+
+def _only_leaves(record: Record, rows: Sequence[int]) -> bool:
+    """Whether all these rows are leaves or numbers, so that no large array is to be held for what reads them."""
+    for row in rows:  # a loop of all() would be a generator, at three times the price
+        if row not in record.leaves and row in record.meta:
+            return False
+    return True
 
 
 def _call(record: Record, primitive: Any, rows: tuple[int, ...], attrs: dict[str, Any], hot: bool, site: int) -> int:

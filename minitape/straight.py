@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,14 @@ import numpy as np
 from .plan import Changed, Unplanned, is_plain
 from .primitives.blocks import LARGE, WRITTEN, accumulate, buffer, slices
 from .primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
-from .primitives.formula import ARRAY, SCALAR, powers, reads, template
+from .primitives.formula import ARRAY, SCALAR, lettered, powers, reads, template
 from .schedule import BIG, Step, flat, schedule, useful
 from .sketch import Sketch, direct, shares
 from .sweep import Outline, unbroadcast
 from .wide import read_by_rules, settle
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+LINEAR = ("add", "subtract", "multiply", "divide")  # a number is nothing but an operand of these
 
 Program = Callable[[Any, dict[int, Any]], dict[int, Any]]
 
@@ -79,11 +81,12 @@ class _Writer:
         self.numbers: dict[int, float] = {}  # those that are written in, by row
         self.kept = set() if alone or not record.wide else read_by_rules(record, min(record.wide))
         self.scope: dict[str, Any] = {
-            "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": flat,
+            "A": np.ndarray, "unbroadcast": unbroadcast, "accumulate": accumulate, "fit": _fit, "flat": flat, "total": _total,
             "buffer": buffer, "slices": slices, "Changed": Changed, "settle": settle, "kept": self.kept,
         }  # fmt: skip
         self.scope |= {f"a_{name}": function for name, function in ARRAY.items()}
         self.scope |= {f"s_{name}": function for name, function in SCALAR.get(record.real, {}).items()}
+        self.operands: set[int] = set()  # Python numbers that arrays are combined with
         self.read: set[int] = set()  # rows whose values are read, but made by no line of the program
         self.needs: set[int] = set()  # ... of which these are found among the recording's arrays
         self.arrived: set[int] = set(targets)
@@ -103,6 +106,7 @@ class _Writer:
             "def program(record, seeds):",
             "known, values, arrays, calls = record.known, record.values, record.arrays, record.calls",
             *[f"if record.leaves[{r}].number != {number!r}: raise Changed" for r, number in self.numbers.items()],
+            *[f"k{r} = record.leaves[{r}].array" for r in sorted(self.operands) if f"k{r}" in used],
             *[self._fetched(r) for r in sorted(self.read) if f"v{r}" in used],
             *[f"g{r} = seeds[{r}]" for r in self.targets],
             *schedule(steps, self.wanted, sizes), *end,
@@ -154,7 +158,7 @@ class _Writer:
     def _operation(self, row: int, primitive: Any, inputs: tuple[int, ...]) -> Step:
         """The step of an elementwise row."""
         text, name = self._text(primitive, 0, inputs), f"v{row}"
-        x, y = map(self._value, inputs)
+        x, y = (self._operand(primitive, row, r) for r in inputs)
         if self._size(row) < LARGE:
             return Step(name, (x, y), [f"{self._stored(row)}{self._filled(text, row, inputs, x=x, y=y)}"])
         self.scope[f"f{row}"] = primitive.forward
@@ -207,6 +211,15 @@ class _Writer:
         if row < self.done or (row in record.meta and row not in record.late and record.cell(row)[0] < FIRST_CODE):
             self.read.add(row)
         return f"v{row}"
+
+    def _operand(self, primitive: Any, row: int, of: int) -> str:
+        """The name of a row's value where an elementwise row reads it: of a number beside small arrays as an array."""
+        leaf = self.record.leaves.get(of)
+        beside = primitive.name in LINEAR and row not in self.even and 1 < self._size(row) < LARGE
+        if leaf is None or leaf.number is None or not beside:
+            return self._value(of)
+        self.operands.add(of)
+        return f"k{of}"
 
     def _fetched(self, row: int) -> str:
         if row not in self.record.meta:
@@ -265,7 +278,7 @@ class _Writer:
         if text == "-":
             return []
         read, rows = reads(text), {"g": row, "z": row, "x": inputs[0], "y": inputs[-1]}
-        names = {name: f"g{row}" if name == "g" else self._value(r) for name, r in rows.items() if name in read}
+        names = {n: f"g{row}" if n == "g" else self._operand(primitive, row, r) for n, r in rows.items() if n in read}
         steps, shape = [], self._shape(row if "g" in read or "z" in read else to)
         arrays = {self._shape(rows[n]) for n in names if n != "g"} - {()}
         if row in self.even and (shape != self._shape(to) or (arrays and shape not in arrays)):
@@ -331,8 +344,11 @@ class _Writer:
 
     def _filled(self, text: str, row: int, inputs: Sequence[int], **names: str) -> str:
         """A formula of row ``row`` with these names for its variables."""
-        array = row in self.record.meta
-        return template(text, "a_" if array else "s_", self._beside_number(inputs)).format(**names)
+        if row not in self.record.meta:
+            return template(text, "s_").format(**names)
+        text, numbers = lettered(template(text, "a_", self._beside_number(inputs)))
+        self.scope |= {name: np.asarray(number, self.record.meta[row][1]) for name, number in numbers.items()}
+        return text.format(**names)
 
     def _call(self, row: int, call: Any, number: int, wanted: Sequence[int]) -> list[Step]:
         """The steps of the shares of a call's inputs."""
@@ -405,7 +421,7 @@ class _Writer:
     def _add(self, row: int, share: str, shape: tuple[int, ...], first: bool) -> str:
         """The line that adds a share of this shape to the adjoint of a row."""
         if shape != self._shape(row):
-            share = f"unbroadcast({share}, {self._shape(row)!r})"
+            share = f"unbroadcast({share}, {self._shape(row)!r})" if self._shape(row) else f"total({share})"
         if first:
             return f"g{row} = {share}"
         if self._size(row) >= LARGE:
@@ -425,6 +441,9 @@ def _fixed(record: Any) -> dict[int, tuple[Any, dict[int, float]]]:
             (x, first), (y, second) = found[a], found[b]
             found[row] = table[op].forward(None, None, x, y), first | second
     return found
+
+
+_total = partial(np.add.reduce, axis=None)  # what unbroadcast() does for a number
 
 
 def _fit(share: Any, shape: tuple[int, ...]) -> Any:

@@ -17,7 +17,7 @@ from .operation import apply
 from .operators import write
 from .primitives import TABLE
 from .quiet import hush, restore
-from .record import Record
+from .record import REALS, Record
 from .shape import TensorShape
 from .shown import Shown, methods_of
 from .state import state
@@ -243,27 +243,33 @@ class ResourceVariable(VariableOperators, Variable):
         return self._assign_sum(delta, "assign_sub", read_value)
 
     def _assign_sum(self, delta: Any, how: str, read_value: bool) -> Any:
-        dtype = self.dtype
-        delta = convert_to_tensor(delta, dtype)
-        op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
-        if dtype.kind in "bs":
-            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
-                          f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
-        if state.scratch:
-            return self._read() + delta
-        if state.graph is not None:
-            return state.graph.assign(self, delta, how, read_value)
+        if state.graph is not None or state.scratch or not _same_floats(self._state, delta):
+            delta = self._checked(delta, how)
+            if state.scratch:
+                return self._read() + delta
+            if state.graph is not None:
+                return state.graph.assign(self, delta, how, read_value)
         old, change = self._state.array, delta.array
-        if change.shape != old.shape:
-            show = [",".join(map(str, v.shape)) for v in (old, change)]
-            raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
-                          "shapes must be equal.", op)  # fmt: skip
         before = hush()
         try:
             new = old + change if how == "assign_add" else old - change
         finally:
             restore(before)
         return self._assigned(bare(new), how, read_value, delta)
+
+    def _checked(self, delta: Any, how: str) -> Any:
+        """What is added as a tensor; InvalidArgumentError where it does not fit."""
+        dtype = self.dtype
+        delta = convert_to_tensor(delta, dtype)
+        op = "AssignAddVariableOp" if how == "assign_add" else "AssignSubVariableOp"
+        if dtype.kind in "bs":
+            raise invalid(f"No OpKernel was registered to support Op '{op}' used by {{{{node {op}}}}} with these "
+                          f"attrs: [dtype=DT_{dtype.name.upper()}]", op)  # fmt: skip
+        if state.graph is None and not state.scratch and delta.array.shape != self._state.array.shape:
+            show = [",".join(map(str, v.array.shape)) for v in (self._state, delta)]
+            raise invalid(f"Cannot update variable with shape [{show[0]}] using a Tensor with shape [{show[1]}], "
+                          "shapes must be equal.", op)  # fmt: skip
+        return delta
 
     def _assigned(self, tensor: Any, how: str, read_value: bool, delta: Any = None) -> Any:
         if state.scratch:
@@ -281,8 +287,11 @@ class ResourceVariable(VariableOperators, Variable):
         self._state._made = born(how, (tensor,) if delta is None else (delta, old), weakref.ref(self), 4, step=ASSIGNED)
         if not read_value:
             return None
-        self._read()  # TensorFlow counts this as an access
-        return _UnreadVariable(self)
+        if record is not None or state.readers:
+            self._read()  # TensorFlow counts this as an access
+        made = object.__new__(_UnreadVariable)  # without the questions of Variable.__new__
+        made._base = self
+        return made
 
     # -- what it looks like -------------------------------------------------------------------------------------------
 
@@ -467,6 +476,14 @@ class _UnreadVariable(ResourceVariable):
 
 
 UnreadVariable = _UnreadVariable
+
+
+def _same_floats(old: Any, delta: Any) -> bool:
+    """Whether two tensors hold (known) floats of one dtype and shape: the usual case, with nothing to ask."""
+    if type(delta) is not EagerTensor or type(old) is not EagerTensor:
+        return False
+    x, y = old._value, delta._value
+    return x is not None and y is not None and x.shape == y.shape and x.dtype is y.dtype and x.dtype.type in REALS
 
 
 def _unpickle(value: Any, trainable: Any, name: str, shape: Any) -> ResourceVariable:
