@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-_eager_functions = [False]
+EAGER_FUNCTIONS = [False]  # one flag
 _soft_placement = [True]
 _precise = [True]
 
@@ -36,7 +36,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     True
     >>> tf.config.run_functions_eagerly(False)
     """
-    _eager_functions[0] = bool(run_eagerly)
+    EAGER_FUNCTIONS[0] = bool(run_eagerly)
 
 
 def functions_run_eagerly() -> bool:
@@ -46,7 +46,7 @@ def functions_run_eagerly() -> bool:
     >>> tf.config.functions_run_eagerly()
     False
     """
-    return _eager_functions[0]
+    return EAGER_FUNCTIONS[0]
 
 
 def list_physical_devices(device_type: str | None = None) -> list[Any]:

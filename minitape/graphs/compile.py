@@ -47,6 +47,7 @@ class Writer:
         self.scope |= ARRAY
         self.lines: list[str] = []
         self.where: dict[int, Any] = {}  # line of the program -> the call that it runs
+        self.warns = False  # whether some of it is NumPy's, which warns of infinities
         self.segment = _Segment()
         self.segments = 0
         self.readers = self._find_readers()
@@ -124,6 +125,7 @@ class Writer:
         else:
             self.lines.append(f"    {outs[0]} = {formula}\n")
         self.where[len(self.lines) + 1] = call  # the first line is the function's head
+        self.warns = True
         self._drop(call.inputs, [call])
 
     def _drop(self, rows: Sequence[int], calls: Sequence[Any]) -> None:
@@ -212,6 +214,7 @@ class Writer:
             return
         writer = Blockwise(self.graph, large.calls, large.real, self.constants, self._alias, self.readers)
         self._write_run(large.calls, *writer.function())
+        self.warns = True
 
     def _write_run(self, calls: Sequence[Any], function: Any, inputs: list[int], outputs: list[int]) -> None:
         """Writes the call of a function that computes several rows."""

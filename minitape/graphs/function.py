@@ -12,7 +12,7 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..primitives import TABLE
-from ..settings import functions_run_eagerly
+from ..settings import EAGER_FUNCTIONS
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, Tensor
@@ -126,7 +126,7 @@ class Function:
     # -- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if functions_run_eagerly():
+        if EAGER_FUNCTIONS[0]:
             return self._run_python(args, kwargs)
         if self._fast:
             key, tensors, arrays = [], [], []

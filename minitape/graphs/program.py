@@ -39,15 +39,20 @@ class Program:
         for row in leaves:
             check_fed(graph, row)
         self.constants = {row: constant_array(graph, row) for row in leaves}
-        writer = Writer(graph, self.calls, self.constants, self.fetches, self.feeds)
-        self.function, self.where = writer.write(), writer.where
         self.runs = 0
+        self._write()
+
+    def _write(self, fuse: bool = False) -> None:
+        writer = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse)
+        self.function, self.where, self.warns = writer.write(), writer.where, writer.warns
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Computes the fetches."""
         self.runs += 1
         if self.runs == OFTEN or self.runs == ONCE_MORE:
             self._fuse()
+        if not self.warns:  # compiled as a whole
+            return self.function(*arrays)
         before = hush()
         try:
             return self.function(*arrays)
@@ -63,8 +68,7 @@ class Program:
         worth = sum(fusable(self.graph, c) is not None for c in self.calls) >= LEAST
         if not worth or not kernels.available() or (self.runs == OFTEN and "numba" not in sys.modules):
             return
-        writer = Writer(self.graph, self.calls, self.constants, self.fetches, self.feeds, fuse=True)
-        self.function, self.where = writer.write(), writer.where
+        self._write(fuse=True)
         self.runs = ONCE_MORE
 
 
