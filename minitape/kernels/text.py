@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,12 +30,69 @@ except ImportError:
         return lambda function: function
 
 T = np.{real}
+N = np.uint32  # of a row's number: numba asks a signed one whether it counts from the end
 '''
 
-_FUNCTION = '''
+_FORWARD = '''
 @njit({options})
-def {name}({arguments}):
-    """{doc}"""
+def forward(rows, first, low, high, values):
+    """Computes the scalar rows in [low, high)."""
+    for i in range(low, high):
+        row = N(i - first)
+        op = rows[row, 0]
+        if op < {first_code}:
+            continue
+        if op >= {array_row}:
+            return i
+        x = values[N(rows[row, 1])]
+        y = values[N(rows[row, 2])]
+        z = x
+{formulas}
+        values[N(i)] = z
+    return high
+'''
+
+_BACKWARD = '''
+@njit({options})
+def backward(rows, first, high, low, values, adjoints, reach):
+    """Sweeps rows from high down to low; stops at a row that is a call and returns it."""
+    for number in range(high, low - 1, -1):
+        i, row = N(number), N(number - first)
+        op = rows[row, 0]
+        if op >= {first_code}:
+            if reach[i] == 3:
+                if op >= {array_row}:
+                    return number
+                a, b = N(rows[row, 1]), N(rows[row, 2])
+                reach_a, reach_b = reach[a], reach[b]
+                wants_a, wants_b = reach_a & 1 != 0, reach_b & 1 != 0
+                g, z, x, y = adjoints[i], values[i], values[a], values[b]
+                share_a = share_b = T(0)
+{formulas}
+                if wants_a:
+                    adjoints[a] += share_a
+                    reach[a] = reach_a | 2
+                if wants_b:
+                    adjoints[b] += share_b
+                    reach[b] = reach_b | 2
+        elif op == 1 and reach[i] & 1:
+            return number
+    return low - 1
+'''
+
+_SPREAD = '''
+@njit({options})
+def spread(rows, first, low, high, marks, gate):
+    """Marks scalar rows in [low, high) that pass the gate and have a marked input; stops at a call."""
+    for number in range(low, high):
+        i, row = N(number), N(number - first)
+        op = rows[row, 0]
+        if op >= {first_code}:
+            if gate[i] and op & {code_bits} != {stop_code}:
+                marks[i] |= marks[N(rows[row, 1])] | marks[N(rows[row, 2])]
+        elif op == 1:
+            return number
+    return high
 '''
 
 # functions of the formulas, computed in double precision and rounded once, as the plain Python sweep does it. They are put
@@ -116,11 +173,15 @@ def kernel_text(text: str) -> str:
 
 def source(real: str, disabled: bool) -> str:
     """The text of the generated module for one float type, "float32" or "float64"."""
-    options = ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())
-    return "".join([header(real, disabled), _forward(options), _backward(options), _spread(options)])
+    codes = {"first_code": FIRST_CODE, "array_row": ARRAY_ROW, "code_bits": ARRAY_ROW - 1, "stop_code": STOP_CODE,
+             "options": ", ".join(f"{k}={v!r}" for k, v in JIT_OPTIONS.items())}  # fmt: skip
+    forward = _branches(" " * 8, [f"z = {kernel_text(p.texts[0])}" for p in BY_CODE])
+    backward = _branches(" " * 16, [_shares(p.texts[1:]) for p in BY_CODE])
+    return "".join([header(real, disabled), _FORWARD.format(formulas=forward, **codes),
+                    _BACKWARD.format(formulas=backward, **codes), _SPREAD.format(**codes)])  # fmt: skip
 
 
-def _branches(indent: str, bodies: list[str]) -> Iterator[str]:
+def _branches(indent: str, bodies: list[str]) -> str:
     """A binary decision over the codes: as few comparisons as possible for each row."""
 
     def decide(low: int, high: int, indent: str) -> Iterator[str]:
@@ -133,58 +194,17 @@ def _branches(indent: str, bodies: list[str]) -> Iterator[str]:
         yield f"{indent}else:"
         yield from decide(middle, high, indent + "    ")
 
-    return decide(0, len(bodies), indent)
+    return "\n".join(decide(0, len(bodies), indent))
 
 
-def _forward(options: str) -> str:
-    head = _FUNCTION.format(options=options, name="forward", arguments="rows, first, low, high, values",
-                            doc="Computes the scalar rows in [low, high).")  # fmt: skip
-    bodies = [f"z = {kernel_text(p.texts[0])}" for p in BY_CODE]
-    lines = ["    for i in range(low, high):", "        op = rows[i - first, 0]", f"        if op < {FIRST_CODE}:",
-             "            continue", f"        if op >= {ARRAY_ROW}:", "            return i",
-             "        x = values[rows[i - first, 1]]", "        y = values[rows[i - first, 2]]", "        z = x"]  # fmt: skip
-    return head + "\n".join([*lines, *_branches("        ", bodies), "        values[i] = z", "    return high"]) + "\n"
-
-
-def _backward(options: str) -> str:
-    head = _FUNCTION.format(
-        options=options, name="backward", arguments="rows, first, high, low, values, adjoints, reach",
-        doc="Sweeps rows from high down to low; stops at a row that is a call and returns it.",
-    )  # fmt: skip
-    bodies = []
-    for p in BY_CODE:
-        body = []
-        for text, wanted, share in zip([*p.texts[1:], "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
-            if text == "-":
-                body.append(f"{wanted} = False")
-            elif "(" in text or "/" in text:  # worth a question
-                body += [f"if {wanted}:", f"    {share} = {kernel_text(text)}"]
-            else:
-                body.append(f"{share} = {kernel_text(text)}")
-        bodies.append("\n".join(body))
-    lines = [
-        "    i = high", "    while i >= low:", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
-        f"            if op >= {ARRAY_ROW}:", "                if reach[i] == 3:", "                    return i",
-        "            elif reach[i] == 3:", "                a = rows[i - first, 1]", "                b = rows[i - first, 2]",
-        "                wants_a = reach[a] & 1 != 0", "                wants_b = reach[b] & 1 != 0",
-        "                g = adjoints[i]", "                z = values[i]", "                x = values[a]",
-        "                y = values[b]", "                share_a = T(0)", "                share_b = T(0)",
-        *_branches("                ", bodies),
-        "                if wants_a:", "                    adjoints[a] += share_a", "                    reach[a] |= 2",
-        "                if wants_b:", "                    adjoints[b] += share_b", "                    reach[b] |= 2",
-        "        elif op == 1 and reach[i] & 1:", "            return i", "        i -= 1", "    return low - 1",
-    ]  # fmt: skip
-    return head + "\n".join(lines) + "\n"
-
-
-def _spread(options: str) -> str:
-    head = _FUNCTION.format(
-        options=options, name="spread", arguments="rows, first, low, high, marks, gate",
-        doc="Marks scalar rows in [low, high) that pass the gate and have a marked input; stops at a call.",
-    )  # fmt: skip
-    lines = [
-        "    for i in range(low, high):", "        op = rows[i - first, 0]", f"        if op >= {FIRST_CODE}:",
-        f"            if gate[i] and op & {ARRAY_ROW - 1} != {STOP_CODE}:", "                marks[i] |= marks[rows[i - first, 1]] | marks[rows[i - first, 2]]",
-        "        elif op == 1:", "            return i", "    return high",
-    ]  # fmt: skip
-    return head + "\n".join(lines) + "\n"
+def _shares(texts: Sequence[str]) -> str:
+    """What an operation hands on to its inputs."""
+    lines = []
+    for text, wanted, share in zip([*texts, "-"], ("wants_a", "wants_b"), ("share_a", "share_b"), strict=False):
+        if text == "-":
+            lines.append(f"{wanted} = False")
+        elif "(" in text or "/" in text:  # worth a question
+            lines += [f"if {wanted}:", f"    {share} = {kernel_text(text)}"]
+        else:
+            lines.append(f"{share} = {kernel_text(text)}")
+    return "\n".join(lines)
