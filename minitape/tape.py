@@ -15,7 +15,6 @@ from _thread import interrupt_main, start_new_thread
 from collections.abc import Iterator
 from functools import partial
 from operator import is_
-from sys import _getframe
 from typing import Any
 
 from . import nest
@@ -23,7 +22,6 @@ from .backward import gradients_of, rows_of
 from .block import block
 from .ends import UnconnectedGradients, ends_of, given_seeds, packed, wants_zeros, zeros_of
 from .evidence import clock, note_gradients, site, stack, told
-from .frames import user_frame
 from .logs import log_first_n, warn_not_watchable
 from .moving import adopt
 from .record import Record
@@ -222,11 +220,10 @@ class GradientTape:
 
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
-        frame = user_frame(_getframe(1))
-        frames = () if frame is None else ((frame.f_code, frame.f_lasti),)
+        frames, record = site(), self._record
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
-                rows = 0 if self._record is None else len(self._record)
+                rows = 0 if record is None else record.base + (len(record.pending) >> 2)
                 self.notes.append(("watch", rows, _weak(t), frames))
             if type(t) is not EagerTensor:
                 if hasattr(t, "_watch_on"):  # variables and composite tensors
