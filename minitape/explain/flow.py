@@ -11,10 +11,11 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from .source import Source, Statement, item_of, last_name, parameters, reads_of
+from .source import CALLS, Source, Statement, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
 _MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
@@ -27,6 +28,45 @@ _SHOWS = {"matplotlib", "seaborn", "plotly", "logging", "warnings", "tqdm", "wan
           "tensorflow", "keras", "minitape", "IPython", "rich"}  # modules whose functions change no argument  # fmt: skip
 
 
+class Texts:
+    """What all flows through the same sources ask them for."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.known = {name for source in sources for name in source.functions}
+        self.classes = {name for source in sources for name in source.classes}
+        self.lambdas: dict[str, list[tuple[Statement, ast.Lambda]]] = {}  # by the name that they are bound to
+        self.calls: dict[str, list[tuple[Statement, ast.Call]]] = {}  # of functions of the user's, by their names
+        self.mentions: dict[str, list[Statement]] = {}  # name or attribute -> where it occurs, or in a branch around
+        self.inside: dict[Statement, list[Statement]] = {}  # a branch or a loop -> the statements in it
+        self._reads: dict[ast.AST, list[ast.AST]] = {}
+        for statement in (s for source in sources for s in source.statements):
+            self._look_at(statement)
+
+    def reads(self, expression: ast.AST) -> list[ast.AST]:
+        """What an expression reads, see :func:`reads_of`."""
+        if expression not in self._reads:
+            self._reads[expression] = reads_of(ast.walk(expression))
+        return self._reads[expression]
+
+    def _look_at(self, statement: Statement) -> None:
+        for target, part in statement.pairs():
+            if isinstance(part, ast.Lambda):
+                self.lambdas.setdefault(last_name(target), []).append((statement, part))
+        for node in statement.walk():
+            if isinstance(node, ast.Call) and last_name(node.func) in self.known:
+                self.calls.setdefault(last_name(node.func), []).append((statement, node))
+        for outer in statement.around:
+            self.inside.setdefault(outer, []).append(statement)
+        for name in set().union(*(s.mentions() for s in (statement, *statement.around))):
+            self.mentions.setdefault(name, []).append(statement)
+
+
+@lru_cache(8)
+def texts_of(*sources: Source) -> Texts:
+    """The same for the same sources."""
+    return Texts(sources)
+
+
 class Flow:
     """Where the value that left at one expression may go, within the given sources.
 
@@ -37,26 +77,44 @@ class Flow:
         self.start, self.origin, self.sources = start, origin, sources
         # ("attribute", name, of which class), ("returns", function), ("called", class), ("here", statement, name)
         self.tainted: set[Any] = set()
-        self._names: dict[
-            Any, set[Statement | None]
-        ] = {}  # names and items -> where they got the value; None: anywhere
-        self._lambdas = lambdas_of(sources)
+        self._names: dict[Any, set[Statement | None]] = {}  # names and items -> where they got the value; None: anywhere
+        self._items: dict[Any, list[Any]] = {}  # names -> their items among these
+        self._attributes: dict[str, set[str]] = {}  # attributes among the tainted -> of which classes
+        self._texts = texts_of(*sources)
         self._handed: set[Any] = set()  # (function, parameter, entry) of which the calls were looked at
-        self._called: dict[str, list[tuple[Statement, ast.Call]]] | None = None
-        self._known = {name for source in sources for name in source.functions}
-        self._classes = {name for source in sources for name in source.classes}
+        self.steps = 0  # how many statements were looked at
+        self._fresh: set[str] = set()  # names that got the value since the statements that mention them were looked at
         self._taint(start)
-        changed = True
-        while changed:
-            before = self._size()
-            for source in sources:
-                for statement in source.statements:
-                    if self.reaches(statement):
-                        self._taint(statement)
-            changed = self._size() > before
+        waiting = [*self._texts.inside.get(start, ()), *self._mentioned()]
+        while waiting:
+            self.steps += len(waiting)
+            for statement in waiting:
+                if self.reaches(statement):
+                    self._taint(statement)
+            waiting = self._mentioned()
 
-    def _size(self) -> int:
-        return len(self.tainted) + sum(map(len, self._names.values()))
+    def _mentioned(self) -> list[Statement]:
+        """The statements that what is fresh may be read by."""
+        fresh, self._fresh = self._fresh, set()
+        return [*{s: None for name in fresh for s in self._texts.mentions.get(name, ())}]
+
+    def _mark(self, key: Any) -> None:
+        """Notes one of the ``tainted``."""
+        if key not in self.tainted:
+            self.tainted.add(key)
+            kind, name = key[:2]
+            self._fresh.add(key[2] if kind == "here" else CALLS if kind == "called" else name)
+            if kind == "attribute":
+                self._attributes.setdefault(name, set()).add(key[2])
+
+    def _give(self, key: Any, statement: Statement | None) -> None:
+        """Notes that a name, or an item of it, got the value in a statement."""
+        given = self._names.setdefault(key, set())
+        if not given and len(key) == 3:
+            self._items.setdefault(key[:2], []).append(key)
+        if statement not in given:
+            given.add(statement)
+            self._fresh.add(key[1])
 
     def reaches(self, statement: Statement) -> bool:
         """True when ``statement`` may read the value, or a branch that did decides whether it runs."""
@@ -66,7 +124,7 @@ class Flow:
         """True when an expression of ``statement``, or any part of it, may read the value."""
         if expression is None:
             return statement is self.start or any(self._is_tainted(node, statement) for node in statement.reads())
-        if statement is self.start and (self.origin is None or any(n is self.origin for n in ast.walk(expression))):
+        if statement is self.start and (self.origin is None or self._left_in(expression, statement)):
             return True
         return self._reads(expression, statement)
 
@@ -79,16 +137,18 @@ class Flow:
         return False
 
     def _reads(self, expression: ast.AST, statement: Statement) -> bool:
-        return any(self._is_tainted(node, statement) for node in reads_of(ast.walk(expression)))
+        return any(self._is_tainted(node, statement) for node in self._texts.reads(expression))
+
+    def _left_in(self, part: ast.AST, statement: Statement) -> bool:
+        """Whether the value left in a part of a statement."""
+        return statement is self.start and any(n is self.origin for n in ast.walk(part))
 
     def _is_tainted(self, node: ast.AST, statement: Statement) -> bool:
         if node is self.origin:
             return True
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             key = statement.source.key(node.id, statement.function)
-            whole = self._holds(key, statement) or any(
-                self._holds(item, statement) for item in self._names if len(item) == 3 and item[:2] == key
-            )
+            whole = any(self._holds(one, statement) for one in (key, *self._items.get(key, ())))
             function = key[0] == 0 and ("returns", node.id) in self.tainted
             return whole or function or ("here", id(statement), node.id) in self.tainted
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
@@ -98,7 +158,7 @@ class Flow:
             mine = self._object(node, statement)
             if self._of_library(node.value, statement.source):
                 return ("attribute", node.attr, mine) in self.tainted
-            given = (key[2] for key in self.tainted if key[:2] == ("attribute", node.attr))
+            given = self._attributes.get(node.attr, ())
             return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
         if isinstance(node, ast.Call) and self._calls_object(node):
             mine = self._class(node.func, statement)
@@ -108,7 +168,7 @@ class Flow:
     def _calls_object(self, call: ast.Call) -> bool:
         """Whether a call may be that of an object, not of a function, a class or a container's method."""
         name = last_name(call.func)
-        known = name in self._known or name in self._classes or name in _BUILTINS
+        known = name in self._texts.known or name in self._texts.classes or name in _BUILTINS
         held = _root(call.func) == "self" and name not in _CONTAINERS
         return not known and (held or isinstance(call.func, ast.Name))
 
@@ -132,7 +192,7 @@ class Flow:
         if self._of_library(node, statement.source):
             return f"module {node.id}"
         name = statement.class_name if node.id == "self" else statement.source.class_of(node.id, statement)
-        return name if name in self._classes and not any(name in source.related for source in self.sources) else ""
+        return name if name in self._texts.classes and not any(name in source.related for source in self.sources) else ""
 
     # -- what a statement hands on ------------------------------------------------------------------------------------
 
@@ -144,9 +204,9 @@ class Flow:
         if isinstance(node, ast.Return) and function is not None:
             self._taint_result(function)
             if function.name in _CALLED:  # what an object does when it is called
-                self.tainted.add(("called", self._owner(function)))
+                self._mark(("called", self._owner(function)))
         if isinstance(node, ast.FunctionDef):  # by its decorators
-            self.tainted.add(("returns", node.name))
+            self._mark(("returns", node.name))
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
                 self._taint_result(function)
@@ -159,12 +219,13 @@ class Flow:
         """What a function returns; of a method that is as good as an attribute, which it may be a property of."""
         method = any(id(function) in source.methods for source in self.sources)
         key = ("attribute", function.name, self._owner(function)) if method else ("returns", function.name)
-        self.tainted.add(key)
+        self._mark(key)
 
     def _taint_here(self, statement: Statement, targets: Iterable[ast.AST]) -> None:
         """Names that a part of a statement binds for itself: those of a comprehension, the parameters of a lambda."""
         names = [n for target in targets for n in ast.walk(target) if isinstance(n, (ast.Name, ast.arg))]
-        self.tainted.update(("here", id(statement), n.id if isinstance(n, ast.Name) else n.arg) for n in names)
+        for n in names:
+            self._mark(("here", id(statement), n.id if isinstance(n, ast.Name) else n.arg))
 
     def _given(self, statement: Statement) -> list[ast.expr]:
         """What of that which a statement binds gets the value: ``b`` alone in ``a, b = 1.0, float(w)``."""
@@ -174,16 +235,16 @@ class Flow:
         return [t for t, part in pairs if part is None or self._enters_part(statement, part)]
 
     def _enters_part(self, statement: Statement, part: ast.AST) -> bool:
-        return self._reads(part, statement) or any(n is self.origin for n in ast.walk(part))
+        return self._reads(part, statement) or self._left_in(part, statement)
 
     def _taint_target(self, target: Any, statement: Statement, item: str | None = None) -> None:
         """Something gets the value: a name, or with ``item`` one entry of it; an attribute; what an element is of."""
         if isinstance(target, ast.Name):
             if not self._is_module(target.id, statement.source):
                 key = statement.source.key(target.id, statement.function)
-                self._names.setdefault(key if item is None else (*key, item), set()).add(statement)
+                self._give(key if item is None else (*key, item), statement)
         elif isinstance(target, ast.Attribute):
-            self.tainted.add(("attribute", target.attr, self._object(target, statement)))
+            self._mark(("attribute", target.attr, self._object(target, statement)))
         elif isinstance(target, ast.Subscript):
             self._taint_held(target.value, statement, item_of(target))
         elif isinstance(target, ast.Call):  # csv.writer(file).writerow(values)
@@ -199,21 +260,10 @@ class Flow:
             return
         self._handed.add((function, holder.id, item))
         at = names.index(holder.id) - (names[:1] == ["self"])
-        for caller, call in self._calls().get(function.name, ()):
+        for caller, call in self._texts.calls.get(function.name, ()):
             given = [k.value for k in call.keywords if k.arg == holder.id] + call.args[at : at + 1]
             for value in given:
                 self._taint_held(value, caller, item)
-
-    def _calls(self) -> dict[str, list[tuple[Statement, ast.Call]]]:
-        """The calls of functions of the user's, by their names."""
-        if self._called is None:
-            self._called = {}
-            for source in self.sources:
-                for statement in source.statements:
-                    for node in statement.walk():
-                        if isinstance(node, ast.Call) and last_name(node.func) in self._known:
-                            self._called.setdefault(last_name(node.func), []).append((statement, node))
-        return self._called
 
     def _is_module(self, name: str, source: Source) -> bool:
         """Whether a name is imported and none of the sources binds it: a module, or a function of a library."""
@@ -232,7 +282,7 @@ class Flow:
         arguments = [(None, a) for a in call.args] + [(k.arg, k.value) for k in call.keywords]
         hot = [
             (i, name) for i, (name, value) in enumerate(arguments)
-            if whole or any(n is self.origin for n in ast.walk(value)) or self._reads(value, statement)
+            if whole or self._left_in(value, statement) or self._reads(value, statement)
         ]  # fmt: skip
         if not hot:
             return
@@ -243,16 +293,16 @@ class Flow:
         if changes and self._has_no_object(call, statement):  # np.copyto(target, value), pickle.dump(value, file)
             for value in call.args:
                 self._taint_held(value, statement)
-        for function in self._makers(name) if name in self._classes else self._functions(name):
+        for function in self._makers(name) if name in self._texts.classes else self._functions(name):
             self._taint_parameters(function, call, hot)
         if self._calls_object(call):
             mine = self._class(call.func, statement)
             for function in (f for wanted in _CALLED for f in self._functions(wanted)):
                 if _same(mine, self._owner(function)):
                     self._taint_parameters(function, call, hot)
-        for at, function in self._lambdas.get(name, ()):
+        for at, function in self._texts.lambdas.get(name, ()):
             self._taint_here(at, [function.args])
-        if name not in self._known and name not in self._classes:
+        if name not in self._texts.known and name not in self._texts.classes:
             self._taint_handed(call, statement, hot)
 
     def _taint_handed(self, call: ast.Call, statement: Statement, hot: Any) -> None:
@@ -273,7 +323,7 @@ class Flow:
         for i, keyword in hot:
             given = keyword if keyword is not None else names[i] if i is not None and i < len(names) else None
             if given is not None:
-                self._names.setdefault((id(function), given), set()).add(None)
+                self._give((id(function), given), None)
 
     def _owner(self, function: Any) -> str:
         """The class of a method, if it is one of those that :meth:`_class` tells apart."""
@@ -293,24 +343,13 @@ class Flow:
         """Whether a call stands alone, as one that changes something does, and is not there to report or to show."""
         alone = isinstance(statement.node, ast.Expr) and statement.node.value is call
         name = last_name(call.func)
-        if not alone or name in _REPORTS or name in self._known or name in _BUILTINS or name.startswith(_LOOKS):
+        if not alone or name in _REPORTS or name in self._texts.known or name in _BUILTINS or name.startswith(_LOOKS):
             return False
         return statement.source.imported.get(_root(call.func), "").split(".")[0] not in _SHOWS
 
     def _has_no_object(self, call: ast.Call, statement: Statement) -> bool:
         """Whether a call is that of a function, not of an object's method: then an argument is what it changes."""
         return isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)
-
-
-def lambdas_of(sources: list[Source]) -> dict[str, list[tuple[Statement, ast.Lambda]]]:
-    """The lambdas that are bound to a name, with the statements that do."""
-    found: dict[str, list[tuple[Statement, ast.Lambda]]] = {}
-    for source in sources:
-        for statement in source.statements:
-            for target, part in statement.pairs():
-                if isinstance(part, ast.Lambda):
-                    found.setdefault(last_name(target), []).append((statement, part))
-    return found
 
 
 def _same(a: str, b: str) -> bool:
@@ -331,7 +370,8 @@ def _sees(given: Statement | None, bound: Statement | None, reader: Statement) -
 
 def _again(given: Statement, bound: Statement | None, reader: Statement) -> bool:
     """Whether both run again in one loop, which does not begin with binding the name anew."""
-    return any(loop in reader.loops() and (bound is None or loop not in bound.around) for loop in given.loops())
+    common = reader.loops() and [loop for loop in given.loops() if loop in reader.loops()]
+    return any(bound is None or loop not in bound.around for loop in common)
 
 
 def _root(node: Any) -> str:

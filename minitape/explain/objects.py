@@ -182,9 +182,9 @@ class Objects(Names):
         if place is None:
             return []
         lines = frozenset(place.outer())
-        earlier = [exit for exit in self.leaving() if origin is None or exit.when < origin.when]
+        earlier = [exit for exit in reversed(self.leaving()) if origin is None or exit.when < origin.when]
         left = [self.trace.of_ref(exit.value) for exit in earlier if self.flows(exit, lines)]
-        return [n for node in left for n in self.relatives(node)]
+        return [n for node in reversed(left) for n in self.relatives(node)]
 
     def leaving(self) -> Any:
         """The exits of this thread, oldest first."""

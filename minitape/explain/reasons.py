@@ -19,6 +19,7 @@ from .trace import COPIES, Break, Node, Place
 __all__ = ["Finding", "Inquiry"]
 
 _BEFORE_EXITS = ("stop_gradient", "nondifferentiable_op", "integer_dtype", "left_through_numpy")
+ENOUGH = 20_000  # statements that are looked at for where values go, the last to leave first: a long session has many cells
 _BEFORE_WATCHING = ("outside_tape", "recording_paused", "state", "left_through_numpy")
 
 
@@ -231,6 +232,8 @@ class Inquiry(Objects):
         if self._arrivals is None:
             self._arrivals = Arrivals(self)
         arrivals = self._arrivals
+        if self._followed > ENOUGH:
+            return False
         flow = self.flow(exit, arrivals.lines)
         if flow is None:
             return bool(exit.stack)  # no text: that it left before is all that can be said
@@ -244,6 +247,8 @@ class Inquiry(Objects):
 
     def flows(self, exit: Exit, places: frozenset[tuple[str, int]]) -> bool:
         """Whether the text lets the value that left reach one of these lines."""
+        if self._followed > ENOUGH:
+            return False
         flow = self.flow(exit, places)
         if flow is None:
             return bool(exit.stack)
@@ -268,7 +273,8 @@ class Inquiry(Objects):
         origin = start.expression(where.span)
         key = start if origin is None else origin, files | {name for name, _ in where.outer()}
         if key not in self._flows:
-            self._flows[key] = Flow(start, origin, sources_of(key[1]))
+            self._flows[key] = flow = Flow(start, origin, sources_of(key[1]))
+            self._followed += flow.steps
         return self._flows[key]  # type: ignore[no-any-return]
 
     def statement(self, filename: str, line: int) -> Statement | None:

@@ -21,6 +21,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 _BINDERS = (ast.Assign, ast.AnnAssign, ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
 
+CALLS = "()"  # stands among the names that a statement mentions for a call
 RUN_ONCE = ("__init__", "__post_init__", "build")  # functions that make an object
 
 _trees: dict[tuple[str, int], ast.Module | None] = {}  # (file name, its text) -> parsed
@@ -80,7 +81,7 @@ class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
     __slots__ = ("node", "function", "around", "source", "filename", "order", "block", "_targets", "_binds", "_nodes",
-                 "_reads")  # fmt: skip
+                 "_reads", "_pairs", "_loops")  # fmt: skip
 
     def __init__(
         self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str, block: int
@@ -93,6 +94,8 @@ class Statement:
         self._binds: list[str] | None = None
         self._nodes: list[ast.AST] | None = None
         self._reads: list[ast.AST] | None = None
+        self._pairs: list[tuple[ast.expr, Any]] | None = None
+        self._loops: list[Statement] | None = None
 
     @property
     def line(self) -> int:
@@ -146,9 +149,16 @@ class Statement:
             self._reads = reads_of(self.walk())
         return self._reads
 
+    def mentions(self) -> set[str]:
+        """The names and attributes in its own expressions, with ``CALLS`` where it calls something."""
+        found = {CALLS for n in self.walk() if isinstance(n, ast.Call)}
+        return found | {getattr(n, field) for n in self.walk() for field in ("id", "attr", "arg") if getattr(n, field, None)}
+
     def loops(self) -> list[Statement]:
         """The loops around it, in the same function."""
-        return [s for s in self.around if isinstance(s.node, _LOOPS) and s.function is self.function]
+        if self._loops is None:
+            self._loops = [s for s in self.around if isinstance(s.node, _LOOPS) and s.function is self.function]
+        return self._loops
 
     def before(self, other: Statement) -> bool:
         """Whether it has always run when another statement of the same function runs."""
@@ -244,9 +254,11 @@ class Statement:
 
     def pairs(self) -> list[tuple[ast.expr, Any]]:
         """What it binds, each with its part of the value: ``b`` with ``2`` in ``a, b = 1, 2``; else with all of it."""
-        targets, value = self.targets(), self.value()
-        parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
-        return list(zip(targets, parts if len(parts) == len(targets) > 1 else [value] * len(targets), strict=True))
+        if self._pairs is None:
+            targets, value = self.targets(), self.value()
+            parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+            self._pairs = list(zip(targets, parts if len(parts) == len(targets) > 1 else [value] * len(targets), strict=True))
+        return self._pairs
 
     def makes_variable(self) -> bool:
         """True when something that it binds is a new variable itself, not an object that holds one."""
@@ -302,9 +314,13 @@ class Source:
         self._parents: dict[int, Any] = {}  # function -> the function around it
         self._made: dict[Key, set[str]] | None = None  # name -> the functions whose results it is bound to
         self._bindings: dict[Key, list[Statement]] | None = None  # name -> the plain statements that bind it, in order
+        self._last: dict[tuple[Key, int], Statement | None] = {}  # what last_binding() found
+        self._next: dict[tuple[Key, Statement], Statement | None] = {}  # what _bound_next() found
+        self._of_file: dict[str, list[Statement]] = {}
         for filename, tree in trees:
             self._visit(tree.body, None, (), filename)
         for statement in self.statements:
+            self._of_file.setdefault(statement.filename, []).append(statement)
             for target in statement.targets():
                 if isinstance(target, ast.Name):
                     self.bound.add(target.id)
@@ -354,9 +370,7 @@ class Source:
 
     def _find(self, filename: str, line: int, column: int) -> Statement | None:
         best = None
-        for statement in self.statements:
-            if statement.filename != filename:
-                continue
+        for statement in self._of_file.get(filename, ()):
             node = statement.node
             first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
             if not first <= line <= statement.last or (best is not None and len(statement.around) < len(best.around)):
@@ -378,20 +392,28 @@ class Source:
 
     def last_binding(self, key: Key, where: Statement) -> Statement | None:
         """The last statement that has bound a name anew, without fail, when a statement of the same function runs."""
-        found = [s for s in self._bound_plainly(key) if s.function is where.function and s.before(where)]
-        return found[-1] if found else None
+        asked = key, where.order
+        if asked not in self._last:
+            before = (s for s in reversed(self._bound_plainly(key)) if s.function is where.function and s.before(where))
+            self._last[asked] = next(before, None)
+        return self._last[asked]
 
     def bound_over(self, key: Key, given: Statement | None, reader: Statement) -> bool:
         """Whether a name is bound anew before control leaves the block that bound it, and the reader stands elsewhere."""
         if given is None or given.function is not reader.function:
             return False
-        for s in self._bound_plainly(key):
-            if s.block == given.block and s.order > given.order and not isinstance(s.node, _LOOPS):
-                between = self.statements[given.order + 1 : s.order]
-                return (
-                    reader is not s and reader not in between and not any(isinstance(o.node, _LEAVES) for o in between)
-                )
-        return False
+        bound = self._bound_next(key, given)
+        return bound is not None and (reader.source is not self or not given.order < reader.order <= bound.order)
+
+    def _bound_next(self, key: Key, given: Statement) -> Statement | None:
+        """The statement that binds a name anew after another one did, in its block; None where control may leave before."""
+        asked = key, given
+        if asked not in self._next:
+            found = next((s for s in self._bound_plainly(key) if s.block == given.block and s.order > given.order
+                          and not isinstance(s.node, _LOOPS)), None)  # fmt: skip
+            between = () if found is None else self.statements[given.order + 1 : found.order]
+            self._next[asked] = None if any(isinstance(o.node, _LEAVES) for o in between) else found
+        return self._next[asked]
 
     def _bound_plainly(self, key: Key) -> list[Statement]:
         """The statements that bind a name, without its former value, in order."""

@@ -404,7 +404,8 @@ class Trace:
         op, a, _, _ = node.record.cell(node.row)
         if op >= FIRST_CODE:
             return BY_CODE[op - FIRST_CODE].name
-        return node.record.calls[a].primitive.name if op == CALL else ""
+        calls = node.record.calls  # none are left where the recording was forgotten
+        return calls[a].primitive.name if op == CALL and a < len(calls) else ""
 
     def is_number(self, node: Node) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""

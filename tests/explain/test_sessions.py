@@ -1,0 +1,85 @@
+"""Long sessions: many cells ran before the one whose gradient is None."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import pytest
+
+import minitape as tf
+from minitape.explain import reasons, source
+from minitape.explain.flow import Flow
+
+CELL = """
+x = tf.Variable(2.0)
+w = tf.constant([1.0, 2.0, 3.0])
+with tf.GradientTape() as tape:
+    y = x * x
+    if y > 0:
+        z = y * tf.reduce_sum(w)
+    else:
+        z = y
+g = tape.gradient(z, x)
+report.append((g.numpy(), float(z)))
+for i in range(3):
+    x.assign_sub(0.1 * g)
+    a = w.numpy() * i
+done_{number} = True
+"""
+LAST = """
+v, u = tf.Variable(1.0), tf.Variable(3.0)
+with tf.GradientTape() as tape:
+    y = v * 2.0
+    q = tf.constant(y.numpy()) * 3.0
+"""
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A notebook: runs the text of a cell, as often as it is called, in one namespace."""
+    ran: dict[str, int] = {}
+    space: dict[str, Any] = {"tf": tf, "report": [], "__name__": "__main__"}
+    monkeypatch.setattr(source, "cells", lambda: dict(ran))
+
+    def run(text: str) -> dict[str, Any]:
+        name = f"cell_{len(ran)}.py"
+        ran[name] = len(ran)
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        exec(compile(text, name, "exec", dont_inherit=True), space)
+        return space
+
+    yield run
+    for name in ran:
+        linecache.cache.pop(name, None)
+
+
+def test_what_is_looked_at_does_not_grow_with_the_session(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    begin = Flow.__init__
+
+    def counted(self: Any, *args: Any) -> None:
+        begin(self, *args)
+        steps.append(self.steps)
+
+    monkeypatch.setattr(Flow, "__init__", counted)
+    looked: dict[int, int] = {}
+    for cells in range(1, 121):
+        session(CELL.format(number=cells))
+        if cells in (40, 120):
+            space = session(LAST)
+            why = space["tape"].explain(space["q"], [space["v"], space["u"]])
+            assert [w.cause for w in why] == ["left_through_numpy", "independent"], [str(w) for w in why]
+            assert why[0].line == 5, why[0]
+            looked[cells] = sum(steps)
+            steps.clear()
+    assert looked[120] < 2 * reasons.ENOUGH, looked
+
+
+def test_a_value_that_left_in_an_early_cell_is_found(session: Any) -> None:
+    session("w = tf.Variable(2.0)\nscale = float(w)\n")
+    for number in range(40):
+        session(CELL.format(number=number).replace("a = w.numpy()", "a = 1.0").replace("w = tf.constant", "c = tf.constant").replace("(w)", "(c)"))
+    space = session("v = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    q = v * scale\n")
+    why = space["tape"].explain(space["q"], space["w"])
+    assert (why.cause, why.line) == ("left_through_numpy", 2), why
