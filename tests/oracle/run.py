@@ -1,11 +1,14 @@
 """A pass table per area, and the misses: the working tool beside `test_oracle.py`.
 
     python tests/oracle/run.py [--module minitape] [--area tape,math] [-k NAME] [-q] [--json FILE]
+    python tests/oracle/run.py --explain
 
 One process; each case gets a fresh namespace, fresh seeds and a time limit.
+With `--explain` nothing is compared with TensorFlow: `explain` is asked after every gradient, and has to agree with it.
 """
 
 import argparse
+import functools
 import importlib
 import json
 import sys
@@ -32,6 +35,36 @@ def check(tf, case: Case, want: dict | None, seconds: float) -> list[str]:
     return compare(case, got, want)
 
 
+def asking(tf) -> list[str]:
+    """From now on `explain` is asked after every gradient; what it says against the gradient comes into the list."""
+    gradient, found = tf.GradientTape.gradient, []
+
+    @functools.wraps(gradient)
+    def asked(tape, target, sources, *args, **kwargs):
+        result = gradient(tape, target, sources, *args, **kwargs)
+        nones = list(tape.nones)
+        try:
+            answers = tf.nest.flatten(tape.explain(target, sources))
+        except BaseException as error:  # too slow, say
+            found.append(f"explain raised {error!r}")
+            raise
+        if [not answer.connected for answer in answers] != nones:
+            found.append(f"None: {nones}, said: {[answer.cause for answer in answers]}")
+        found.extend(answer.message for answer in answers if "explain failed" in answer.message)
+        found.extend(f"no way to mend it: {answer}" for answer in answers if not (answer.connected or answer.fix))
+        return result
+
+    tf.GradientTape.gradient = asked
+    return found
+
+
+def explained(tf, case: Case, found: list[str], seconds: float) -> list[str]:
+    """Runs a case; in what `explain` disagreed with its gradients, see `asking`."""
+    found.clear()
+    observe(tf, case, seconds)
+    return [*found]
+
+
 def show(case: Case, misses: list[str], quiet: bool) -> None:
     """Prints a failing case: code, got, wanted."""
     print(f"--- {case.area}/{case.name}")
@@ -50,14 +83,19 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds per case")
     parser.add_argument("--json", default="", help="write misses to this file")
     parser.add_argument("--names", action="store_true", help="names of failing cases, as known.txt wants them")
+    parser.add_argument("--explain", action="store_true", help="ask explain after every gradient instead of comparing")
     args = parser.parse_args()
     tf = importlib.import_module(args.module)
+    found = asking(tf) if args.explain else []
     table, failed = [], {}
     for area in args.area.split(",") if args.area else areas():
         want, start, passed = goldens(area), time.time(), 0
         cases = [case for case in load(area) if args.k in f"{area}/{case.name}"]
         for case in cases:
-            misses = check(tf, case, want.get(case.name), args.timeout)
+            if args.explain:
+                misses = explained(tf, case, found, args.timeout)
+            else:
+                misses = check(tf, case, want.get(case.name), args.timeout)
             passed += not misses
             if misses:
                 failed[f"{area}/{case.name}"] = misses
