@@ -39,8 +39,8 @@ class Names(Connection):
                 return Place(frames)
         return place
 
-    def born(self, source: Any) -> Place | None:
-        """Where a tensor or a variable was made."""
+    def born(self, source: Any, used: bool = True) -> Place | None:
+        """Where a tensor or a variable was made; with ``used`` where the tape met it first, if that is all that is known."""
         if isinstance(source, UnreadVariable):
             return _place(source._state._made)
         if not isinstance(source, Tensor):
@@ -48,7 +48,7 @@ class Names(Connection):
         node = self.trace.of_tensor(source)
         if not is_leaf(node):
             return self.trace.place(node)
-        return self.trace.birth(node) or (self.trace.place(node) if node.record is not None else None)
+        return self.trace.birth(node) or (self.trace.place(node) if used and node.record is not None else None)
 
     def after_tape(self, origin: Origin) -> bool:
         """Whether something was made after this tape had begun to record."""

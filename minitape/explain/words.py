@@ -182,7 +182,7 @@ def name_of(source: Any, inquiry: Any) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     frame = user_frame(sys._getframe(1))
     try:
-        for statement, place in inquiry.statements(inquiry.born(source)):
+        for statement, place in inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
                 return _as_reached(name, source, frame)

@@ -83,3 +83,16 @@ def test_a_value_that_left_in_an_early_cell_is_found(session: Any) -> None:
     space = session("v = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    q = v * scale\n")
     why = space["tape"].explain(space["q"], space["w"])
     assert (why.cause, why.line) == ("left_through_numpy", 2), why
+
+
+def test_what_many_tapes_ago_made_is_called_by_its_own_name(session: Any) -> None:
+    held = session("""
+x, held = tf.Variable([[2.0]]), []
+for _ in range(20):
+    with tf.GradientTape() as tape:
+        held.append(tf.matmul(x, x))
+""")["held"]
+    assert len(held) == 20
+    session("old = held[0]\nwith tf.GradientTape() as tape:\n    total = tf.reduce_sum(old * 2.0)\n")
+    why = session("why = tape.explain(total, old)")["why"]
+    assert why.cause == "not_watched" and "tape.watch(old)" in why.fix, why
