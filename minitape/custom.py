@@ -242,8 +242,8 @@ def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _hot(tensor: Any) -> bool:
-    row = state.record.find(tensor)  # type: ignore[union-attr]
-    return row is not None and row not in state.record.cold  # type: ignore[union-attr]
+    row = state.record.find(tensor)
+    return row is not None and row not in state.record.cold
 
 
 def _input(value: Any) -> Any:

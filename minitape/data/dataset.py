@@ -453,8 +453,8 @@ class Dataset(Pipelines, Recipe):
         """The options that ``with_options`` was given last, for this dataset or one that it was made of."""
         given = getattr(self, "_options", None)
         if given is not None:
-            return given  # type: ignore[no-any-return]
-        return Options() if self._source is None else self._source.options()  # type: ignore[no-any-return]
+            return given
+        return Options() if self._source is None else self._source.options()
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state = reduce_func(state, element)`` over all elements; the last state.

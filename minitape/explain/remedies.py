@@ -104,8 +104,8 @@ class Remedies:
         if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in (*LEAVES, *_COPIES):
             return False
         method = isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func)
-        inner = call.func.value if method else call.args[0] if call.args else None  # type: ignore[attr-defined]
-        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)  # type: ignore[union-attr]
+        inner = call.func.value if method else call.args[0] if call.args else None
+        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)
         if inner is None or any(of_array):
             return False
         self.fields.update(code=text, instead=ast.unparse(inner))
@@ -129,7 +129,7 @@ class Remedies:
         node = None if self.statement is None else self.statement.node
         if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])  # type: ignore[union-attr]
+        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])
         at = self._bound_at(targets, values)
         if at is None:
             return ""
@@ -159,7 +159,7 @@ class Remedies:
 
     def _from_variable(self) -> bool:
         """Whether an item or attribute was bound to what was computed from the variable that it held."""
-        return self.statement.reads_itself() and self._of_variables()  # type: ignore[union-attr]
+        return self.statement.reads_itself() and self._of_variables()
 
     def _of_variables(self) -> bool:
         """Whether the source was computed from variables, or its name held one before."""

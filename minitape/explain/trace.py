@@ -466,7 +466,7 @@ def _custom(record: Any, call: Any) -> list[bool]:
 
 
 def _variable(origin: Origin | None) -> Any:
-    return origin.detail() if is_state(origin) and origin.detail is not None else None  # type: ignore[union-attr]
+    return origin.detail() if is_state(origin) and origin.detail is not None else None
 
 
 def is_state(origin: Origin | None) -> bool:

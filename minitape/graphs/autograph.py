@@ -343,7 +343,7 @@ def _in_user_code(error: Exception) -> Exception | None:
     if not (own or kind in _TAKE_TEXT or _inherits_constructor(kind)):
         kind = _KeyError if kind is KeyError else StagingError
     made = kind("\n".join(lines))
-    made._in_user_code = True  # type: ignore[attr-defined]
+    made._in_user_code = True
     return made
 
 

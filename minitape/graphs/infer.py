@@ -131,7 +131,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], kno
         if isinstance(error, OpError):
             raise error
         refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
-        refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
+        refusal.unsettled = not known  # another size may do: the run will say
         raise refusal from error
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
         try:
@@ -172,9 +172,9 @@ def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: boo
         return value
     shape = tensor.shape
     if shape.rank is None:
-        sizes = (guess[0],) * guess[1]  # type: ignore[index]
+        sizes = (guess[0],) * guess[1]
     else:
-        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())  # type: ignore[index]
+        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())
     return _filled(sizes, tensor.dtype, kind)
 
 
@@ -226,10 +226,10 @@ def _broadcast(shapes: list[TensorShape]) -> TensorShape:
         return TensorShape(None)
     rank = max(s.rank for s in shapes)  # type: ignore[type-var]
     sizes: list[int | None] = []
-    for axis in range(1, rank + 1):  # type: ignore[operator]
+    for axis in range(1, rank + 1):
         size: int | None = 1
         for s in shapes:
-            d = s.as_list()[-axis] if axis <= s.rank else 1  # type: ignore[operator]
+            d = s.as_list()[-axis] if axis <= s.rank else 1
             if d == 1 or d == size:
                 continue
             if size == 1:

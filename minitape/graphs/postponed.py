@@ -191,7 +191,7 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
 def _common(tensors: list[Any], certain: bool) -> Any:
     shape = TensorShape(tensors[0].shape)
     if not certain:  # one trial alone does not tell which sizes depend on what
-        return TensorShape([None] * shape.rank), tensors[0].dtype  # type: ignore[operator]
+        return TensorShape([None] * shape.rank), tensors[0].dtype
     for t in tensors[1:]:
         shape = shape.most_specific_compatible_shape(TensorShape(t.shape))
     return shape, tensors[0].dtype

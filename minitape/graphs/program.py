@@ -149,7 +149,7 @@ def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) 
     found = graph.replays.get((fetches, known))
     if found is None or found[0] != len(graph.calls):
         found = graph.replays[fetches, known] = len(graph.calls), needed(graph, fetches, known, ())
-    return found[1]  # type: ignore[no-any-return]
+    return found[1]
 
 
 @block

@@ -63,10 +63,10 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     text = f"def _factory({', '.join(names)}): pass"
     factory = ast.parse(text).body[0]
     if "__class__" in code.co_freevars:
-        factory.body = ast.parse("__class__ = None").body  # type: ignore[attr-defined]
+        factory.body = ast.parse("__class__ = None").body
     else:
-        factory.body = []  # type: ignore[attr-defined]
-    factory.body.append(inner)  # type: ignore[attr-defined]
+        factory.body = []
+    factory.body.append(inner)
     module = ast.Module([factory], [])
     ast.fix_missing_locations(module)
     ast.increment_lineno(module, max(first, 1) - 1)
@@ -137,7 +137,7 @@ def _definition(tree: ast.Module, code: types.CodeType) -> Any:
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     """Whether a lambda of the source is the one that was compiled to this code."""
     factory = ast.parse(f"def _factory({', '.join(code.co_freevars)}): return 0")
-    factory.body[0].body[0].value = copy.deepcopy(node)  # type: ignore[attr-defined]
+    factory.body[0].body[0].value = copy.deepcopy(node)
     return _equal(_find_code(compile(ast.fix_missing_locations(factory), "<lambda>", "exec"), "<lambda>"), code)
 
 

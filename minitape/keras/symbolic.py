@@ -170,7 +170,7 @@ class Node:
         """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
         if self._plain:
             return [known.get(id(x), x) for x in self.args], {k: known.get(id(x), x) for k, x in self.kwargs.items()}
-        return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))  # type: ignore[no-any-return]
+        return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))
 
     def gave(self, result: Any, known: dict[int, Any]) -> None:
         """Notes what the call gave in the place of its symbolic outputs."""
@@ -404,7 +404,7 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
         args, kwargs = node.given(known)
         if training is not None and getattr(node.layer, "_takes_training", False):
             kwargs = {**kwargs, "training": training}
-        node.gave(node.layer(*args, **kwargs), known)  # type: ignore[operator]
+        node.gave(node.layer(*args, **kwargs), known)
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 
@@ -413,7 +413,7 @@ def inferred(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, given: 
     known: dict[int, Any] = {id(symbol): other for symbol, other in zip(inputs, given, strict=True)}
     for node in nodes:
         args, kwargs = node.given(known)
-        node.gave(infer(node.layer, args, kwargs), known)  # type: ignore[arg-type]
+        node.gave(infer(node.layer, args, kwargs), known)
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 

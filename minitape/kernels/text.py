@@ -143,13 +143,13 @@ class _ForKernel(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name, args = node.func.id, node.args  # type: ignore[attr-defined]
+        name, args = node.func.id, node.args
         if name == "select":
             return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
         if name == "zero":
             return ast.parse("T(0)", mode="eval").body
         parameters, body = _bodies()[name]
-        return Named(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))  # type: ignore[no-any-return]
+        return Named(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))
 
 
 class Named(ast.NodeTransformer):

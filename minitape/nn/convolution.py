@@ -41,7 +41,7 @@ def pads_of(padding: Any, size: Any, window: Any, strides: Any, dilations: Any) 
         if len(pairs) != len(size) + 2:
             raise ValueError(f"When padding is a list, it must be of size {len(size) + 2}. Received: padding={padding} of "
                              f"size {len(pairs)}")  # fmt: skip
-        return tuple(tuple(int(v) for v in pair) for pair in pairs[1:-1])  # type: ignore[misc]
+        return tuple(tuple(int(v) for v in pair) for pair in pairs[1:-1])
     if padding == "VALID":
         return ((0, 0),) * len(size)
     pads = []

@@ -173,7 +173,7 @@ def _given_sizes(shape: Any) -> list[int]:
     given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
     if given.ndim > 1:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
-    return given.reshape(-1).tolist()  # type: ignore[no-any-return]
+    return given.reshape(-1).tolist()
 
 
 def _reshape_sizes(dims: Sequence[int], sizes: list[int]) -> list[int]:

@@ -336,7 +336,7 @@ def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
     dtype = dtype or on_dtype or off_dtype or dtypes.float32
     if on_dtype is not None and off_dtype is not None and on_dtype != off_dtype:
         raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
-    return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))  # type: ignore[return-value]
+    return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))
 
 
 def _settled(value: Any) -> bool:

@@ -84,7 +84,7 @@ class Reader:
         """The rows that were written since the last call, at most ``limit`` of them."""
         if not self._start():
             return []
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         first = len(self.values)
         cells = cells_of(record, first, limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
@@ -108,7 +108,7 @@ class Reader:
                 if value is _MISSING:
                     break
                 values.append(value if row not in meta else None)
-                rows.append(self._row(row, cell, value, around))  # type: ignore[arg-type]
+                rows.append(self._row(row, cell, value, around))
                 continue
             value = known[row] if row < done else table[op].forward(None, None, values[a], values[b])
             values.append(value)
@@ -116,7 +116,7 @@ class Reader:
             on.append(tapes)
             form = forms.get((op, site, tapes))
             if form is None:
-                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)  # type: ignore[arg-type]
+                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)
             rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
         return rows
 
@@ -124,7 +124,7 @@ class Reader:
         """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
         if not self._start():
             return []
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
@@ -149,7 +149,7 @@ class Reader:
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
         """The value of a row; _MISSING while the row is still being written."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, b, _ = cell
         if op >= FIRST_CODE:
             values = self.values
@@ -172,26 +172,26 @@ class Reader:
     def _array(self, row: int, op: int, a: int, b: int) -> Any:
         """The value of an elementwise row of arrays; computed here where the recording has not needed it yet."""
         if self._is_known(row):
-            return self.record.arrays.get(row)  # type: ignore[union-attr]
+            return self.record.arrays.get(row)
         primitive = BY_CODE[op - FIRST_CODE]
         return self._computed(row, primitive, (a, b)[: len(primitive.rules)], {})
 
     def _late(self, row: int, call: Any) -> Any:
         """The value of a call that was put off; computed here where the recording has not needed it yet."""
         if self._is_known(row):
-            return self.record.arrays.get(row)  # type: ignore[union-attr]
+            return self.record.arrays.get(row)
         value = self._computed(row, call.primitive, call.inputs, call.attrs)
         return value if value is None or value.ndim else value[()]
 
     def _is_known(self, row: int) -> bool:
         """Whether the recording has computed the array of a row, or does so now: large ones are not computed twice."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if row in record.wide:
             record.evaluate()
         return row in record.arrays or row < record.done
 
     def _computed(self, row: int, primitive: Any, inputs: Iterable[int], attrs: dict[str, Any]) -> Any:
-        arrays = self.record.arrays  # type: ignore[union-attr]
+        arrays = self.record.arrays
         values = [arrays.get(r, self.computed.get(r, self.values[r])) for r in inputs]
         if any(v is None for v in values):
             return None
@@ -201,7 +201,7 @@ class Reader:
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
              tapes: int | None = None) -> Row:  # fmt: skip
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, b, _ = cell
         own: dict[str, Any] | None = None
         inputs: tuple[int, ...] = ()
@@ -234,7 +234,7 @@ class Reader:
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, _, site = cell
         file, line = self._place(around.place, site)
         meta = record.meta.get(row)
@@ -265,7 +265,7 @@ class Reader:
         return found
 
     def _call(self, row: int, number: int) -> dict[str, Any]:
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if number >= len(record.calls):  # released with its tape
             return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "kind": "operation",
                     "name": None, "version": 0}  # fmt: skip
@@ -279,7 +279,7 @@ class Reader:
         return result
 
     def _leaf(self, row: int) -> dict[str, Any]:
-        leaf = self.record.leaves.get(row)  # type: ignore[union-attr]
+        leaf = self.record.leaves.get(row)
         result: dict[str, Any] = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         if leaf is None:
             return result | {"kind": "constant", "label": "const"}
@@ -297,7 +297,7 @@ class Reader:
 
     def _first_version(self, leaf: Any) -> int:
         """The version of a variable when the recording first read or assigned it."""
-        events = self.record.events  # type: ignore[union-attr]
+        events = self.record.events
         for event in events[self._noted :]:
             if event.kind.startswith("assign"):
                 self._versions.setdefault(id(event.subject[0]), event.subject[1])
@@ -311,7 +311,7 @@ class Reader:
 
         Also where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
         """
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         for ref, *known in record.members[len(self.tapes) :]:
             self.tapes.append(ref() or _Gone(*known))
         if not self.tapes:
@@ -329,7 +329,7 @@ class Reader:
 
     def _around(self, row: int) -> Around:
         """What holds at a row; and from now on the rows that are watched by then count as watched."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         segments = record.segments
         at = bisect_right(segments, row, key=first_of)
         next_segment = segments[at][0] if at < len(segments) else _FAR
@@ -380,8 +380,8 @@ class Reader:
         for row, before in list(self._shown.items()):
             watched = self._watched(row)
             kind = before[1]
-            if kind in ("source", "constant") and self.record.leaves.get(row) is not None:  # type: ignore[union-attr]
-                leaf = self.record.leaves[row]  # type: ignore[union-attr]
+            if kind in ("source", "constant") and self.record.leaves.get(row) is not None:
+                leaf = self.record.leaves[row]
                 kind = "source" if watched and leaf.number is None else "constant"
             tapes = tuple(k for k, tape in enumerate(self.tapes) if row in tape.watched)
             why = self._why_watched(row, {"kind": kind})

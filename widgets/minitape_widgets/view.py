@@ -89,7 +89,7 @@ class TapeView(anywidget.AnyWidget):
         error = ""
         with self._lock:
             try:
-                self._tape = self._rerun.run([float(v) for v in values])  # type: ignore[union-attr]
+                self._tape = self._rerun.run([float(v) for v in values])
                 self._reader = Reader(self._tape, self._reader.namespaces)
                 self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
                 self._pull()

@@ -78,7 +78,7 @@ class ConvLSTMCell(LSTMCell):
 
         kernel = convert(kernel, self.compute_dtype)
         if masks is None:
-            return tf.split(convolved(x, kernel), 4, axis=-1)  # type: ignore[no-any-return]
+            return tf.split(convolved(x, kernel), 4, axis=-1)
         parts = tf.split(kernel, 4, axis=-1)
         return [convolved(x * masks[i % len(masks)], part) for i, part in enumerate(parts)]
 
