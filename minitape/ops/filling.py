@@ -190,9 +190,9 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
-        wanted = max(
-            (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
-        )
+        if any(t.dtype.name not in _LADDER for t in ends):
+            raise AssertionError  # TensorFlow asserts it, without a word
+        wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name))
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
         from ..graphs.later import range_row
         from ..graphs.refusals import wrong_number
@@ -203,10 +203,6 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
     made = _made(_range(start, limit, delta, wanted), name or "range")
     return made if state.graph is not None else decided(made, ends, "Range")
-
-
-def _unordered(dtype: Any) -> int:
-    raise AssertionError
 
 
 def _end(value: Any, wanted: Any) -> Any:

@@ -198,7 +198,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         if num is not None and num != len(sizes):
             raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
                           f"{len(sizes)} elements", "SplitV")  # fmt: skip
-        parts = _split_sizes([int(s) for s in sizes], total, num, axis)
+        parts = _split_sizes([int(s) for s in sizes], total)
     else:
         if sizes <= 0:
             raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
@@ -223,7 +223,7 @@ def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
     return later(lambda t: split(t, sizes, axis, num), [x], [(s, x.dtype) for s in shapes], name="split")
 
 
-def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tuple[int, ...]:
+def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
     if sizes.count(-1) > 1:
         raise invalid("There can only be one -1 in the input.", "SplitV")
     if len(sizes) == 1 and sizes != [total]:
