@@ -26,6 +26,7 @@ from ..record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 
+ROW_BYTES = 20  # four columns of int32 and a value in float32
 MANY_ARRAYS = 2000
 ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
@@ -448,7 +449,7 @@ class Reader:
         state = "recording" if tape._recording else "used" if tape._used else "closed"
         held = 0
         if record is not None:
-            held = 20 * sum(b - a for a, b in spans)
+            held = ROW_BYTES * sum(b - a for a, b in spans)
             if not tape._recording or len(record.arrays) < MANY_ARRAYS:  # counting must not slow a recording down
                 arrays = list(record.arrays.items())
                 held += sum(a.nbytes for row, a in arrays if any(low <= row < high for low, high in spans))
