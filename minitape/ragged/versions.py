@@ -23,7 +23,7 @@ from .functions import (
     tile,
     where,
 )
-from .mapping import map_fn
+from .mapping import map_flat_values, map_fn
 from .parts import all_splits, is_ragged
 from .reductions import (
     SEGMENT,
@@ -125,11 +125,13 @@ def _segment_version(reduction: str) -> Any:
     return version
 
 
-def _add_n(plain: Any, inputs: Any, name: Any = None) -> Any:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = total + value
-    return total
+def _one_hot(plain: Any, indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
+             dtype: Any = None, name: Any = None) -> Any:  # fmt: skip
+    if axis is not None and axis >= 0:
+        if axis <= indices.ragged_rank:
+            raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+        axis -= indices.ragged_rank
+    return indices.with_flat_values(plain(indices.flat_values, depth, on_value, off_value, axis, dtype))
 
 
 def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:
@@ -232,7 +234,7 @@ def install() -> None:
         "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
         "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
         "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
-            value, num_or_size_splits, axis
+            value, num_or_size_splits, axis, num
         ),
         "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
         "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
@@ -241,15 +243,17 @@ def install() -> None:
         "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
             params, indices, batch_dims if axis is None else axis, batch_dims
         ),
-        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, **kw: gather_nd(params, indices),
+        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, bad_indices_policy="": gather_nd(
+            params, indices, batch_dims, bad_indices_policy
+        ),
         "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
         "map_fn": map_fn,
         "shape": _shape,
         "size": _size,
         "rank": _rank,
-        "one_hot": _on_named_values,
+        "one_hot": _one_hot,
         "is_tensor": _is_tensor,
-        "add_n": _add_n,
+        "add_n": lambda plain, inputs, name=None: map_flat_values(lambda *values: plain(list(values)), *inputs),
         "nn.embedding_lookup": _embedding_lookup,
         "nn.softmax": _softmax,
         "strings.substr": _substr,
