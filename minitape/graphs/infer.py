@@ -7,7 +7,8 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,10 @@ from ..shape import TensorShape
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
-ELEMENTWISE = {
-    "SelectV2",
-    "Less",
-    "LessEqual",
-    "Greater",
-    "GreaterEqual",
-    "Equal",
-    "NotEqual",
-    "LogicalAnd",
-    "LogicalOr",
-    "LogicalNot",
-    "Cast",
-    "Add",
-    "ZerosLike",
-    "OnesLike",
-    "Conj",
-}
+ELEMENTWISE = set(
+    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add ZerosLike "
+    "OnesLike Conj".split()
+)
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
@@ -96,49 +84,43 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
+    return _specs(_trials(primitive, tensors, attrs))
+
+
+def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:
+    """Results of the primitive that show which sizes depend on what."""
+    errors: list[Exception] = []
+
+    def runs(guesses: Iterable[tuple[int, int] | None], kind: int, values: bool = True) -> Iterator[Any]:
+        for sizes in guesses:
+            try:
+                yield _run(primitive, [_stand_in(t, sizes, kind, values) for t in tensors], attrs)
+            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as error:
+                errors.append(error)
+
     known = all(t.shape.is_fully_defined() for t in tensors)
-    results = list(_trials(primitive, tensors, attrs, known))
-    return _specs(results)
-
-
-def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], known: bool) -> Iterator[Any]:
-    """Runs of the primitive that show which sizes depend on what."""
-    error: Exception | None = None
-    done = 0
-    guesses = list(_guesses(tensors, _beyond(tensors, attrs))) if not known else [None]
-    for values in (True, False):  # first with the values of constants; an index out of range is the run's business
-        for sizes in guesses:
-            try:
-                yield _run(primitive, [_stand_in(t, sizes, 0, values) for t in tensors], attrs)
-                done += 1
-            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as failed:
-                error = error or failed
-            if done == 2:
-                break
-        if done:
+    guesses = [None] if known else list(_guesses(tensors, _beyond(tensors, attrs)))
+    ways = [(0, True), (0, False)]  # first with the values of constants; an index out of range is the run's business
+    if all(t.dtype.kind in "fc" for t in tensors):
+        ways.append((2, True))  # decompositions refuse matrices of zeros
+    for way in ways:
+        found = list(islice(runs(guesses, *way), 2))  # two sizes show which of the result's depend on the unknown ones
+        if found:
             break
-    if not done and all(t.dtype.kind in "fc" for t in tensors):  # decompositions refuse matrices of zeros
-        for sizes in guesses:
-            try:
-                yield _run(primitive, [_stand_in(t, sizes, 2) for t in tensors], attrs)
-                done += 1
-                if done == 2:  # two sizes show which sizes of the result depend on the unknown ones
-                    break
-            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-                continue
-    if not done:
-        assert error is not None
-        if isinstance(error, OpError):
-            raise error
-        refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
-        refusal.unsettled = not known  # another size may do: the run will say
-        raise refusal from error
+    else:
+        raise _refusal(primitive, tensors, errors[0], known)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
-        try:
-            sizes = next(iter(_guesses(tensors))) if not known else None
-            yield _run(primitive, [_stand_in(t, sizes, 1) for t in tensors], attrs)
-        except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-            pass
+        found += runs([None] if known else islice(_guesses(tensors), 1), 1)
+    return found
+
+
+def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
+    if isinstance(error, OpError):
+        return error
+    refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
+    refusal.unsettled = not known  # another size may do: the run will say
+    refusal.__cause__ = error
+    return refusal
 
 
 def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:

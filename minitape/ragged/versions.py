@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,12 +78,9 @@ def _on_named_values(plain: Any, *args: Any, **kwargs: Any) -> Any:
     return kwargs[name].with_flat_values(plain(*args, **{**kwargs, name: kwargs[name].flat_values}))
 
 
-def _binary_version(name: str) -> Any:
-    def version(plain: Any, *args: Any, **kwargs: Any) -> Any:
-        x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
-        return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
-
-    return version
+def _binary(plain: Any, *args: Any, **kwargs: Any) -> Any:
+    x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
+    return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
 
 
 def _embedding_lookup(plain: Any, params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
@@ -208,59 +206,53 @@ def _assert_equal(plain: Any, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
     return plain(x.flat_values, y.flat_values, *args, **kwargs)
 
 
+VERSIONS: dict[str, Any] = {
+    **dict.fromkeys((*UNARY, *ON_VALUES), _on_named_values),
+    **dict.fromkeys(BINARY, _binary),
+    **{name: reduction(partial(reduce, name)) for name in SEGMENT},
+    **{segment: _segment_version(segment) for segment in SEGMENT.values()},
+    "reduce_mean": reduction(reduce_mean),
+    "reduce_variance": reduction(reduce_variance),
+    "reduce_std": reduction(reduce_std),
+    "reduce_logsumexp": reduction(logsumexp),
+    "cumsum": lambda plain, x, axis=0, exclusive=False, reverse=False, name=None: cumsum(x, axis, exclusive, reverse),
+    "reduce_all": reduce_bool("reduce_prod"),
+    "reduce_any": reduce_bool("reduce_sum"),
+    "concat": lambda plain, values, axis, name=None: concat(values, axis),
+    "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
+    "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
+    "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
+        value, num_or_size_splits, axis, num
+    ),
+    "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
+    "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
+    "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
+    "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
+    "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
+        params, indices, batch_dims if axis is None else axis, batch_dims
+    ),
+    "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, bad_indices_policy="": gather_nd(
+        params, indices, batch_dims, bad_indices_policy
+    ),
+    "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
+    "map_fn": map_fn,
+    "shape": _shape,
+    "size": _size,
+    "rank": _rank,
+    "one_hot": _one_hot,
+    "is_tensor": _is_tensor,
+    "add_n": lambda plain, inputs, name=None: map_flat_values(lambda *values: plain(list(values)), *inputs),
+    "nn.embedding_lookup": _embedding_lookup,
+    "nn.softmax": _softmax,
+    "strings.substr": _substr,
+    "strings.join": _strings_join,
+    "strings.reduce_join": _reduce_join,
+    "strings.split": _strings_split,
+    "strings.format": _format,
+    "debugging.assert_equal": _assert_equal,
+}
+
+
 def install() -> None:
     """Gives the functions of ``tf`` their versions for ragged tensors."""
-    versions: dict[str, Any] = {}
-    for name in UNARY:
-        versions[name] = _on_named_values
-    for name in BINARY:
-        versions[name] = _binary_version(name)
-    for name in ON_VALUES:
-        versions[name] = _on_named_values
-    for name in SEGMENT:
-        versions[name] = reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
-        versions[SEGMENT[name]] = _segment_version(SEGMENT[name])
-    versions |= {
-        "reduce_mean": reduction(reduce_mean),
-        "reduce_variance": reduction(reduce_variance),
-        "reduce_std": reduction(reduce_std),
-        "reduce_logsumexp": reduction(logsumexp),
-        "cumsum": lambda plain, x, axis=0, exclusive=False, reverse=False, name=None: cumsum(
-            x, axis, exclusive, reverse
-        ),
-        "reduce_all": reduce_bool("reduce_prod"),
-        "reduce_any": reduce_bool("reduce_sum"),
-        "concat": lambda plain, values, axis, name=None: concat(values, axis),
-        "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
-        "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
-        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
-            value, num_or_size_splits, axis, num
-        ),
-        "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
-        "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
-        "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
-        "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
-        "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
-            params, indices, batch_dims if axis is None else axis, batch_dims
-        ),
-        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, bad_indices_policy="": gather_nd(
-            params, indices, batch_dims, bad_indices_policy
-        ),
-        "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
-        "map_fn": map_fn,
-        "shape": _shape,
-        "size": _size,
-        "rank": _rank,
-        "one_hot": _one_hot,
-        "is_tensor": _is_tensor,
-        "add_n": lambda plain, inputs, name=None: map_flat_values(lambda *values: plain(list(values)), *inputs),
-        "nn.embedding_lookup": _embedding_lookup,
-        "nn.softmax": _softmax,
-        "strings.substr": _substr,
-        "strings.join": _strings_join,
-        "strings.reduce_join": _reduce_join,
-        "strings.split": _strings_split,
-        "strings.format": _format,
-        "debugging.assert_equal": _assert_equal,
-    }
-    dispatch.install(RaggedTensor, versions)
+    dispatch.install(RaggedTensor, VERSIONS)
