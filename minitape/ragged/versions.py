@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
-from ..convert import convert_to_tensor
 from ..tensor import wrap
 from . import checks, elementwise
 from .functions import (
@@ -24,6 +23,7 @@ from .functions import (
     tile,
     where,
 )
+from .making import constant
 from .mapping import map_flat_values, map_fn
 from .parts import all_splits, is_ragged
 from .reductions import (
@@ -153,24 +153,24 @@ def _strings_join(plain: Any, inputs: Any, separator: str = "", name: Any = None
 def _reduce_join(
     plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:
-    if axis is None:
-        return plain(inputs.flat_values, None, keepdims, separator)
-    at = checks.axis(int(axis), len(inputs.shape))
-    if at > 1:
-        return make(
-            _reduce_join(plain, inputs._values, at - 1, keepdims, separator)
-            if is_ragged(inputs._values)
-            else plain(inputs._values, at - 1, keepdims, separator),
-            inputs._splits,
-        )
-    if at == 0:
-        rows = inputs.to_list()
-        width = max((len(r) for r in rows), default=0)
-        texts = [separator.encode().join(r[i] for r in rows if len(r) > i) for i in range(width)]
-    else:
-        texts = [separator.encode().join(r) for r in inputs.to_list()]
-    out = wrap(np.array([*texts, b""], object)[:-1])
-    return expand_dims(out, at) if keepdims else out
+    rank = len(inputs.shape)
+    given = range(rank) if axis is None else np.reshape(axis, -1).tolist()
+    out, between = inputs, separator.encode()
+    for at in sorted((checks.axis(int(a), rank) for a in given), reverse=True):
+        joined = _joined(out.to_list() if is_ragged(out) else out.numpy().tolist(), at, between)
+        out = constant(joined, dtypes.string, max(out.ragged_rank - 1, 0) if is_ragged(out) else 0)
+        out = expand_dims(out, at) if keepdims else out
+    return out
+
+
+def _joined(rows: Any, axis: int, between: bytes) -> Any:
+    """Nested lists of text, joined along an axis; where rows are short, fewer texts are joined."""
+    if axis:
+        return [_joined(row, axis - 1, between) for row in rows]
+    if not any(isinstance(row, list) for row in rows):
+        return between.join(rows)
+    width = max(map(len, rows))
+    return [_joined([row[i] for row in rows if len(row) > i], 0, between) for i in range(width)]
 
 
 def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
@@ -184,15 +184,16 @@ def _deeper(outer: Any, inner: Any) -> Any:
     return make(inner, outer._splits, outer._uniform)
 
 
-def _format(plain: Any, template: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def _format(plain: Any, template: Any, inputs: Any, placeholder: str = "{}", summarize: int = 3,
+            name: Any = None) -> Any:  # fmt: skip
     several = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    texts = [str(v)[len("<tf.RaggedTensor ") : -1] if is_ragged(v) else v for v in several]
-    placeholder = kwargs.get("placeholder", args[0] if args else "{}")
-    for text in texts:
-        if isinstance(text, str):
-            template = template.replace(placeholder, text, 1)
-    rest = [v for v in several if not is_ragged(v)]
-    return plain(template, rest, *args, **kwargs) if rest else convert_to_tensor(template)
+    pieces, hole = template.split(placeholder), "\0"
+    if len(pieces) != len(several) + 1:
+        raise ValueError("num placeholders in template and num inputs must match: "
+                         f"{len(pieces) - 1} vs {len(several)}")  # fmt: skip
+    shown = [v._print_text(summarize) if is_ragged(v) else hole for v in several]
+    whole = "".join(piece + text for piece, text in zip(pieces, [*shown, ""], strict=True))
+    return plain(whole, [v for v in several if not is_ragged(v)], hole, summarize)
 
 
 def _is_tensor(plain: Any, x: Any) -> bool:
