@@ -202,7 +202,7 @@ def _keep(alike: Any, structure: tuple[Any, ...], found: Plan) -> None:
 
 def _made(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, kept: bool) -> Plan:
     record = tape._record
-    wanted = {row for rows in ends for row in rows if _differentiable(record, row)}
+    wanted = {row for rows in ends for row in rows if differentiable(record, row)}
     if not wanted:
         return Plan(wanted, None, [] if kept else None)
     marks, low = reach(tape, wanted), min(wanted)
@@ -317,10 +317,10 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     if call.primitive.code == STOP_CODE:
         return False
-    return any(marks[row] and _differentiable(record, row) for row in call.inputs)
+    return any(marks[row] and differentiable(record, row) for row in call.inputs)
 
 
-def _differentiable(record: Any, row: int) -> bool:
+def differentiable(record: Any, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
     meta = record.meta.get(row)
     return meta is None or meta[1].kind in "fcV"  # V is bfloat16's

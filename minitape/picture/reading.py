@@ -20,7 +20,7 @@ from ..columns import CALL, LEAF
 from ..custom import CUSTOM
 from ..dtypes import as_dtype
 from ..frames import lines_of, place_of
-from ..plan import on_tape
+from ..plan import differentiable, on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from ..record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
@@ -218,7 +218,7 @@ class Reader:
             for i in inputs:
                 spread |= self.on[i] if i < row else 0
             tapes = (spread & around.within) | self._watched_at.get(row, 0)
-            self.on.append(tapes if _carries(record, row) else 0)
+            self.on.append(tapes if differentiable(record, row) else 0)
         shown = pack_value(value)
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
@@ -229,7 +229,7 @@ class Reader:
         found = around.forms.get(key)
         if found is None or what is CUSTOM:  # its label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
-        if inputs and tapes and found["cut"] is None and not any(_carries(record, i) for i in inputs):
+        if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
             own = {**(own or {}), "cut": "integer"}
         return Row(row, found, inputs, None, shown, own)
 
@@ -489,9 +489,3 @@ class Reader:
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _carries(record: Record, row: int) -> bool:
-    """True when gradients flow through values of this row's dtype."""
-    meta = record.meta.get(row)
-    return meta is None or meta[1].kind in "fcV"
