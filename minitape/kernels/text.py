@@ -24,7 +24,6 @@ try:
     if {disabled}:
         raise ImportError
     from numba import njit
-    from numba.core.errors import NumbaWarning
 except ImportError:
     def njit(**options):
         return lambda function: function
