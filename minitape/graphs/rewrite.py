@@ -31,19 +31,7 @@ from .syntax import (
 )
 
 AG = "_minitape_autograph"
-_UNTOUCHED = {
-    "super",
-    "locals",
-    "globals",
-    "eval",
-    "exec",
-    "vars",
-    "dir",
-    "breakpoint",
-    "isinstance",
-    "type",
-    "hasattr",
-}
+_UNTOUCHED = set("super locals globals eval exec vars dir breakpoint isinstance type hasattr".split())
 
 
 def _ag(function: str) -> ast.expr:
