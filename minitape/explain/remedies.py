@@ -14,7 +14,9 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = tuple("get_value eval convert_to_numpy get_static_value constant_value __array__ float16 float32 float64 int32 int64".split())
+_COPIES = tuple(
+    "get_value eval convert_to_numpy get_static_value constant_value __array__ float16 float32 float64 int32 int64".split()
+)
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
