@@ -167,12 +167,8 @@ class CheckpointManager:
     def __init__(
         self, checkpoint: Checkpoint, directory: Any, max_to_keep: int | None, checkpoint_name: str = "ckpt"
     ) -> None:
-        self._checkpoint, self._folder, self._keep, self._name = (
-            checkpoint,
-            Path(directory),
-            max_to_keep,
-            checkpoint_name,
-        )
+        self._checkpoint, self._folder = checkpoint, Path(directory)
+        self._keep, self._name = max_to_keep, checkpoint_name
 
     @property
     def checkpoints(self) -> list[str]:

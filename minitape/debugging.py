@@ -240,9 +240,10 @@ def assert_near(
         with _np.errstate(all="ignore"):
             near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
         if not _np.all(near):
-            data = [f"{_lead(message)}", f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                    f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = "
-                                                                       "", b]  # fmt: skip
+            data = [
+                _lead(message), f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b,
+            ]  # fmt: skip
             Assert(_wrap(_np.bool_(False)), data, summarize)
 
     return _with_values(check, x, y)

@@ -16,13 +16,11 @@ Graph = Any  # minitape.graphs.build.Graph
 
 
 _RESOLVE = (
-    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution "
-    "mode "
-    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function "
-    "with "
-    "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not be "
-    "visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/"
-    "reference/limitations.md#access-to-source-code for more information."
+    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager "
+    "execution mode or decorate this function with @tf.function. If you are using AutoGraph, you can try "
+    "decorating this function with @tf.function. If that does not work, then you may be using an unsupported "
+    "feature or your source code may not be visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/"
+    "master/tensorflow/python/autograph/g3doc/reference/limitations.md#access-to-source-code for more information."
 )
 
 
@@ -49,14 +47,8 @@ class SymbolicTensor(Tensor):
     _value = _lane = _made = None
 
     def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
-        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = (
-            graph,
-            row,
-            op,
-            index,
-            shape,
-            dtype,
-        )
+        self.graph, self._row, self._op = graph, row, op
+        self.value_index, self._shape, self._dtype = index, shape, dtype
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 

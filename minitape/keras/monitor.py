@@ -36,8 +36,7 @@ class Monitor(Callback):
         raise ValueError(
             f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to automatically "
             "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor "
-            "based on "
-            "the highest metric value, or pass `mode='min'` in order to use the lowest value."
+            "based on the highest metric value, or pass `mode='min'` in order to use the lowest value."
         )
 
     def _better(self, value: float, than: float | None) -> bool:

@@ -59,14 +59,13 @@ class KerasTensor:
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(
-            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder "
-            "for "
-            "a shape and dtype, used when constructing Keras Functional models or Keras Functions. You can only use it "
-            "as input to a Keras layer or a Keras operation (from the namespaces `keras.layers` and `keras.ops`). You "
-            "are likely doing something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you "
-            "should "
-            "do instead is wrap `tf_fn` in a layer:\n\n```\nclass MyLayer(Layer):\n    def call(self, x):\n        "
-            "return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
+            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic "
+            "placeholder for a shape and dtype, used when constructing Keras Functional models or Keras Functions. "
+            "You can only use it as input to a Keras layer or a Keras operation (from the namespaces "
+            "`keras.layers` and `keras.ops`). You are likely doing something like:\n\n"
+            "```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\n"
+            "What you should do instead is wrap `tf_fn` in a layer:\n\n"
+            "```\nclass MyLayer(Layer):\n    def call(self, x):\n        return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
         )
 
     def cast(self, dtype: str) -> KerasTensor:

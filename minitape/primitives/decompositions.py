@@ -281,9 +281,8 @@ def _svd(x: Any, *, full: bool = False) -> Any:
 def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     (ds, du, dv), (s, u, v) = g, z
     if full and x.shape[-1] != x.shape[-2]:
-        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that "
-                                  "are not "
-                                  "square; use full_matrices=False.")  # fmt: skip
+        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are "
+                                  "not square; use full_matrices=False.")  # fmt: skip
     gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
     ut, vt = adjoint_of(u), adjoint_of(v)
     uu, vv = _mm(ut, du), _mm(vt, dv)
