@@ -93,9 +93,7 @@ class SymbolicTensor(Tensor):
         return [self.graph.op_of[c.row] for c in calls]
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            name == "array"
-        ):  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
+        if name == "array":  # its value where constants settle it: minitape's functions ask for shapes and axes
             found = self.graph.constant_value(self._row)
             if found is not None:
                 return found

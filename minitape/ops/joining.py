@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -118,12 +119,8 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     if isinstance(values, dict):
         raise KeyError(0)
     if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
-        try:
-            whole = convert_to_tensor(values)
-        except (TypeError, ValueError):
-            pass
-        else:
-            return whole
+        with suppress(TypeError, ValueError):  # of unlike elements: the kernel says what is wrong with them
+            return convert_to_tensor(values)
     tensors = same_dtype_tensors(values)
     rank = tensors[0].ndim + 1 if tensors else 1
     if not -rank <= axis < rank:
@@ -321,8 +318,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     """
     wanted = mode.upper()
     if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
-                         'Received '
+        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
                          f"`mode` = {wanted}")  # fmt: skip
     x, constant = tensor_of(tensor), wanted == "CONSTANT"
     fill = _fill(constant_values, x.dtype) if constant else None

@@ -26,7 +26,7 @@ def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
     if like and (type(axis) is float or isinstance(axis, np.floating)):  # then the axis is converted to int32
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
-    if indices.dtype.kind not in "iu" and indices.dtype.kind != "b":
+    if indices.dtype.kind not in "iub":
         from ..opdefs import accept_attr
 
         accept_attr(op, "Tidx", indices.dtype)
