@@ -80,7 +80,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     accept(primitive.op, *[t.dtype for t in tensors])
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
-        specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
+        specs, several = _specs([_run(primitive, [filled((), t.dtype, 1) for t in tensors], attrs)])
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
@@ -99,7 +99,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
                 errors.append(error)
 
     known = all(t.shape.is_fully_defined() for t in tensors)
-    guesses = [None] if known else list(_guesses(tensors, _beyond(tensors, attrs)))
+    guesses = [None] if known else list(sizes_to_try(tensors, _beyond(tensors, attrs)))
     ways = [(0, True), (0, False)]  # first with the values of constants; an index out of range is the run's business
     if all(t.dtype.kind in "fc" for t in tensors):
         ways.append((2, True))  # decompositions refuse matrices of zeros
@@ -110,7 +110,7 @@ def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     else:
         raise _refusal(primitive, tensors, errors[0], known)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
-        found += runs([None] if known else islice(_guesses(tensors), 1), 1)
+        found += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
     return found
 
 
@@ -133,7 +133,7 @@ def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
     return [reach + 2 * step, reach + step]
 
 
-def _guesses(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
+def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
     """(size for unknown sizes, rank for unknown ranks) to try, in turn: those in ``first``, then others."""
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
@@ -157,10 +157,10 @@ def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: boo
         sizes = (guess[0],) * guess[1]
     else:
         sizes = tuple(guess[0] if d is None else d for d in shape.as_list())
-    return _filled(sizes, tensor.dtype, kind)
+    return filled(sizes, tensor.dtype, kind)
 
 
-def _filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
+def filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
     """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
@@ -246,7 +246,7 @@ def fold(graph: Any, call: Any) -> None:
             if primitive.op == "Rank" and inputs[0].shape.rank is not None:
                 graph.folded[call.row] = np.int32(inputs[0].shape.rank)
             return
-        arrays = [_filled(tuple(t.shape), t.dtype, 0) for t in inputs]
+        arrays = [filled(tuple(t.shape), t.dtype, 0) for t in inputs]
     else:
         arrays = [graph.folded.get(r) for r in call.inputs]
         if any(a is None for a in arrays) or sum(np.size(a) for a in arrays) > _LARGE:

@@ -49,8 +49,8 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
     lines, first = source_lines(function)
-    tree = _parse_lines(lines)
-    node = _definition(tree, code)
+    tree = parsed(lines)
+    node = definition_of(tree, code)
     if isinstance(node, ast.Lambda):
         node.body = rewritten_expression(node.body)
         inner: ast.stmt = ast.Return(node)
@@ -93,7 +93,8 @@ def _future_flags(code: types.CodeType) -> int:
     return code.co_flags & __future__.annotations.compiler_flag
 
 
-def _parse_lines(lines: list[str]) -> ast.Module:
+def parsed(lines: list[str]) -> ast.Module:
+    """The tree of a function's source lines, however deep they are indented."""
     text = textwrap.dedent("".join(lines))
     try:
         return ast.parse(text)
@@ -114,7 +115,7 @@ def _parse_lines(lines: list[str]) -> ast.Module:
         return ast.Module(found, [])
 
 
-def _definition(tree: ast.Module, code: types.CodeType) -> Any:
+def definition_of(tree: ast.Module, code: types.CodeType) -> Any:
     """The node of the function that has this code."""
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if code.co_name != "<lambda>":

@@ -186,7 +186,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         start, limit = 0, start
     plain = dtype is None and type(start) is type(limit) is type(delta) is int
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
-        return _made(_range(start, limit, delta, dtypes.int32), name or "range")
+        return _made(numbers_of_range(start, limit, delta, dtypes.int32), name or "range")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
@@ -201,7 +201,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
-    made = _made(_range(start, limit, delta, wanted), name or "range")
+    made = _made(numbers_of_range(start, limit, delta, wanted), name or "range")
     return made if state.graph is not None else decided(made, ends, "Range")
 
 
@@ -217,7 +217,8 @@ def _scalar(tensor: Any, role: str) -> Any:
     return tensor.array.reshape(())[()]
 
 
-def _range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """The array of ``tf.range``; InvalidArgumentError where the limit can not be reached."""
     if dtype is not dtypes.int32:
         accept("Range", dtype, dtype, dtype)
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))

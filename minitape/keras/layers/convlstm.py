@@ -8,7 +8,7 @@ from ..base import convert
 from ..layer import InputSpec
 from .cells import LSTMCell
 from .convolution import channels_last, convolved_shape, padding_word, sizes
-from .recurrent import RNN, _of_the_cell
+from .recurrent import RNN, of_the_cell
 
 _CONVOLUTION = "filters kernel_size strides padding data_format dilation_rate"
 
@@ -165,7 +165,7 @@ class _ConvLSTM(RNN):
 
 
 for _name in ConvLSTMCell._config.split():
-    setattr(_ConvLSTM, _name, _of_the_cell(_name))
+    setattr(_ConvLSTM, _name, of_the_cell(_name))
 
 
 class ConvLSTM1D(_ConvLSTM):
