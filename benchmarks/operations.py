@@ -28,8 +28,9 @@ def lines() -> list[tuple[str, str, str]]:
 
 def arrays(inputs: str) -> dict[str, Any]:
     """The operands, the same for both systems: small normal numbers in float32, integers below a bound."""
-    numpy = importlib.import_module("numpy")
-    rng, found = numpy.random.default_rng(0), {}
+    import numpy as np  # not before `pin`: its BLAS reads once how many threads it may have
+
+    rng, found = np.random.default_rng(0), {}
     for part in inputs.split(","):
         name, _, shape = part.strip().partition(":")
         sizes, _, bound = shape.partition("<")

@@ -26,15 +26,13 @@ from benchmarks.workloads import WORKLOADS, Workload
 
 PEERS = ["minitape", "micrograd", "torch", "autograd", "numpy", "jax", "tensorflow"]
 ROOT = Path(__file__).resolve().parent.parent
+PYTHONS: dict[str, str] = {}  # interpreters of peers that live in another environment
 
 
 def installed(names: list[str]) -> list[str]:
     """The peers among ``names`` that can be imported here, or that have an interpreter of their own."""
     here = ("minitape", "numpy", *PYTHONS)
     return [n for n in names if n in here or importlib.util.find_spec(n) is not None]
-
-
-PYTHONS: dict[str, str] = {}  # interpreters of peers that live in another environment
 
 
 def call(module: str, *arguments: str) -> dict[str, Any]:
@@ -54,7 +52,7 @@ def agree(results: dict[str, list[float]], tolerance: float) -> list[str]:
         return []
     return [
         peer for peer, other in results.items()
-        if any(abs(a - b) > tolerance * max(1.0, abs(a)) for a, b in zip(own, other, strict=False))
+        if any(abs(a - b) > tolerance * max(1.0, abs(a)) for a, b in zip(own, other, strict=True))
     ]  # fmt: skip
 
 
@@ -71,10 +69,7 @@ def run_workload(w: Workload, peers: list[str], rounds: int, seconds: float, qui
                 continue
             found = call("benchmarks.measure", peer, w.function, size, str(seconds))
             if "median" not in found:
-                if "error" in found:
-                    notes[peer] = found["error"]
-                else:
-                    notes[peer] = ""
+                notes[peer] = found.get("error", "")
                 continue
             times.setdefault(peer, []).append(found["median"])
             first.setdefault(peer, found["first"])
@@ -100,7 +95,7 @@ def shown(seconds: float | None) -> str:
 
 def goal(row: dict[str, Any]) -> str:
     """What a line of the table asks for: a part of the rival's time, or a time."""
-    return f"{shown(row['limit'])}" if row["limit"] else f"{row['goal']:.2f}"
+    return shown(row["limit"]) if row["limit"] else f"{row['goal']:.2f}"
 
 
 def table_of(rows: list[dict[str, Any]], peers: list[str]) -> Table:

@@ -1,6 +1,6 @@
 """What the picture costs: drawing, stepping, many views on a page, live recording with and without a view.
 
-    python benchmarks/view.py
+    python -m benchmarks.view
 
 It needs Chromium and Playwright, and starts a JupyterLab of its own in a temporary folder.
 """
@@ -230,7 +230,7 @@ def main() -> None:
         None,
     )
     if chromium is None:
-        raise SystemExit("benchmarks/view.py needs Chromium on the PATH")
+        raise SystemExit("benchmarks.view needs Chromium on the PATH")
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)

@@ -32,8 +32,7 @@ ROOT: dict[str, str] = {
     "linalg.factors": "eig eigvals matrix_square_root=sqrtm",
     "linalg.products": "einsum matmul norm tensordot",
     "ops.arrays": "broadcast_dynamic_shape broadcast_static_shape broadcast_to ensure_shape expand_dims identity "
-                  "identity_n newaxis rank reshape reverse reverse_sequence roll shape shape_n size squeeze "
-                  "stop_gradient transpose",
+                  "identity_n newaxis rank reshape shape shape_n size squeeze stop_gradient transpose",
     "ops.blocks": "batch_to_space space_to_batch space_to_batch_nd",
     "ops.casts": "bitcast cast saturate_cast",
     "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
@@ -46,6 +45,7 @@ ROOT: dict[str, str] = {
     "ops.joining": "concat pad parallel_stack repeat split stack tile unstack",
     "ops.picking": "boolean_mask dynamic_partition dynamic_stitch gather gather_nd sequence_mask unique "
                    "unique_with_counts unravel_index where",
+    "ops.reversing": "reverse reverse_sequence roll",
     "ops.scatter": "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min tensor_scatter_nd_sub "
                    "tensor_scatter_nd_update",
     "ops.printing": "print=print_",

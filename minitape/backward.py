@@ -172,7 +172,7 @@ def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], alone: boo
                 record.lean, run = program, program.lean
         before = hush()
         try:
-            return run(record, seeds)  # type: ignore[no-any-return]
+            return run(record, seeds)
         except plan.Changed:
             known.unbind(program, record, seeds, alone)
             return _written(record, known, seeds, alone)

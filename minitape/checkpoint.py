@@ -65,7 +65,7 @@ def _load(prefix: Any) -> dict[str, np.ndarray]:
         with np.load(_file(prefix), allow_pickle=False) as archive:
             return {key: archive[key] for key in archive.files}
     except FileNotFoundError:
-        raise errors.NotFoundError(  # type: ignore[attr-defined]
+        raise errors.NotFoundError(
             None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
         ) from None
 
@@ -100,7 +100,7 @@ class Checkpoint:
         file = _file(file_prefix)
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "wb") as out:
-            np.savez(out, **arrays)  # type: ignore[arg-type]
+            np.savez(out, **arrays)
         return os.fspath(file_prefix)
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -167,12 +167,8 @@ class CheckpointManager:
     def __init__(
         self, checkpoint: Checkpoint, directory: Any, max_to_keep: int | None, checkpoint_name: str = "ckpt"
     ) -> None:
-        self._checkpoint, self._folder, self._keep, self._name = (
-            checkpoint,
-            Path(directory),
-            max_to_keep,
-            checkpoint_name,
-        )
+        self._checkpoint, self._folder = checkpoint, Path(directory)
+        self._keep, self._name = max_to_keep, checkpoint_name
 
     @property
     def checkpoints(self) -> list[str]:

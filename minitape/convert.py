@@ -215,7 +215,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
         leaves, shape = found
         if not leaves:
             return np.empty(shape, np.float32 if dtype is None else dtype.as_numpy_dtype)
-        array = _convert(leaves, value, dtype)
+        array = _convert(leaves, dtype)
         if shape is None or len(shape) != 1:
             array = array.reshape(shape) if shape else array[0] if array.dtype != object else array.reshape(())
     if dtype is None or array.dtype == dtype._numpy:
@@ -337,7 +337,7 @@ def _leaves(value: Any, depth: int) -> Iterator[Any]:
         yield from _leaves(item, depth - 1) if width else ()
 
 
-def _convert(leaves: list[Any], value: Any, dtype: DType | None) -> np.ndarray:
+def _convert(leaves: list[Any], dtype: DType | None) -> np.ndarray:
     """A flat array of the leaves: in the dtype asked for where each of them fits it, else in the one they suggest."""
     kinds = {type(leaf) for leaf in leaves}
     if dtype is not None and dtype.name in _DIRECT and _all_fit(kinds, dtype):

@@ -1,5 +1,4 @@
-"""Operations and derivatives of your own: ``custom_gradient``, ``py_function``, ``numpy_function``,
-``RegisterGradient``.
+"""Derivatives of your own: ``tf.custom_gradient`` and what is made with it, ``recompute_grad`` and ``grad_pass_through``.
 
 A custom operation is one row on the tape, like any other; its rule calls the user's Python function. Where a graph is
 being built the row is put there instead (:mod:`minitape.graphs.custom`), and Python runs when the graph does.
@@ -242,8 +241,8 @@ def _custom_eager(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _hot(tensor: Any) -> bool:
-    row = state.record.find(tensor)  # type: ignore[union-attr]
-    return row is not None and row not in state.record.cold  # type: ignore[union-attr]
+    row = state.record.find(tensor)
+    return row is not None and row not in state.record.cold
 
 
 def _input(value: Any) -> Any:

@@ -129,10 +129,7 @@ def _elements(value: _Any, limit: int) -> str:
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
 
-def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
-    name = {"==": "assert_equal", "!=": "assert_none_equal", "<": "assert_less", "<=": "assert_less_equal",
-            ">": "assert_greater", ">=": "assert_greater_equal"}[symbol]  # fmt: skip
-
+def _comparison(name: str, symbol: str, primitive: str, example: str) -> _Callable[..., _Any]:
     def function(
         x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> _Any:
@@ -142,7 +139,6 @@ def _comparison(symbol: str, primitive: str) -> _Callable[..., _Any]:
                             words=words, summarize=summarize)  # fmt: skip
 
     function.__name__ = function.__qualname__ = name
-    example = {"==": "1, 1", "!=": "1, 2", "<": "1, 2", "<=": "1, 1", ">": "2, 1", ">=": "1, 1"}[symbol]
     function.__doc__ = f"""Raises InvalidArgumentError, with the places that differ, unless x {symbol} y everywhere.
 
     ``x`` and ``y`` broadcast; ``summarize`` (3) limits how many elements are shown.
@@ -173,12 +169,12 @@ def _compare(symbol: str, primitive: str, x: _Any, y: _Any, message: str | None,
     raise _invalid("\n".join(lines))
 
 
-assert_equal = _comparison("==", "equal")
-assert_none_equal = _comparison("!=", "not_equal")
-assert_less = _comparison("<", "less")
-assert_less_equal = _comparison("<=", "less_equal")
-assert_greater = _comparison(">", "greater")
-assert_greater_equal = _comparison(">=", "greater_equal")
+assert_equal = _comparison("assert_equal", "==", "equal", "1, 1")
+assert_none_equal = _comparison("assert_none_equal", "!=", "not_equal", "1, 2")
+assert_less = _comparison("assert_less", "<", "less", "1, 2")
+assert_less_equal = _comparison("assert_less_equal", "<=", "less_equal", "1, 1")
+assert_greater = _comparison("assert_greater", ">", "greater", "2, 1")
+assert_greater_equal = _comparison("assert_greater_equal", ">=", "greater_equal", "1, 1")
 
 
 def _sign(
@@ -244,9 +240,10 @@ def assert_near(
         with _np.errstate(all="ignore"):
             near = abs(a.array - b.array) <= atol.array + rtol.array * abs(b.array)
         if not _np.all(near):
-            data = [f"{_lead(message)}", f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                    f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = "
-                                                                       "", b]  # fmt: skip
+            data = [
+                _lead(message), f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x (shape={a.shape} dtype={a.dtype.name}) = ", a, f"y (shape={b.shape} dtype={b.dtype.name}) = ", b,
+            ]  # fmt: skip
             Assert(_wrap(_np.bool_(False)), data, summarize)
 
     return _with_values(check, x, y)

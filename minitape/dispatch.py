@@ -77,7 +77,7 @@ def _teach(function: FunctionType, versions: dict[type, Callable[..., Any]]) -> 
     function.__code__ = _choosing(len(function.__code__.co_freevars)).replace(co_name=function.__name__)
     function.__defaults__, function.__kwdefaults__ = None, {"_choose": choose}
     vars(function).setdefault("__wrapped__", before)
-    function._plain, function._versions = before, versions  # type: ignore[attr-defined]
+    function._plain, function._versions = before, versions
 
 
 @functools.cache
@@ -88,7 +88,7 @@ def _choosing(free: int) -> CodeType:
               f"  {names or 'None'}\n return taught")  # fmt: skip
     space: dict[str, Any] = {}
     exec(compile(source, "<tf.dispatch>", "exec"), space)
-    return space["outer"](*range(free)).__code__  # type: ignore[no-any-return]
+    return space["outer"](*range(free)).__code__
 
 
 def _kind(value: Any, versions: dict[type, Callable[..., Any]]) -> type | None:

@@ -190,7 +190,7 @@ class ForwardAccumulator:
             if tangent is not None:
                 self._primals.append(output)
                 self._tangents.append(tangent)
-                self._tape._watch_row(self._tape._record.enter(output))  # type: ignore[union-attr]
+                self._tape._watch_row(self._tape._record.enter(output))
 
 
 def _repeats(primals: Any) -> bool:
@@ -204,8 +204,8 @@ def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> li
     marks = reach(tape, set(tangents)) if tangents else None
     reached = [t for t in targets if marks is None or marks[t]]
     known = dict(tangents)
-    kind = Sweep if type(record) is Record else record.sweeper  # type: ignore[union-attr] # a graph's own
-    values = kind(record, {}, [], recorded=True)  # type: ignore[arg-type]
+    kind = Sweep if type(record) is Record else record.sweeper # a graph's own
+    values = kind(record, {}, [], recorded=True)
     wanted, once = _ancestors(record, reached, min(known, default=0)), getattr(tape, "once", {})
     for row in range(min(known, default=0), max(reached, default=-1) + 1):
         if row in known or row not in wanted or (marks is not None and not marks[row]):
@@ -213,14 +213,14 @@ def push(tape: GradientTape, tangents: dict[int, Any], targets: list[int]) -> li
         if row in once:
             known[row] = once[row]
             continue
-        op, a, b, _ = record.cell(row)  # type: ignore[union-attr]
+        op, a, b, _ = record.cell(row)
         if op >= FIRST_CODE:
             inputs = (a, b) if len(BY_CODE[op - FIRST_CODE].texts) > 2 else (a,)
             known_here = _elementwise(op, inputs, known, values, row)
             if known_here is not None:
                 known[row] = known_here
         elif op == CALL:
-            call = record.calls[a]  # type: ignore[union-attr]
+            call = record.calls[a]
             _call(call, known, values)
             if call.primitive.op == "EagerPyFunc":
                 once.update((r, known[r]) for r in range(call.row, call.row + call.outputs) if r in known)

@@ -78,7 +78,7 @@ def cells() -> dict[str, int]:
     """The file names of the notebook's cells, each with the number of its last execution; empty outside a notebook."""
     shell_module = sys.modules.get("IPython.core.interactiveshell")
     try:
-        return dict(shell_module.InteractiveShell._instance.compile._filename_map)  # type: ignore[union-attr]
+        return dict(shell_module.InteractiveShell._instance.compile._filename_map)
     except AttributeError:
         return {}
 

@@ -49,7 +49,7 @@ class Lane:
 
     def append(self, op: int, a: int, b: int, site: int) -> int:
         """Writes a row of this lane and returns its number."""
-        home: Record = self.home  # type: ignore[assignment]
+        home: Record = self.home
         row = home.append(op, a, b, site)
         home.meta[row] = self.spec
         return row
@@ -69,5 +69,5 @@ class Wide(Lane):
 
     def awaits(self, row: int) -> None:
         """Notes a row that was written: it is computed later, and its tensor is yet to be made."""
-        home: Record = self.home  # type: ignore[assignment]
+        home: Record = self.home
         home.wide[row], home.bulky = None, True

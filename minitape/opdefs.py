@@ -40,7 +40,7 @@ class OpDef(NamedTuple):
 @functools.cache
 def _lines() -> dict[str, str]:
     text = (Path(__file__).with_name("opdefs.txt")).read_text(encoding="utf-8")
-    return dict(line.split(" | ", 1) for line in text.splitlines())  # type: ignore[misc]
+    return dict(line.split(" | ", 1) for line in text.splitlines())
 
 
 @functools.cache
@@ -124,7 +124,7 @@ def accept_text(op: str, attr: str, value: str) -> None:
     words = re.search(rf"\b{attr}:string[^;]*allowed=\[([^\]]*)\]", found.text) if found is not None else None
     if words is not None and f'"{value}"' not in words[1].split(", "):
         raise invalid(f"Value for attr '{attr}' of \"{value}\" is not in the list of allowed values: {words[1]}\n\t; "
-                      f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # type: ignore[arg-type]  # fmt: skip
+                      f"NodeDef: {{{{node {op}}}}}; {_summary(op, found)}", op)  # fmt: skip
 
 
 def _summary(op: str, found: OpDef) -> str:

@@ -84,7 +84,7 @@ class Plan:
         found = self._met(key)
         if type(found) is int:
             often = OFTEN // 8 if waiting else OFTEN  # large arrays: long work, and much of it goes by in blocks
-            if found < often or len(self.visits) > LONG:  # type: ignore[arg-type]
+            if found < often or len(self.visits) > LONG:
                 return None
             found = self._program(key, record, seeds, True, waiting)
         return found
@@ -92,7 +92,7 @@ class Plan:
     def _program(self, key: Any, record: Any, seeds: dict[int, Any], bound: bool, waiting: Any) -> Any:
         from .straight import write
 
-        found = self._written[key] = write(record, self.visits, list(seeds), self.sources, bound, *waiting)  # type: ignore[arg-type]
+        found = self._written[key] = write(record, self.visits, list(seeds), self.sources, bound, *waiting)
         return found
 
     def unbind(self, program: Any, record: Any, seeds: dict[int, Any], alone: bool) -> None:
@@ -168,7 +168,7 @@ def of_tape(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched:
     asked = (len(tape._record), len(tape.spans), len(tape.watched), batched, tuple(ends))
     if tape._planned[0] != asked:
         tape._planned = asked, _shared(tape, ends, recorded, batched)
-    return tape._planned[1]  # type: ignore[no-any-return]
+    return tape._planned[1]
 
 
 def _shared(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, batched: bool) -> Plan:
@@ -202,7 +202,7 @@ def _keep(alike: Any, structure: tuple[Any, ...], found: Plan) -> None:
 
 def _made(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, kept: bool) -> Plan:
     record = tape._record
-    wanted = {row for rows in ends for row in rows if _differentiable(record, row)}
+    wanted = {row for rows in ends for row in rows if differentiable(record, row)}
     if not wanted:
         return Plan(wanted, None, [] if kept else None)
     marks, low = reach(tape, wanted), min(wanted)
@@ -263,7 +263,7 @@ def reach(tape: Any, sources: set[int]) -> Any:
     for row in sources:
         marks[row] = on is None or on[row]
     for row in foreign:
-        on[row] = 0  # type: ignore[index] # nothing reaches it through its own operation
+        on[row] = 0 # nothing reaches it through its own operation
     spread(record, marks, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         marks[row] = FOREIGN
@@ -317,10 +317,10 @@ def _any_marked(record: Record, marks: bytearray, call: Any) -> bool:
     """True when an input of the call is marked and of a dtype through which gradients flow."""
     if call.primitive.code == STOP_CODE:
         return False
-    return any(marks[row] and _differentiable(record, row) for row in call.inputs)
+    return any(marks[row] and differentiable(record, row) for row in call.inputs)
 
 
-def _differentiable(record: Any, row: int) -> bool:
+def differentiable(record: Any, row: int) -> bool:
     """True for a row of a dtype through which gradients flow."""
     meta = record.meta.get(row)
     return meta is None or meta[1].kind in "fcV"  # V is bfloat16's
@@ -357,7 +357,7 @@ def breadth_first(record: Any, targets: Iterable[int]) -> list[int]:
 
 def _first_row(record: Any, row: int) -> int:
     op, number, _, _ = record.cell(row)
-    return record.calls[number].row if op == CALL else row  # type: ignore[no-any-return]
+    return record.calls[number].row if op == CALL else row
 
 
 # -- what is done at them ---------------------------------------------------------------------------------------------

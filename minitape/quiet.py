@@ -16,7 +16,7 @@ hush: Callable[[], Any]  # switches warnings off and returns what ``restore`` ne
 restore: Callable[[Any], Any]
 
 try:
-    from numpy._core.umath import _extobj_contextvar, _make_extobj  # type: ignore[attr-defined]
+    from numpy._core.umath import _extobj_contextvar, _make_extobj
 
     hush = partial(_extobj_contextvar.set, _make_extobj(all="ignore"))
     restore = _extobj_contextvar.reset

@@ -35,7 +35,7 @@ class Repeated:
         self.cold = {r for r in record.cold if r >= start}
         self.constants = {number: r for number, r in record.constants.items() if r >= start}
         self.numbers = {r: leaf for r, leaf in record.leaves.items() if r >= start and leaf.number is not None}
-        self.known = {r: record.real(leaf.number) for r, leaf in self.numbers.items()}  # type: ignore[misc]
+        self.known = {r: record.real(leaf.number) for r, leaf in self.numbers.items()}
         self.seeds: list[tuple[int, int]] = []  # (row, the place of the seed that is entered there)
         self.adjoints: dict[int, tuple[Any, int]] = {}  # source -> (shape, row), shape None for a number
 
@@ -65,7 +65,7 @@ class Repeated:
 
     def write(self, record: Record, seeds: Sequence[Any]) -> dict[int, Any]:
         """Adds the rows; returns the adjoints of the sources, tensors by row."""
-        record._segment(*state.site)  # type: ignore[misc]
+        record._segment(*state.site)
         record.frame = None
         if self.meta or self.calls:
             self._write_arrays(record)

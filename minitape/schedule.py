@@ -154,7 +154,7 @@ class _Owners:
         if isinstance(tree, ast.Name):  # handed on
             self._refers(name, self.array_of.get(tree.id))
         elif isinstance(tree, ast.BinOp) and type(tree.op) in _IN_PLACE and self._is_free(tree.left, number, name):
-            operand, rest = tree.left.id, ast.unparse(tree.right)  # type: ignore[attr-defined]
+            operand, rest = tree.left.id, ast.unparse(tree.right)
             self._refers(name, self.array_of[operand])
             change = f"{operand} {_IN_PLACE[type(tree.op)]}= {rest}"
             return [change] if operand == name else [change, f"{name} = {operand}"]
@@ -180,7 +180,7 @@ _IN_PLACE = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 def _makes_array(call: ast.Call) -> bool:
     """Whether a function of a formula gives an array of its own, which may be written over."""
-    name = call.func.id.removeprefix("a_")  # type: ignore[attr-defined]
+    name = call.func.id.removeprefix("a_")
     return name in UFUNCS and name != "pow"
 
 

@@ -79,7 +79,7 @@ class TensorShape(metaclass=Shown):
             return None
         product = 1
         for d in self._dims:
-            product *= d  # type: ignore[operator]
+            product *= d
         return product
 
     def is_fully_defined(self) -> bool:

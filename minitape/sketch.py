@@ -39,8 +39,8 @@ class Sketch:
     def _unknown(self, *asked: Any) -> Any:
         raise Unsketched
 
-    __array__ = __bool__ = __eq__ = __float__ = _unknown  # type: ignore[assignment]
-    __hash__ = None  # type: ignore[assignment]
+    __array__ = __bool__ = __eq__ = __float__ = _unknown
+    __hash__ = None
 
     def __neg__(self) -> Sketch:
         return _apply(TABLE["negative"], (self,), {})

@@ -55,7 +55,7 @@ class _Named(type):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
         return super().__new__(cls, f"{_MODULE}.{name}", bases, {**body, "__qualname__": name})
 
-    __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])  # type: ignore[assignment]
+    __name__ = property(lambda cls: type.__dict__["__name__"].__get__(cls).rpartition(".")[2])
 
 
 class EagerTensor(Tensor, metaclass=_Named):

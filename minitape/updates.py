@@ -114,13 +114,13 @@ class Updates:
         """The slices at ``indices``, as ``tf.gather``; differentiable."""
         from .ops.picking import gather
 
-        return gather(self._read(), indices)  # type: ignore[attr-defined]
+        return gather(self._read(), indices)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """The elements at the listed places, as ``tf.gather_nd``; differentiable."""
         from .ops.picking import gather_nd
 
-        return gather_nd(self._read(), indices)  # type: ignore[attr-defined]
+        return gather_nd(self._read(), indices)
 
     def count_up_to(self, limit: int) -> Any:
         """The value, which is then increased by one; OutOfRangeError at the limit."""
@@ -129,11 +129,11 @@ class Updates:
                    "instead.")  # fmt: skip
         from .opdefs import accept_attr
 
-        accept_attr("ResourceCountUpTo", "T", self.dtype)  # type: ignore[attr-defined]
-        old = self._state  # type: ignore[attr-defined]
+        accept_attr("ResourceCountUpTo", "T", self.dtype)
+        old = self._state
         if int(old.array) >= limit:
             raise OutOfRangeError(None, None, f"Reached limit of {limit} [Op:ResourceCountUpTo]")
-        self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)  # type: ignore[attr-defined]
+        self._assigned(bare(old.array + old.array.dtype.type(1)), "assign", False)
         return bare(old.array)
 
     def load(self, value: Any, session: Any = None) -> None:
@@ -149,7 +149,7 @@ class Updates:
         """
         deprecated("Variable.load (from tensorflow.python.ops.variables) is deprecated and will be removed in a future "
                    "version.\nInstructions for updating:\nPrefer Variable.assign which has equivalent behavior in 2.X.")  # fmt: skip
-        changed = self.assign(value)  # type: ignore[attr-defined]
+        changed = self.assign(value)
         if state.graph is None:
             return
         from .graphs.session import get_default_session
@@ -167,7 +167,7 @@ class Updates:
 
     def _scatter(self, how: str, delta: Any) -> Any:
         slices = _slices(delta)
-        values = convert_to_tensor(slices.values, self.dtype)  # type: ignore[attr-defined]
+        values = convert_to_tensor(slices.values, self.dtype)
         rows = tensor_of(slices.indices)
         if state.graph is not None:
             from .ops.arrays import expand_dims
@@ -176,19 +176,19 @@ class Updates:
         from .opdefs import accept_attr
         from .ops.places import check_places
 
-        accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)  # type: ignore[attr-defined]
+        accept_attr("ResourceScatter" + how.capitalize(), "dtype", self.dtype)
         if how != "update":
             _check_prefix(rows, values)
-        wanted = (*rows.shape, *self._state.shape[1:])  # type: ignore[attr-defined]
+        wanted = (*rows.shape, *self._state.shape[1:])
         if values.ndim and tuple(values.shape) != wanted:
             raise invalid("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
                           f"updates.shape {shown(values.shape)}, indices.shape {shown(rows.shape)}, params.shape "
-                          f"{shown(self._state.shape)}", "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]  # fmt: skip
-        check_places(rows.array, (*self._state.shape, 1)[0], "ResourceScatter" + how.capitalize())  # type: ignore[attr-defined]
+                          f"{shown(self._state.shape)}", "ResourceScatter" + how.capitalize())  # fmt: skip
+        check_places(rows.array, (*self._state.shape, 1)[0], "ResourceScatter" + how.capitalize())
         return self._changed(how, np.asarray(rows.array), values)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any) -> Any:
-        values = convert_to_tensor(updates, self.dtype)  # type: ignore[attr-defined]
+        values = convert_to_tensor(updates, self.dtype)
         where = tensor_of(indices)
         if state.graph is not None:
             return self._in_graph(how, where, values)
@@ -197,7 +197,7 @@ class Updates:
         if where.ndim == 1:
             where = apply(TABLE["reshape"], (where,), {"shape": (-1, 1)})
         op = "ResourceScatterNd" + how.capitalize()
-        sizes, depth = tuple(self._state.shape), where.shape[-1]  # type: ignore[attr-defined]
+        sizes, depth = tuple(self._state.shape), where.shape[-1]
         for axis, n in enumerate(where.shape[:-1]):
             if axis >= values.ndim or n != values.shape[axis]:
                 outer = where.ndim - 1
@@ -215,7 +215,7 @@ class Updates:
     def _changed(self, how: str, index: Any, delta: Any) -> Any:
         """A new state: a copy of the old one with some slices changed."""
         values = delta.array
-        whole = np.array(self._state.array)  # type: ignore[attr-defined]
+        whole = np.array(self._state.array)
         new = whole.reshape(whole.shape or (1,))
         with np.errstate(all="ignore"):
             if how == "update":
@@ -224,11 +224,11 @@ class Updates:
                 np.floor_divide.at(new, index, values)
             else:
                 _UFUNCS[how].at(new, index, values)
-        return self._assigned(bare(new.reshape(whole.shape)), f"scatter_{how}", True, delta)  # type: ignore[attr-defined]
+        return self._assigned(bare(new.reshape(whole.shape)), f"scatter_{how}", True, delta)
 
     def _in_graph(self, how: str, where: Any, values: Any) -> Any:
-        new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})  # type: ignore[attr-defined]
-        return self._assigned(new, "assign", True)  # type: ignore[attr-defined]
+        new = apply(TABLE[f"tensor_scatter_{how}"], (self._read(), where, values), {})
+        return self._assigned(new, "assign", True)
 
 
 def _slices(delta: Any) -> IndexedSlices:

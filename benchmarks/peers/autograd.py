@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import autograd.numpy as anp
+import numpy as np
+from autograd import grad
+from autograd import jacobian as jacobian_of
 
-sys.path = [p for p in sys.path if not p.endswith("peers")]
-anp = importlib.import_module("autograd.numpy")
-grad = importlib.import_module("autograd").grad
-jacobian_of = importlib.import_module("autograd").jacobian
-np = importlib.import_module("numpy")
-w = importlib.import_module("benchmarks.workloads")
+from benchmarks import workloads as w
 
 
 def scalar_ops(n):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import jax
+import jax.numpy as jnp
+import numpy as np
 
-sys.path = [p for p in sys.path if not p.endswith("peers")]
-jax = importlib.import_module("jax")
-jnp = importlib.import_module("jax.numpy")
-np = importlib.import_module("numpy")
-w = importlib.import_module("benchmarks.workloads")
+from benchmarks import workloads as w
 
 
 def _compiled(f, x):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import numpy as np
 
-sys.path = [p for p in sys.path if not p.endswith("peers")]
-tf = importlib.import_module("minitape")
-np = importlib.import_module("numpy")
-w = importlib.import_module("benchmarks.workloads")
+import minitape as tf
+from benchmarks import workloads as w
 
 
 def scalar_ops(n):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import numpy as np
 
-sys.path = [p for p in sys.path if not p.endswith("peers")]
-np = importlib.import_module("numpy")
-w = importlib.import_module("benchmarks.workloads")
+from benchmarks import workloads as w
 
 
 def mlp(batch):
@@ -25,8 +22,8 @@ def mlp(batch):
         gb, gq = h.T @ gk, gk.sum(0)
         gh = (gk @ b.T) * (1 - h * h)
         ga, gp = x.T @ gh, gh.sum(0)
-        assert gb is not None and gc is not None and gq is not None and gp is not None
-        return [loss, ga[0, 0], gr[0]]
+        gradients = [ga, gb, gc, gp, gq, gr]
+        return [loss, gradients[0][0, 0], gradients[-1][0]]
 
     return run
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
+import numpy as np
+import torch
 
-sys.path = [p for p in sys.path if not p.endswith("peers")]
-torch = importlib.import_module("torch")
-np = importlib.import_module("numpy")
-w = importlib.import_module("benchmarks.workloads")
+from benchmarks import workloads as w
+
 torch.set_num_threads(1)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-PROGRESS_VARIABLE = "MINITAPE_PROGRESS"
+from minitape.course.progress import VARIABLE
+
 DROPPED = ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_PLUGINS", "PYTHONWARNINGS", "PYTHONSTARTUP")
 DROPPED_PREFIXES = ("PYTEST_XDIST_",)
 
@@ -58,5 +59,5 @@ def kernel_environment(scratch: Path) -> dict[str, str]:
         PYDEVD_DISABLE_FILE_VALIDATION="1",
         JUPYTER_PLATFORM_DIRS="1",
     )
-    environment[PROGRESS_VARIABLE] = str(scratch / "progress.json")
+    environment[VARIABLE] = str(scratch / "progress.json")
     return environment

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from minitape.course import CORRECT, NOT_ANSWERED
+from minitape.course.predict import WIDGET_VIEW
 
 EXERCISE = "exercise"
 SOLUTION = "solution"
 FOLLOWS_ANSWERS = "follows-answers"
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OUTPUTS_DIFFER = "Cell outputs differ"
 AFTER_DEATH = "Kernel dead on test start"
 NOT_REPEATABLE = "not-repeatable"

@@ -76,11 +76,15 @@ SUMMARY = """\
 
 - One sentence for each thing that the learner takes away.
 
-| TensorFlow | PyTorch | JAX |
-|---|---|---|
-| `tf.GradientTape()` | `loss.backward()` | `jax.grad(f)` |
+### TensorFlow, PyTorch, JAX: the same idea there
 
-Where to read on: name the next lesson."""
+| | TensorFlow, minitape | PyTorch | JAX |
+|---|---|---|---|
+| the gradient | `tape.gradient(y, x)` | `y.backward()`, `x.grad` | `jax.grad(f)(x)` |
+
+### Where to read on
+
+- Name the next lesson."""
 
 PROGRESS = 'progress("{name}")'
 

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,8 @@ def exercises_of(lesson: str) -> dict[str, Exercise]:
     """The exercises of a lesson by name: the course's own, and those added in this session."""
     own: Iterable[Exercise] = ()
     if lesson.isdigit():
-        try:
+        with suppress(ModuleNotFoundError):  # there is no such lesson
             own = importlib.import_module(f"minitape.course.lesson_{lesson}").EXERCISES
-        except ModuleNotFoundError:
-            own = ()
     added = (exercise for exercise in _added.values() if exercise.lesson == lesson)
     return {exercise.name: exercise for exercise in (*own, *added)}
 

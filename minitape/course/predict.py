@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 from .compare import compare
@@ -54,7 +55,7 @@ class Question:
         for button in buttons:
             button.observe(chosen, names="value")
         row = ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"})
-        text = ipywidgets.HTML(value=f"<b>Predict.</b> {_escaped(self.text)}")
+        text = ipywidgets.HTML(value=f"<b>Predict.</b> {escape(self.text)}")
         return ipywidgets.VBox([text, row, said])
 
 
@@ -96,9 +97,3 @@ def _same_number(predicted: str, truth: Any) -> bool:
         return compare(truth, float(predicted), 1e-6, 1e-9).approximate
     except ValueError:
         return False
-
-
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)

@@ -323,13 +323,11 @@ class Dataset(Pipelines, Recipe):
             rounds = itertools.count() if times < 0 else range(times)
             return itertools.chain.from_iterable(iter(self) for _ in rounds)
 
-        length = (
-            (INFINITE_CARDINALITY if self._length else 0)
-            if times < 0
-            else self._length * times
-            if self._length >= 0
-            else self._length
-        )
+        length = self._length
+        if times < 0:
+            length = INFINITE_CARDINALITY if length else 0
+        elif length >= 0:
+            length *= times
         return self._derived(start, length, "_RepeatDataset", self._spec)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
@@ -453,8 +451,8 @@ class Dataset(Pipelines, Recipe):
         """The options that ``with_options`` was given last, for this dataset or one that it was made of."""
         given = getattr(self, "_options", None)
         if given is not None:
-            return given  # type: ignore[no-any-return]
-        return Options() if self._source is None else self._source.options()  # type: ignore[no-any-return]
+            return given
+        return Options() if self._source is None else self._source.options()
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """``state = reduce_func(state, element)`` over all elements; the last state.

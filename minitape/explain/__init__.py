@@ -1,7 +1,22 @@
 """``minitape.explain``: why a gradient is None, on which line, and what mends it; ``tape.explain`` asks it.
 
 The recording knows every operation under a tape; :mod:`minitape.evidence` adds what happened outside. From both,
-:mod:`trace` makes one graph of the way from source to target, breaks included, and :mod:`reasons` names the first one.
+``trace`` makes one graph of the way from source to target, breaks included, and ``reasons`` names the first one.
+
+The question
+    ``answer``     takes it, and never raises for what a program did
+    ``connection`` whether there is a gradient, by the rules alone
+    ``trace``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
+    ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's
+    ``zeros``, ``nonfinite``, ``replay``   gradients that are zero, NaN or infinite: the sweep once more
+
+The user's text
+    ``source``     statements, and what they bind
+    ``flow``, ``arrivals``   where a value goes that left to Python, and where one may have come in
+
+The answer
+    ``words``, ``texts``   a finding as sentences
+    ``advice``, ``remedies``   what exactly happened at a break, and what to write instead
 """
 
 from ..namespace import lazy as _lazy

@@ -160,7 +160,7 @@ class Advice(Remedies):
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
             self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
         elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
-            return self._stored(call, function, early)  # type: ignore[arg-type]
+            return self._stored(call, function, early)
         elif function is not None and len(ast.unparse(function)) <= 40:
             self.fields["what"] = f"{ast.unparse(function)}(...)"
         inner = [type(owner).__mro__ for owner in self._holder()]
@@ -235,7 +235,7 @@ class Advice(Remedies):
         if isinstance(self.source, Tensor):
             return replaced.strip() if self._of_variables() else f"{replaced}tensor"
         made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
-        return "new" if made and not self.statement.reads_itself() else ""  # type: ignore[union-attr]
+        return "new" if made and not self.statement.reads_itself() else ""
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
@@ -244,7 +244,7 @@ class Advice(Remedies):
             return "watch" if self.what == "watch" else "copy"
         made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
         if _is_layer(made, "Model") and _is_layer(self.call, "Model"):
-            self.fields["code"] = ast.unparse(self.call.func)  # type: ignore[union-attr]
+            self.fields["code"] = ast.unparse(self.call.func)
             return "run"
         self.fields["code"] = self._equal_name()
         return "named" if self.fields["code"] else ""
@@ -351,7 +351,7 @@ class Advice(Remedies):
     def _is_put(self) -> bool:
         """Whether the value became an element of an array: ``total[k] += h``."""
         node = None if self.statement is None else self.statement.node
-        targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []  # type: ignore[union-attr]
+        targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []
         if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
             return False
         self.fields["code"] = ast.unparse(targets[0].value)

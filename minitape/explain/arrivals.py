@@ -27,9 +27,7 @@ class Arrivals:
         self._sites: set[tuple[Site, int | None]] = set()
         self._numbers: dict[tuple[int, int], bool] = {}
         for node in inquiry.ancestors().values():
-            if not self.trace.is_number(
-                node
-            ):  # one row for all 2.0 of a recording: where it was first used says nothing
+            if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
                 self._note(node)
         self.points = [point for site, side in self._sites if (point := _point(site, side)) is not None]
 

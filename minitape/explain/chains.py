@@ -30,7 +30,7 @@ class Chains:
     def plain(self, row: int) -> bool:
         """Whether a row is a scalar operation that the tape recorded, with a rule for each input."""
         op = self.op[row]
-        return op >= FIRST_CODE and bool(self.inside[row]) and "-" not in _RULES[op]  # type: ignore[operator]
+        return op >= FIRST_CODE and bool(self.inside[row]) and "-" not in _RULES[op]
 
     def ends(self, start: int) -> dict[int, set[int]]:
         """Where the run that ends in ``start`` comes from: rows that read something else -> what they read."""
@@ -43,7 +43,7 @@ class Chains:
             if seen[row]:
                 continue
             seen[row] = 1
-            one = len(_RULES[op[row]]) == 1  # type: ignore[arg-type]
+            one = len(_RULES[op[row]]) == 1
             for parent in (left[row],) if one else (left[row], right[row]):
                 if parent not in wanted and plain(parent):
                     if not seen[parent]:

@@ -22,7 +22,7 @@ class Names(Connection):
     def statements(self, place: Place | None) -> Iterator[tuple[Statement, Place]]:
         """The statement at a place and those that called it, innermost first, with their places."""
         for i in range(0 if place is None else len(place.frames)):
-            here = Place(place.frames[i:])  # type: ignore[union-attr]
+            here = Place(place.frames[i:])
             source = source_of(here.filename)
             statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:

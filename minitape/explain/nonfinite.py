@@ -52,9 +52,9 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     if steps is None:
         return Explanation("nonfinite_released", _RELEASED, "Use a persistent tape, or ask before `gradient`.")
     for step in steps:
-        for row, share in step.shares:
+        for _, share in step.shares:
             if finite(step.adjoint) and not finite(share):
-                return _bad_step(inquiry, step, row, share)
+                return _bad_step(inquiry, step, share)
     return Explanation("finite", "Every adjoint of this sweep is finite.", "")
 
 
@@ -77,7 +77,7 @@ def _bad_value(inquiry: Any) -> Explanation | None:
     return None
 
 
-def _bad_step(inquiry: Any, step: Any, row: int, share: Any) -> Explanation:
+def _bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
     record = inquiry.record
     name, inputs = operation(record, step.row)
     values = ", ".join(shown(record.value(r)) for r in inputs)

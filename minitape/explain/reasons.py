@@ -262,12 +262,12 @@ class Inquiry(Objects):
         files = frozenset(name for name, _ in places)
         if (exit.when, files) not in self._flows:
             self._flows[exit.when, files] = self._flow_of(exit, files)
-        return self._flows[exit.when, files]  # type: ignore[no-any-return]
+        return self._flows[exit.when, files]
 
     def _flow_of(self, exit: Exit, files: frozenset[str]) -> Flow | None:
         where = Place(exit.stack) if exit.stack else None
         source = None if where is None else source_of(where.filename)
-        start = None if source is None else source.at(where.filename, where.line, where.column)  # type: ignore[union-attr]
+        start = None if source is None else source.at(where.filename, where.line, where.column)
         if start is None or where is None:
             return None
         origin = start.expression(where.span)
@@ -275,7 +275,7 @@ class Inquiry(Objects):
         if key not in self._flows:
             self._flows[key] = flow = Flow(start, origin, sources_of(key[1]))
             self._followed += flow.steps
-        return self._flows[key]  # type: ignore[no-any-return]
+        return self._flows[key]
 
     def statement(self, filename: str, line: int) -> Statement | None:
         """The statement on a line."""

@@ -14,18 +14,8 @@ _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate":
           "tf.clip_by_value", "vstack": "tf.concat", "hstack": "tf.concat", "average": "tf.reduce_mean", "fabs": "tf.abs",
           "outer": "tf.einsum", "inner": "tf.tensordot", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
           **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod", "any", "all")}}  # fmt: skip
-_COPIES = (
-    "get_value",
-    "eval",
-    "convert_to_numpy",
-    "get_static_value",
-    "constant_value",
-    "__array__",
-    "float16",
-    "float32",
-    "float64",
-    "int32",
-    "int64",
+_COPIES = tuple(
+    "get_value eval convert_to_numpy get_static_value constant_value __array__ float16 float32 float64 int32 int64".split()
 )
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
@@ -104,8 +94,8 @@ class Remedies:
         if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in (*LEAVES, *_COPIES):
             return False
         method = isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func)
-        inner = call.func.value if method else call.args[0] if call.args else None  # type: ignore[attr-defined]
-        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)  # type: ignore[union-attr]
+        inner = call.func.value if method else call.args[0] if call.args else None
+        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)
         if inner is None or any(of_array):
             return False
         self.fields.update(code=text, instead=ast.unparse(inner))
@@ -129,7 +119,7 @@ class Remedies:
         node = None if self.statement is None else self.statement.node
         if not isinstance(node, (ast.Assign, ast.AugAssign)):
             return ""
-        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])  # type: ignore[union-attr]
+        targets, values = self.statement.targets(), getattr(node.value, "elts", [node.value])
         at = self._bound_at(targets, values)
         if at is None:
             return ""
@@ -159,7 +149,7 @@ class Remedies:
 
     def _from_variable(self) -> bool:
         """Whether an item or attribute was bound to what was computed from the variable that it held."""
-        return self.statement.reads_itself() and self._of_variables()  # type: ignore[union-attr]
+        return self.statement.reads_itself() and self._of_variables()
 
     def _of_variables(self) -> bool:
         """Whether the source was computed from variables, or its name held one before."""

@@ -284,7 +284,7 @@ def reads_of(nodes: Iterable[ast.AST]) -> list[ast.AST]:
 def item_of(node: ast.Subscript) -> str | None:
     """The key of ``d["key"]`` where d is a name and the key a text that is written there; else None."""
     plain = isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
-    return node.slice.value if plain and isinstance(node.slice.value, str) else None  # type: ignore[attr-defined]
+    return node.slice.value if plain and isinstance(node.slice.value, str) else None
 
 
 def last_name(node: ast.AST) -> str:

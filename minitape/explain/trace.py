@@ -232,7 +232,7 @@ class Trace:
             return
         for i, row in enumerate(inputs):
             parent = self._beside(node, row)
-            yield parent, outside or self._op_break(node, parent, primitive, rules, i, attrs)
+            yield parent, outside or self._op_break(node, parent, primitive, rules, i)
             if hasattr(record, "reads"):
                 yield from self._assigned_inside(node, row)
 
@@ -292,7 +292,7 @@ class Trace:
                 inside = event.kind == "pause"
         return inside
 
-    def _op_break(self, node: Node, parent: Node, primitive: Any, rules: Any, i: int, attrs: Any) -> Break | None:
+    def _op_break(self, node: Node, parent: Node, primitive: Any, rules: Any, i: int) -> Break | None:
         name = primitive.name
         where, label = self.place(node), primitive.label
         if name == "stop_gradient":
@@ -364,10 +364,8 @@ class Trace:
                 cause = "integer_dtype" if origin.detail in ("AsString", "StringToNumber") else "nondifferentiable_op"
                 yield parent, Break(cause, place, origin.detail, origin) if origin.kind == "value" else None
                 continue
-            if origin.kind == "op" and what in ("stop_gradient",):
-                yield parent, Break("stop_gradient", place, what, origin)
-            else:
-                yield parent, Break(cause, place, what, origin)
+            stopped = origin.kind == "op" and what == "stop_gradient"
+            yield parent, Break("stop_gradient" if stopped else cause, place, what, origin)
 
     # -- what a node is -----------------------------------------------------------------------------------------------
 
@@ -466,7 +464,7 @@ def _custom(record: Any, call: Any) -> list[bool]:
 
 
 def _variable(origin: Origin | None) -> Any:
-    return origin.detail() if is_state(origin) and origin.detail is not None else None  # type: ignore[union-attr]
+    return origin.detail() if is_state(origin) and origin.detail is not None else None
 
 
 def is_state(origin: Origin | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import sys
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -122,7 +123,7 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
     answer = _say(finding, name, source, inquiry)
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     if finding.cause == "connected" and inquiry is not None:
-        zero, answer.fix = inquiry_zero(inquiry, source)
+        zero, answer.fix = _zero(inquiry, source)
         if zero:
             answer.message += " " + zero
     if error is not None:
@@ -149,7 +150,7 @@ def _broken_rows(finding: Any, tape: Any) -> list[int]:
     return []
 
 
-def inquiry_zero(inquiry: Any, source: Any) -> tuple[str, str]:
+def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
     """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
     try:
         from .zeros import structural_zero
@@ -181,13 +182,11 @@ def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
 def name_of(source: Any, inquiry: Any) -> str:
     """What the user calls a source: the name that its creating statement binds, or the variable's own."""
     frame = user_frame(sys._getframe(1))
-    try:
+    with suppress(Exception):  # no inquiry, or no text: then it goes by what holds it
         for statement, place in inquiry.statements(inquiry.born(source, used=False)):
             name = statement.name_at(place.line, place.column)
             if name and (isinstance(source, Tensor) or statement.calls(*_MAKES)):
                 return _as_reached(name, source, frame)
-    except Exception:
-        pass
     for space in () if frame is None else (frame.f_locals, frame.f_globals):
         for text, value in list(space.items()):
             if value is source and not text.startswith("_"):

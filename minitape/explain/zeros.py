@@ -39,7 +39,7 @@ def _ordinary(inquiry: Any) -> set[int]:
                 if row in rows:
                     sums[row] = sums[row] + share if row in sums else share
         inquiry.ordinary = {row for row, total in sums.items() if finite(total) and np.any(total)}
-    return inquiry.ordinary  # type: ignore[no-any-return]
+    return inquiry.ordinary
 
 
 def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:

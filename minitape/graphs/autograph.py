@@ -21,7 +21,7 @@ from ..tensor import Tensor
 from .body import Body, BodyGraph, TestGraph, trace_body
 from .calls import call, rewritten  # noqa: F401 - rewritten functions find it here
 from .carried import is_composite, parts_of, rebuilt, refuse_other_rows
-from .control import _not, build_case, cond_graph, refuse_number
+from .control import branch_number, build_case, cond_graph, refuse_number
 from .inline import inlined
 from .loops import for_stmt, while_stmt  # noqa: F401 - rewritten functions find them here
 from .values import (
@@ -86,7 +86,7 @@ class _Branches:
     def joined(self, merged: list[Any]) -> tuple[Any, ...]:
         """Adds the operation; the values of what was merged."""
         bodies = [Body(graph, [], list(values)) for graph, values in zip(self._graphs, self._outs, strict=True)]
-        found = build_case(_not(self.test), bodies, "cond")
+        found = build_case(branch_number(self.test), bodies, "cond")
         return tuple(m.found_in(found) if isinstance(m, _Pending) else m for m in merged)
 
 
@@ -343,7 +343,7 @@ def _in_user_code(error: Exception) -> Exception | None:
     if not (own or kind in _TAKE_TEXT or _inherits_constructor(kind)):
         kind = _KeyError if kind is KeyError else StagingError
     made = kind("\n".join(lines))
-    made._in_user_code = True  # type: ignore[attr-defined]
+    made._in_user_code = True
     return made
 
 

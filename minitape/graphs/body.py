@@ -28,8 +28,8 @@ class BodyGraph(Graph):
         """An eager tensor as the graphs around know it, if a tape there watches it."""
         graph = self.outer
         row = None if graph is None else graph.find(tensor)
-        if row is not None and row not in graph.cold:  # type: ignore[union-attr]
-            return graph.tensor_at(row)  # type: ignore[union-attr]
+        if row is not None and row not in graph.cold:
+            return graph.tensor_at(row)
         return graph._watched_outside(tensor) if graph is not None else None
 
 
@@ -173,7 +173,7 @@ def share_captures(bodies: Sequence[Body]) -> list[Any]:
     seen: set[int] = set()
     for body in bodies:
         for tensor in body.captured:
-            tensor = tensor if tensor.graph is graph else graph.capture(tensor)  # type: ignore[union-attr]
+            tensor = tensor if tensor.graph is graph else graph.capture(tensor)
             if tensor._row not in seen:
                 seen.add(tensor._row)
                 union.append(tensor)

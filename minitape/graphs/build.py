@@ -95,7 +95,7 @@ class Graph(Record):
         saved = state.record, state.tapes, state.graph, state.by, state.token
         was_open = outer is not None and outer.open and outer is not self and not isinstance(outer, Graph)
         if was_open:
-            outer.open, outer.frame = False, None  # type: ignore[union-attr]
+            outer.open, outer.frame = False, None
         state.record, state.graph, state.by, state.token = self, self, None, object()
         if state.graph is not saved[2]:
             self.tapes_around = state.tapes
@@ -105,9 +105,9 @@ class Graph(Record):
         finally:
             state.record, state.tapes, state.graph, state.by, state.token = saved
             if was_open:
-                outer.open = True  # type: ignore[union-attr]
+                outer.open = True
 
-    def close(self) -> Graph:  # type: ignore[override]
+    def close(self) -> Graph:
         """The last tape inside was left: the graph goes on taking rows."""
         return self
 
@@ -277,7 +277,7 @@ class Graph(Record):
         if value is not None and not tensor.dtype.differentiable:  # else somebody may ask for a gradient
             return self.constant(wrap(value), tensor.op.name)
         if graph is not self.outer:  # what the graph around it has in its place
-            inner = self.capture(self.outer.capture(tensor))  # type: ignore[union-attr]
+            inner = self.capture(self.outer.capture(tensor))
         else:
             with self.name_scope(None):
                 inner = self.leaf("Placeholder", tensor.op.name.rsplit("/", 1)[-1], tensor.shape, tensor.dtype)

@@ -18,24 +18,9 @@ from .streams import STREAMS, is_stream
 from .symbolic import NeedsValue, SymbolicTensor, is_symbolic
 from .syntax import CanNotConvert
 
-_NOT_CONVERTED = (
-    "numpy",
-    "tensorflow",
-    "functools",
-    "itertools",
-    "collections",
-    "operator",
-    "math",
-    "random",
-    "inspect",
-    "typing",
-    "contextlib",
-    "logging",
-    "warnings",
-    "copy",
-    "threading",
-    "abc",
-    "builtins",
+_NOT_CONVERTED = tuple(
+    "numpy tensorflow functools itertools collections operator math random inspect typing contextlib logging warnings "
+    "copy threading abc builtins".split()
 )
 
 

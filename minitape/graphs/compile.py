@@ -7,7 +7,6 @@ scalar operations costs a few nanoseconds each.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..invalid import invalid
+from ..kernels.text import with_operands
 from ..operation import CHECKS
 from ..primitives.blocks import LARGE, buffer
 from ..primitives.formula import ARRAY
 from ..tensor import wrap
 from .blockwise import LEAST as LEAST_LARGE
 from .blockwise import Blockwise, large_kind, slow_shapes
-from .fuse import LEAST, Fused, Named, compiled, fusable
+from .fuse import LEAST, Fused, compiled, fusable
 from .rolled import rolled
 
 LONG = 256  # scalar calls that earn the loading of the kernels
@@ -341,9 +341,7 @@ def _formula(graph: Any, call: Any, arguments: list[str]) -> str | None:
     if not primitive.code or call.attrs or any(graph.meta[r][1].kind != "f" for r in call.inputs):
         return None
     text = "x * x" if primitive.name == "pow" and _is_two(graph, call.inputs[1]) else primitive.texts[0]
-    tree = ast.parse(text, mode="eval")
-    names = dict(zip("xy", arguments, strict=False))
-    return ast.unparse(Named(names).visit(tree))
+    return with_operands(text, arguments)
 
 
 def _is_two(graph: Any, row: int) -> bool:

@@ -83,7 +83,7 @@ class ConcreteFunction:
     def __init__(self, body: Body, name: str, signature: Any, slots: Slots) -> None:
         self.body, self.signature, self.label, self.slots = body, signature, name, slots
         self.name = f"__inference_{name}_{next(_numbers)}".encode()
-        body.graph.label = self.name.decode()  # type: ignore[attr-defined]
+        body.graph.label = self.name.decode()
         self.graph: Any = body.graph
         self.graph.arguments, self.graph.outputs = body.inputs, body.outputs
         lift(self.graph)

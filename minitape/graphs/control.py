@@ -145,7 +145,7 @@ def cond_graph(pred: Any, true_fn: Callable[[], Any] | Body, false_fn: Callable[
         if (a is None) != (b is None) or (a is not None and a.dtype != b.dtype):
             a, b = (None if t is None else _Output(t, at) for t, at in ((a, 0), (b, 0)))
             raise _unlike_branches(a, b, f"{a} and {b} have different types")
-    index = _not(pred)
+    index = branch_number(pred)
     found = build_case(index, [then.body, orelse.body], "cond")
     refuse_number(pred)
     return then.result_of(found)
@@ -217,7 +217,7 @@ def _unlike_branches(first: Any, second: Any, details: Any) -> TypeError:
     )
 
 
-def _not(pred: Any) -> Any:
+def branch_number(pred: Any) -> Any:
     """0 where true, 1 where false: the number of the branch."""
     if pred.dtype.kind != "b":
         pred = TABLE["cast"](pred, dtype=dtypes.bool) if pred.dtype.kind != "s" else wrap(np.bool_(False))

@@ -25,7 +25,7 @@ from .refusals import brackets, unmergeable
 
 def _read_forward(*outer: Any, variable: Any) -> tuple[Any, ...]:
     if getattr(variable, "_uninitialized", False):
-        raise errors.FailedPreconditionError(  # type: ignore[attr-defined]
+        raise errors.FailedPreconditionError(
             None,
             None,
             f"Could not find variable {variable._name}. This could mean that the variable has been deleted. In "

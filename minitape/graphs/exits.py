@@ -64,7 +64,7 @@ class Exits:
         if falls_through(orelse):
             orelse = [*orelse, *moved]
         made = ast.copy_location(ast.If(statement.test, self._returns(body), self._returns(orelse)), statement)
-        made.returning = True  # type: ignore[attr-defined]
+        made.returning = True
         return [made, *self._returns(rest)]
 
     def _out_of_loop(self, loop: Any, rest: list[ast.stmt]) -> list[ast.stmt]:
@@ -152,7 +152,7 @@ def _guarded(body: list[ast.stmt], kind: type, flag: str) -> list[ast.stmt]:
         rest = _guarded(body[number + 1 :], kind, flag)
         if isinstance(statement, ast.If) and isinstance(statement.body[0], kind) and not statement.orelse:
             made = ast.copy_location(ast.If(statement.test, _guarded(statement.body, kind, flag), rest), statement)
-            made.turned = True  # type: ignore[attr-defined]
+            made.turned = True
             return [*body[:number], made]
         made = copy.copy(statement)
         if isinstance(statement, LOOPS):

@@ -8,7 +8,6 @@ arrays.
 
 from __future__ import annotations
 
-import ast
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -16,30 +15,15 @@ from typing import Any
 import numpy as np
 
 from ..kernels.cache import module_of
-from ..kernels.text import JIT_OPTIONS, Named, header, kernel_text
+from ..kernels.text import JIT_OPTIONS, header, kernel_text, with_operands
 
 LEAST = 6  # array operations from which on a loop of their own is worth compiling
 INDICES = "ijk"
 SHORT = 256  # elements up to which a fused loop beats NumPy's vector functions
-CHEAP = {
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "negative",
-    "square",
-    "maximum",
-    "minimum",
-    "squared_difference",
-    "abs",
-    "relu",
-    "relu_gate",
-    "reciprocal",
-    "sqrt",
-    "rsqrt",
-    "mul_no_nan",
-    "pow",
-}
+CHEAP = set(
+    "add subtract multiply divide negative square maximum minimum squared_difference abs relu relu_gate reciprocal sqrt "
+    "rsqrt mul_no_nan pow".split()
+)
 
 
 def fusable(graph: Any, call: Any) -> Any:
@@ -159,8 +143,7 @@ class Fused:
             exponent = self.constants.get(self.alias(call.inputs[1]))
             number = None if exponent is None else single_number(exponent)
             text = {1.0: "x", 2.0: "x * x"}.get(number, text) if number is not None else text
-        tree = ast.parse(kernel_text(text), mode="eval")
-        return ast.unparse(Named(dict(zip("xy", operands, strict=False))).visit(tree))
+        return with_operands(kernel_text(text), operands)
 
     # -- operands -----------------------------------------------------------------------------------------------------
 

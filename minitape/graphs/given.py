@@ -57,7 +57,7 @@ class GivenVariable(ResourceVariable):
 
     dtype = property(lambda self: self._spec.dtype, doc="The type of the elements.")
     bound = property(lambda self: self._calls.variable, doc="The variable of the call that runs.")
-    _state = property(lambda self: self.bound._state)  # type: ignore[assignment]
+    _state = property(lambda self: self.bound._state)
     _version = property(lambda self: self.bound._version, lambda self, number: setattr(self.bound, "_version", number))
     _seen = None  # read anew each time
 

@@ -125,7 +125,7 @@ def _through_captures(
     if not handed:
         return here
     outers, adjoints = map(list, zip(*handed, strict=True))
-    beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)  # type: ignore[arg-type]
+    beyond = _through_captures(graph.outer, outers, adjoints, outside, stops, prefix)
     return [a if b is None else b if a is None else _dense(a) + _dense(b) for a, b in zip(here, beyond, strict=True)]
 
 

@@ -7,7 +7,8 @@ the inputs (``boolean_mask``, ``unique``), which is found by a second run on oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,10 @@ from ..shape import TensorShape
 from .refusals import brackets, enum
 
 _STATIC = {"Shape", "Size", "Rank", "ShapeN"}  # operations that read nothing but the static shape
-ELEMENTWISE = {
-    "SelectV2",
-    "Less",
-    "LessEqual",
-    "Greater",
-    "GreaterEqual",
-    "Equal",
-    "NotEqual",
-    "LogicalAnd",
-    "LogicalOr",
-    "LogicalNot",
-    "Cast",
-    "Add",
-    "ZerosLike",
-    "OnesLike",
-    "Conj",
-}
+ELEMENTWISE = set(
+    "SelectV2 Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot Cast Add ZerosLike "
+    "OnesLike Conj".split()
+)
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
@@ -92,53 +80,47 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     accept(primitive.op, *[t.dtype for t in tensors])
     if primitive.code or primitive.op in ELEMENTWISE:
         shape = _broadcast([t.shape for t in tensors])
-        specs, several = _specs([_run(primitive, [_filled((), t.dtype, 1) for t in tensors], attrs)])
+        specs, several = _specs([_run(primitive, [filled((), t.dtype, 1) for t in tensors], attrs)])
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
+    return _specs(_trials(primitive, tensors, attrs))
+
+
+def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:
+    """Results of the primitive that show which sizes depend on what."""
+    errors: list[Exception] = []
+
+    def runs(guesses: Iterable[tuple[int, int] | None], kind: int, values: bool = True) -> Iterator[Any]:
+        for sizes in guesses:
+            try:
+                yield _run(primitive, [_stand_in(t, sizes, kind, values) for t in tensors], attrs)
+            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as error:
+                errors.append(error)
+
     known = all(t.shape.is_fully_defined() for t in tensors)
-    results = list(_trials(primitive, tensors, attrs, known))
-    return _specs(results)
-
-
-def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any], known: bool) -> Iterator[Any]:
-    """Runs of the primitive that show which sizes depend on what."""
-    error: Exception | None = None
-    done = 0
-    guesses = list(_guesses(tensors, _beyond(tensors, attrs))) if not known else [None]
-    for values in (True, False):  # first with the values of constants; an index out of range is the run's business
-        for sizes in guesses:
-            try:
-                yield _run(primitive, [_stand_in(t, sizes, 0, values) for t in tensors], attrs)
-                done += 1
-            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError) as failed:
-                error = error or failed
-            if done == 2:
-                break
-        if done:
+    guesses = [None] if known else list(sizes_to_try(tensors, _beyond(tensors, attrs)))
+    ways = [(0, True), (0, False)]  # first with the values of constants; an index out of range is the run's business
+    if all(t.dtype.kind in "fc" for t in tensors):
+        ways.append((2, True))  # decompositions refuse matrices of zeros
+    for way in ways:
+        found = list(islice(runs(guesses, *way), 2))  # two sizes show which of the result's depend on the unknown ones
+        if found:
             break
-    if not done and all(t.dtype.kind in "fc" for t in tensors):  # decompositions refuse matrices of zeros
-        for sizes in guesses:
-            try:
-                yield _run(primitive, [_stand_in(t, sizes, 2) for t in tensors], attrs)
-                done += 1
-                if done == 2:  # two sizes show which sizes of the result depend on the unknown ones
-                    break
-            except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-                continue
-    if not done:
-        assert error is not None
-        if isinstance(error, OpError):
-            raise error
-        refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
-        refusal.unsettled = not known  # type: ignore[attr-defined]  # another size may do: the run will say
-        raise refusal from error
+    else:
+        raise _refusal(primitive, tensors, errors[0], known)
     if primitive.op in _BY_VALUE or any(t.dtype.kind in "iub" and t.op.type != "Const" for t in tensors):
-        try:
-            sizes = next(iter(_guesses(tensors))) if not known else None
-            yield _run(primitive, [_stand_in(t, sizes, 1) for t in tensors], attrs)
-        except (OpError, ValueError, IndexError, TypeError, ZeroDivisionError):
-            pass
+        found += runs([None] if known else islice(sizes_to_try(tensors), 1), 1)
+    return found
+
+
+def _refusal(primitive: Primitive, tensors: list[Any], error: Exception, known: bool) -> Exception:
+    if isinstance(error, OpError):
+        return error
+    refusal = ValueError(f"{error} (in {primitive.op} of {', '.join(map(repr, tensors))})")
+    refusal.unsettled = not known  # another size may do: the run will say
+    refusal.__cause__ = error
+    return refusal
 
 
 def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
@@ -151,7 +133,7 @@ def _beyond(tensors: list[Any], attrs: dict[str, Any]) -> list[int]:
     return [reach + 2 * step, reach + step]
 
 
-def _guesses(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
+def sizes_to_try(tensors: list[Any], first: list[int] | None = None) -> Iterator[tuple[int, int]]:
     """(size for unknown sizes, rank for unknown ranks) to try, in turn: those in ``first``, then others."""
     sizes = {d for t in tensors if t.shape.rank is not None for d in t.shape.as_list() if d is not None and d > 1}
     ranks = sorted({t.shape.rank for t in tensors if t.shape.rank is not None}) or [2]
@@ -172,13 +154,13 @@ def _stand_in(tensor: Any, guess: tuple[int, int] | None, kind: int, values: boo
         return value
     shape = tensor.shape
     if shape.rank is None:
-        sizes = (guess[0],) * guess[1]  # type: ignore[index]
+        sizes = (guess[0],) * guess[1]
     else:
-        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())  # type: ignore[index]
-    return _filled(sizes, tensor.dtype, kind)
+        sizes = tuple(guess[0] if d is None else d for d in shape.as_list())
+    return filled(sizes, tensor.dtype, kind)
 
 
-def _filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
+def filled(sizes: tuple[int, ...], dtype: Any, kind: int) -> Any:
     """An array of zeros without memory of its own (kind 0), of different values (1), or of unit matrices (2)."""
     if dtype.kind == "s":
         return np.broadcast_to(np.array(b"", object), sizes) if sizes else np.array(b"", object)
@@ -226,10 +208,10 @@ def _broadcast(shapes: list[TensorShape]) -> TensorShape:
         return TensorShape(None)
     rank = max(s.rank for s in shapes)  # type: ignore[type-var]
     sizes: list[int | None] = []
-    for axis in range(1, rank + 1):  # type: ignore[operator]
+    for axis in range(1, rank + 1):
         size: int | None = 1
         for s in shapes:
-            d = s.as_list()[-axis] if axis <= s.rank else 1  # type: ignore[operator]
+            d = s.as_list()[-axis] if axis <= s.rank else 1
             if d == 1 or d == size:
                 continue
             if size == 1:
@@ -264,7 +246,7 @@ def fold(graph: Any, call: Any) -> None:
             if primitive.op == "Rank" and inputs[0].shape.rank is not None:
                 graph.folded[call.row] = np.int32(inputs[0].shape.rank)
             return
-        arrays = [_filled(tuple(t.shape), t.dtype, 0) for t in inputs]
+        arrays = [filled(tuple(t.shape), t.dtype, 0) for t in inputs]
     else:
         arrays = [graph.folded.get(r) for r in call.inputs]
         if any(a is None for a in arrays) or sum(np.size(a) for a in arrays) > _LARGE:

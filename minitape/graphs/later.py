@@ -39,7 +39,7 @@ ZEROS = GraphPrimitive(
 
 
 def _range(start: Any, limit: Any, delta: Any, *, dtype: Any) -> tuple[Any, ...]:
-    from ..ops.filling import _range as numbers
+    from ..ops.filling import numbers_of_range as numbers
 
     return (numbers(start, limit, delta, dtype),)
 

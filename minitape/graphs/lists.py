@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..errors import OpError, OutOfRangeError  # type: ignore[attr-defined]
+from ..errors import OpError, OutOfRangeError
 from ..invalid import invalid
 from ..ops.filling import zeros
 from ..ops.joining import concat, split, stack, unstack
@@ -51,7 +51,7 @@ class EagerTensorArray(TensorArray):
     handle = property(lambda self: None, doc="Eagerly there is none.")
 
     @property
-    def _buffer(self) -> Any:  # type: ignore[override]
+    def _buffer(self) -> Any:
         return self.stack()
 
     def _with(self, buffer: Any) -> TensorArray:
@@ -62,7 +62,7 @@ class EagerTensorArray(TensorArray):
             made._elements = unstack(buffer)
             return made
         made.__dict__.update({k: v for k, v in self.__dict__.items() if k != "_elements"})
-        made._buffer = buffer  # type: ignore[misc]
+        made._buffer = buffer
         return made
 
     def size(self, name: str | None = None) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
-from ..errors import OutOfRangeError  # type: ignore[attr-defined]
+from ..errors import OutOfRangeError
 from ..invalid import invalid
 from ..operands import spelled, worded
 from ..primitives import TABLE

@@ -77,7 +77,7 @@ def caller() -> tuple[str, str, str | None]:
     chain = []
     while inner is not None and inner is not last:
         chain.append(inner)
-        inner = inner.f_back  # type: ignore[assignment]
+        inner = inner.f_back
     public = _public([last, *chain[::-1]])
     for frame in (last, *chain[:-6:-1]):
         code, values = frame.f_code, frame.f_locals

@@ -41,7 +41,7 @@ def has_parts(structure: Any) -> bool:
 def put_together(like: Any, packed: Any) -> Any:
     """``packed`` with the parts of ``like`` made into slices again."""
     if isinstance(like, Parts):
-        return like.make(*packed)  # type: ignore[misc]
+        return like.make(*packed)
     if isinstance(like, Mapping):
         return type(packed)((key, put_together(like[key], packed[key])) for key in packed)
     if isinstance(like, (list, tuple)):

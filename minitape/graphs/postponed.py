@@ -17,7 +17,7 @@ from ..state import state
 from ..tensor import Tensor, wrap
 from ..variable import Variable
 from .effects import later
-from .infer import _filled, _guesses
+from .infer import filled, sizes_to_try
 from .program import Program, needed
 from .symbolic import SymbolicTensor
 
@@ -86,7 +86,7 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
     results: list[Any] = []
     fitting = 0
     known = all(t.shape.is_fully_defined() for t in symbolic)
-    for guess in itertools.islice(_guesses(symbolic, past), 3 if known else None):
+    for guess in itertools.islice(sizes_to_try(symbolic, past), 3 if known else None):
         with variables_read() as read:
             found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
         variables |= read
@@ -179,11 +179,11 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
         else:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
-            value = _filled(sizes, t.dtype, kind % 2)
+            value = filled(sizes, t.dtype, kind % 2)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:
-            value = _filled(sizes, t.dtype, 1)
+            value = filled(sizes, t.dtype, 1)
         tensors.append(wrap(np.array(value)))
     return tensors
 
@@ -191,7 +191,7 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
 def _common(tensors: list[Any], certain: bool) -> Any:
     shape = TensorShape(tensors[0].shape)
     if not certain:  # one trial alone does not tell which sizes depend on what
-        return TensorShape([None] * shape.rank), tensors[0].dtype  # type: ignore[operator]
+        return TensorShape([None] * shape.rank), tensors[0].dtype
     for t in tensors[1:]:
         shape = shape.most_specific_compatible_shape(TensorShape(t.shape))
     return shape, tensors[0].dtype

@@ -12,6 +12,7 @@ from .. import errors
 from ..block import block
 from ..columns import CALL
 from ..frames import user_frame
+from ..invalid import shown
 from ..operation import apply, finish
 from ..pyfunction import PYTHON
 from ..quiet import hush, restore
@@ -81,9 +82,7 @@ def needed(
     """
     fed, seen, leaves = set(feeds), set(), []
     calls: dict[int, Any] = {}
-    stack = list(fetches)
-    for call in effects:
-        stack.append(call.row)
+    stack = [*fetches, *(call.row for call in effects)]
     while stack:
         row = stack.pop()
         if row in seen or row in fed:
@@ -107,12 +106,7 @@ def check_fed(graph: Any, row: int) -> None:
     if leaf is not None and leaf.tensor is None:
         op = graph.op_of[row]
         tensor = graph.tensors[row]
-        shape = (
-            ""
-            if tensor.shape.rank is None
-            else f" and shape {tensor.shape.as_list()}".replace("None", "?").replace(" ", "")
-        )
-        shape = shape.replace("andshape", " and shape ")
+        shape = "" if tensor.shape.rank is None else f" and shape {shown(tensor.shape.as_list())}"
         detail = (
             f"You must feed a value for placeholder tensor '{op.name}' with dtype {tensor.dtype.kernel_name}{shape}"
         )
@@ -149,7 +143,7 @@ def _needed_again(graph: Any, fetches: tuple[int, ...], known: tuple[int, ...]) 
     found = graph.replays.get((fetches, known))
     if found is None or found[0] != len(graph.calls):
         found = graph.replays[fetches, known] = len(graph.calls), needed(graph, fetches, known, ())
-    return found[1]  # type: ignore[no-any-return]
+    return found[1]
 
 
 @block

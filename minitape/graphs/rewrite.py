@@ -31,19 +31,7 @@ from .syntax import (
 )
 
 AG = "_minitape_autograph"
-_UNTOUCHED = {
-    "super",
-    "locals",
-    "globals",
-    "eval",
-    "exec",
-    "vars",
-    "dir",
-    "breakpoint",
-    "isinstance",
-    "type",
-    "hasattr",
-}
+_UNTOUCHED = set("super locals globals eval exec vars dir breakpoint isinstance type hasattr".split())
 
 
 def _ag(function: str) -> ast.expr:
@@ -69,7 +57,7 @@ def _function(
             head.append(node(own))
     body = [s for s in body if not isinstance(s, (ast.Global, ast.Nonlocal))]
     made = parse(f"def {label}({arguments}): pass")[0]
-    made.body = [*head, *body] or [ast.Pass()]  # type: ignore[attr-defined]
+    made.body = [*head, *body] or [ast.Pass()]
     return made
 
 
@@ -254,7 +242,7 @@ class _Changed:
         self.declared = rewriter.declared
         bound, stored = assigned(nodes), list(stored_parts(nodes))
         containers = [container(p) for p in stored]
-        bound += [c for c in dict.fromkeys(containers) if c in rewriter.locals and c not in bound]  # type: ignore[misc]
+        bound += [c for c in dict.fromkeys(containers) if c in rewriter.locals and c not in bound]
         self.bound = bound
         self.names = sorted(n for n in bound if self.declared.get(n) != "global")
         rewriter.state.update(dict.fromkeys(n for n in self.names if n not in self.declared))

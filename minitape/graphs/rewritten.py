@@ -8,7 +8,7 @@ from typing import Any
 from ..invalid import unsupported
 from .autograph import convert_entry
 from .rewrite import Rewriter, rewritten_expression
-from .sources import _definition, _parse_lines, source_lines
+from .sources import definition_of, parsed, source_lines
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
@@ -31,7 +31,7 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     unsupported("tf.autograph.to_code", experimental_optional_features=experimental_optional_features)
     function = getattr(entity, "python_function", entity)
     lines, _ = source_lines(function)
-    node = _definition(_parse_lines(lines), function.__code__)
+    node = definition_of(parsed(lines), function.__code__)
     if isinstance(node, ast.Lambda):
         node.body = rewritten_expression(node.body)
     else:

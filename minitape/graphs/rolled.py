@@ -8,12 +8,11 @@ computed in the same order by the same formulas, so the numbers are the same.
 
 from __future__ import annotations
 
-import ast
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.text import Named, kernel_text
+from ..kernels.text import kernel_text, with_operands
 from ..primitives.elementwise import BY_CODE, FIRST_CODE
 from .fuse import compiled
 
@@ -110,5 +109,4 @@ def _operand(stretch: Stretch, start: int, step: int) -> str:
 
 
 def _formula(code: int, operands: list[str]) -> str:
-    tree = ast.parse(kernel_text(BY_CODE[code - FIRST_CODE].texts[0]), mode="eval")
-    return ast.unparse(Named(dict(zip("xy", operands, strict=True))).visit(tree))
+    return with_operands(kernel_text(BY_CODE[code - FIRST_CODE].texts[0]), operands)

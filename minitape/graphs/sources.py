@@ -49,8 +49,8 @@ def converted(function: types.FunctionType, runtime: Any) -> Callable[..., Any]:
 def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     code = function.__code__
     lines, first = source_lines(function)
-    tree = _parse_lines(lines)
-    node = _definition(tree, code)
+    tree = parsed(lines)
+    node = definition_of(tree, code)
     if isinstance(node, ast.Lambda):
         node.body = rewritten_expression(node.body)
         inner: ast.stmt = ast.Return(node)
@@ -63,10 +63,10 @@ def _rewritten_code(function: types.FunctionType) -> types.CodeType:
     text = f"def _factory({', '.join(names)}): pass"
     factory = ast.parse(text).body[0]
     if "__class__" in code.co_freevars:
-        factory.body = ast.parse("__class__ = None").body  # type: ignore[attr-defined]
+        factory.body = ast.parse("__class__ = None").body
     else:
-        factory.body = []  # type: ignore[attr-defined]
-    factory.body.append(inner)  # type: ignore[attr-defined]
+        factory.body = []
+    factory.body.append(inner)
     module = ast.Module([factory], [])
     ast.fix_missing_locations(module)
     ast.increment_lineno(module, max(first, 1) - 1)
@@ -93,7 +93,8 @@ def _future_flags(code: types.CodeType) -> int:
     return code.co_flags & __future__.annotations.compiler_flag
 
 
-def _parse_lines(lines: list[str]) -> ast.Module:
+def parsed(lines: list[str]) -> ast.Module:
+    """The tree of a function's source lines, however deep they are indented."""
     text = textwrap.dedent("".join(lines))
     try:
         return ast.parse(text)
@@ -114,7 +115,7 @@ def _parse_lines(lines: list[str]) -> ast.Module:
         return ast.Module(found, [])
 
 
-def _definition(tree: ast.Module, code: types.CodeType) -> Any:
+def definition_of(tree: ast.Module, code: types.CodeType) -> Any:
     """The node of the function that has this code."""
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if code.co_name != "<lambda>":
@@ -137,7 +138,7 @@ def _definition(tree: ast.Module, code: types.CodeType) -> Any:
 def _same_code(node: ast.Lambda, code: types.CodeType) -> bool:
     """Whether a lambda of the source is the one that was compiled to this code."""
     factory = ast.parse(f"def _factory({', '.join(code.co_freevars)}): return 0")
-    factory.body[0].body[0].value = copy.deepcopy(node)  # type: ignore[attr-defined]
+    factory.body[0].body[0].value = copy.deepcopy(node)
     return _equal(_find_code(compile(ast.fix_missing_locations(factory), "<lambda>", "exec"), "<lambda>"), code)
 
 

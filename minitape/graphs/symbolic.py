@@ -16,13 +16,11 @@ Graph = Any  # minitape.graphs.build.Graph
 
 
 _RESOLVE = (
-    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager execution "
-    "mode "
-    "or decorate this function with @tf.function. If you are using AutoGraph, you can try decorating this function "
-    "with "
-    "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may not be "
-    "visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/autograph/g3doc/"
-    "reference/limitations.md#access-to-source-code for more information."
+    "You can attempt the following resolutions to the problem: If you are running in Graph mode, use Eager "
+    "execution mode or decorate this function with @tf.function. If you are using AutoGraph, you can try "
+    "decorating this function with @tf.function. If that does not work, then you may be using an unsupported "
+    "feature or your source code may not be visible to AutoGraph. See https://github.com/tensorflow/tensorflow/blob/"
+    "master/tensorflow/python/autograph/g3doc/reference/limitations.md#access-to-source-code for more information."
 )
 
 
@@ -49,14 +47,8 @@ class SymbolicTensor(Tensor):
     _value = _lane = _made = None
 
     def __init__(self, graph: Graph, row: int, op: Operation, index: int, shape: TensorShape, dtype: DType) -> None:
-        self.graph, self._row, self._op, self.value_index, self._shape, self._dtype = (
-            graph,
-            row,
-            op,
-            index,
-            shape,
-            dtype,
-        )
+        self.graph, self._row, self._op = graph, row, op
+        self.value_index, self._shape, self._dtype = index, shape, dtype
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -101,9 +93,7 @@ class SymbolicTensor(Tensor):
         return [self.graph.op_of[c.row] for c in calls]
 
     def __getattr__(self, name: str) -> Any:
-        if (
-            name == "array"
-        ):  # its value where constants alone determine it (minitape's functions ask for shapes and axes)
+        if name == "array":  # its value where constants settle it: minitape's functions ask for shapes and axes
             found = self.graph.constant_value(self._row)
             if found is not None:
                 return found
@@ -299,7 +289,7 @@ def out_of_scope(tensor: SymbolicTensor, kind: type[Exception], while_traced: bo
         f"return_values for more information.\n\n{tensor!r} was defined here:\n{line}\nThe tensor {tensor!r} cannot be "
         f"accessed from here, because it was defined in {name}, which is out of scope."
     )
-    error._in_user_code = while_traced  # type: ignore[attr-defined]
+    error._in_user_code = while_traced
     return error
 
 

@@ -122,9 +122,9 @@ def locate(node: ast.AST, line: int, column: int) -> None:
     """Gives what was made the place of what is around it: one line, so that tracebacks show where it begins."""
     if "lineno" in node._attributes:
         if not hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = column  # type: ignore[attr-defined]
-        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = column
+        line, column = node.lineno, node.col_offset
     for child in ast.iter_child_nodes(node):
         locate(child, line, column)
 
@@ -132,7 +132,7 @@ def locate(node: ast.AST, line: int, column: int) -> None:
 def at(place: ast.AST, statements: list[ast.stmt]) -> list[ast.stmt]:
     """The statements that were made of one, where that one is."""
     for statement in statements:
-        locate(statement, place.lineno, place.col_offset)  # type: ignore[attr-defined]
+        locate(statement, place.lineno, place.col_offset)
     return statements
 
 

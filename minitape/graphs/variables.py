@@ -69,7 +69,7 @@ class AssignedVariable(UnreadVariable):
         self.assigned = tensor  # the value that was assigned; whoever needs it makes the assignment run
 
     graph = property(lambda self: self.assigned.graph, doc="The graph in which the assignment is.")
-    op = property(lambda self: self.assigned.op, doc="The operation that assigns.")  # type: ignore[assignment]
+    op = property(lambda self: self.assigned.op, doc="The operation that assigns.")
 
     def _read(self) -> Any:
         """In a function the value at this point of it; in other graphs, whose rows have no order, the assigned one."""

@@ -58,12 +58,13 @@ declare("adjust_saturation", _saturated, None, op="AdjustSaturation", missing="u
 declare("adjust_hue", _turned, None, op="AdjustHue", missing="unregistered", keep="")
 
 
-def _as_floats(images: Any) -> Any:
+def as_floats(images: Any) -> Any:
     """Integer images count from 0 to their largest value, floats from 0 to 1."""
     return images if images.dtype.is_floating else convert_image_dtype(images, dtypes.float32)
 
 
-def _like(images: Any, dtype: Any) -> Any:
+def in_dtype(images: Any, dtype: Any) -> Any:
+    """Images in another dtype, with the same meaning."""
     return convert_image_dtype(images, dtype, saturate=True)
 
 
@@ -210,8 +211,8 @@ def _changed(name: str, given: Any, amount: Any, argument: str) -> Any:
     scale = cast(tensor_of(amount, dtypes.float32), dtypes.float32)
     if scale.shape.rank:
         raise invalid(f"{argument} must be scalar: {shown(scale.shape)}", TABLE[name].op)
-    floats = cast(_as_floats(given), dtypes.float32)
-    return _like(apply(TABLE[name], (floats, scale), {}), given.dtype)
+    floats = cast(as_floats(given), dtypes.float32)
+    return in_dtype(apply(TABLE[name], (floats, scale), {}), given.dtype)
 
 
 @worded
@@ -223,5 +224,5 @@ def adjust_brightness(image: Any, delta: Any) -> Any:
     [[[0.75]]]
     """
     given = tensor_of(image)
-    floats = _as_floats(given)
-    return _like(floats + cast(tensor_of(delta), floats.dtype), given.dtype)
+    floats = as_floats(given)
+    return in_dtype(floats + cast(tensor_of(delta), floats.dtype), given.dtype)

@@ -11,11 +11,12 @@ from typing import Any
 from .. import dtypes
 from ..debugging import Assert
 from ..operands import strict, tensor_of
-from ..ops.arrays import reshape, reverse, shape
+from ..ops.arrays import reshape, shape
 from ..ops.casts import cast
 from ..ops.elementwise import round as nearest
 from ..ops.indexing import slice_
 from ..ops.reductions import reduce_all
+from ..ops.reversing import reverse
 from ..random.stateful import uniform
 from ..random.stateless import stateless_uniform
 from .adjusting import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation

@@ -16,7 +16,7 @@ from ..operation import apply
 from ..ops.casts import cast
 from ..ops.joining import stack
 from ..primitives import TABLE, declare
-from .adjusting import _as_floats, _like
+from .adjusting import as_floats, in_dtype
 
 
 def _rgb(hsv: Any) -> Any:
@@ -152,8 +152,8 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     [0.125, 0.5]
     """
     x = tensor_of(image)
-    floats = x if x.dtype in (dtypes.float16, dtypes.float32) else cast(_as_floats(x), dtypes.float32)
+    floats = x if x.dtype in (dtypes.float16, dtypes.float32) else cast(as_floats(x), dtypes.float32)
     negative = tensor_of(gamma) < 0
     if getattr(negative, "array", False):
         raise ValueError("Gamma should be a non-negative real number.")
-    return _like(gain * floats**gamma, x.dtype)
+    return in_dtype(gain * floats**gamma, x.dtype)

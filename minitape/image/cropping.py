@@ -8,8 +8,9 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..operands import static, strict, tensor_of
 from ..ops import arrays
-from ..ops.arrays import expand_dims, reverse
+from ..ops.arrays import expand_dims
 from ..ops.joining import pad
+from ..ops.reversing import reverse
 
 
 def at_least_3d(image: Any) -> Any:

@@ -83,7 +83,7 @@ def sobel_edges(image: Any) -> Any:
 
 def _as_float32(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
     """Two images and the width of their range, with integers scaled to floats."""
-    return tuple(convert_image_dtype(v, dtypes.float32) for v in (a, b, cast(max_val, a.dtype)))  # type: ignore
+    return tuple(convert_image_dtype(v, dtypes.float32) for v in (a, b, cast(max_val, a.dtype)))
 
 
 @strict

@@ -6,6 +6,16 @@ Each submodule is loaded when it is first used. What Keras has and this does not
 >>> dense = tf.keras.layers.Dense(2)
 >>> dense.built, dense.variables
 (False, [])
+
+A file stands for the namespace of its name; the others hold what these are made of:
+
+    ``layer``, ``calls``, ``state``, ``tracking``, ``variable``   a layer, its call, what it holds and how it finds that
+    ``symbolic``, ``model``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
+    ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``progress``   ``fit`` and its kin
+    ``loss``, ``lossfunctions``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics
+    ``optimizer``, ``scaled``, ``schedules``   optimizers, and how their rates change
+    ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
+    ``operations``   the functions behind ``ops``, ``activations`` and ``random``
 """
 
 from ..namespace import lazy as _lazy

@@ -407,4 +407,4 @@ def _mask_attribute(x: Any) -> Any:
 
 
 # what Keras calls it
-Tensor._keras_mask = property(_mask_attribute, set_keras_mask)  # type: ignore[attr-defined]
+Tensor._keras_mask = property(_mask_attribute, set_keras_mask)

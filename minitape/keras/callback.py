@@ -36,36 +36,58 @@ class Callback:
         """Is told the model."""
         self._model = model
 
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Is called before training."""
 
-HOOKS = [
-    f"on_{what}_{when}"
-    for what in ("train", "test", "predict", "epoch", "batch", "train_batch", "test_batch", "predict_batch")
-    for when in ("begin", "end")
-]
+    def on_train_end(self, logs: Any = None) -> None:
+        """Is called after training."""
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """Is called before evaluation."""
+
+    def on_test_end(self, logs: Any = None) -> None:
+        """Is called after evaluation."""
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        """Is called before prediction."""
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        """Is called after prediction."""
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Is called before each epoch."""
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Is called after each epoch."""
+
+    def on_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Is called before each batch of training, by ``on_train_batch_begin``."""
+
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Is called after each batch of training, by ``on_train_batch_end``."""
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Is called before each batch of training."""
+        self.on_batch_begin(batch, logs=logs)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Is called after each batch of training."""
+        self.on_batch_end(batch, logs=logs)
+
+    def on_test_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Is called before each batch of evaluation."""
+
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Is called after each batch of evaluation."""
+
+    def on_predict_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """Is called before each batch of prediction."""
+
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
+        """Is called after each batch of prediction."""
 
 
-def _install_hooks() -> None:
-    for name in HOOKS:
-        what, when = name[3:].rsplit("_", 1)
-        if what in ("train", "test", "predict"):
-
-            def hook(self: Any, logs: Any = None) -> None:
-                pass
-        elif what == "train_batch":
-
-            def hook(self: Any, batch: Any, logs: Any = None, older: str = f"on_batch_{when}") -> None:  # type: ignore[misc]
-                getattr(self, older)(batch, logs=logs)
-        else:
-
-            def hook(self: Any, index: Any, logs: Any = None) -> None:  # type: ignore[misc]
-                pass
-
-        hook.__name__, hook.__qualname__ = name, f"Callback.{name}"
-        hook.__doc__ = f"Is called at the {when} of each {what.replace('_', ' ')}."
-        setattr(Callback, name, hook)
-
-
-_install_hooks()
+HOOKS = [name for name in vars(Callback) if name.startswith("on_")]
 
 
 class CallbackList(Callback):
@@ -126,14 +148,14 @@ def _install_telling() -> None:
                     getattr(c, name)(logs or {})
         elif what == "epoch":
 
-            def tell(self: Any, index: Any, logs: Any = None, *, name: str = name) -> None:  # type: ignore[misc]
+            def tell(self: Any, epoch: int, logs: Any = None, *, name: str = name) -> None:
                 for c in self.callbacks:
-                    getattr(c, name)(index, {} if logs is None else logs)
+                    getattr(c, name)(epoch, {} if logs is None else logs)
         else:
 
-            def tell(self: Any, index: Any, logs: Any = None, *, name: str = name) -> None:  # type: ignore[misc]
+            def tell(self: Any, batch: int, logs: Any = None, *, name: str = name) -> None:
                 for c in self.callbacks:
-                    getattr(c, name)(index, logs=logs or {})
+                    getattr(c, name)(batch, logs=logs or {})
 
         tell.__name__, tell.__qualname__ = name, f"CallbackList.{name}"
         tell.__doc__ = getattr(Callback, name).__doc__
@@ -163,11 +185,11 @@ class History(Callback):
         super().set_model(model)
         model.history = self
 
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_begin(self, logs: Any = None) -> None:
         """Begins the list of epochs."""
         self.epoch: list[int] = []
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Keeps the metrics."""
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
@@ -203,54 +225,54 @@ class ProgbarLogger(Callback):
     def _step(self, batch: int, logs: Any) -> None:
         self._seen = batch + 1
         if self.verbose == 1:
-            self.bar.update(self._seen, list((logs or {}).items()), finalize=False)  # type: ignore[union-attr]
+            self.bar.update(self._seen, list((logs or {}).items()), finalize=False)
 
     def _finish(self, logs: Any) -> None:
         if self.target is None:
-            self.target = self.bar.target = self._seen  # type: ignore[union-attr]
-        self.bar.update(self.target, list((logs or {}).items()), finalize=True)  # type: ignore[union-attr]
+            self.target = self.bar.target = self._seen
+        self.bar.update(self.target, list((logs or {}).items()), finalize=True)
 
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_begin(self, logs: Any = None) -> None:
         """The bar of the epochs is not disturbed by validation."""
         self._in_fit = True
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Begins a bar."""
         self._begin()
         if self.verbose and self.epochs > 1:
             say(f"Epoch {epoch + 1}/{self.epochs}")
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Moves the bar."""
         self._step(batch, logs)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Ends the bar."""
         self._finish(logs)
 
-    def on_test_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_test_begin(self, logs: Any = None) -> None:
         """Begins a bar, outside training."""
         if not self._in_fit:
             self._begin()
 
-    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
         """Moves the bar, outside training."""
         if not self._in_fit:
             self._step(batch, logs)
 
-    def on_test_end(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_test_end(self, logs: Any = None) -> None:
         """Ends the bar, outside training."""
         if not self._in_fit:
             self._finish(logs)
 
-    def on_predict_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_predict_begin(self, logs: Any = None) -> None:
         """Begins a bar."""
         self._begin()
 
-    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
         """Moves the bar."""
         self._step(batch, None)
 
-    def on_predict_end(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_predict_end(self, logs: Any = None) -> None:
         """Ends the bar."""
         self._finish(logs)

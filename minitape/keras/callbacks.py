@@ -48,7 +48,7 @@ class EarlyStopping(Monitor):
         self.start_from_epoch = start_from_epoch
         self.on_train_begin()
 
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_begin(self, logs: Any = None) -> None:
         """Begins anew."""
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best: float | None = None
@@ -65,7 +65,7 @@ class EarlyStopping(Monitor):
             )
         return value
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Compares the epoch with the best so far."""
         self._sign()
         value = self.get_monitor_value(logs)
@@ -85,7 +85,7 @@ class EarlyStopping(Monitor):
             self.stopped_epoch = epoch
             self.model.stop_training = True
 
-    def on_train_end(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_end(self, logs: Any = None) -> None:
         """Says why, and restores the best weights."""
         if self.stopped_epoch > 0 and self.verbose > 0:
             say(f"Epoch {self.stopped_epoch + 1}: early stopping")
@@ -222,7 +222,7 @@ class LearningRateScheduler(Callback):
         super().__init__()
         self.schedule, self.verbose = schedule, verbose
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Sets the rate."""
         optimizer = self.model.optimizer
         try:
@@ -235,7 +235,7 @@ class LearningRateScheduler(Callback):
         if self.verbose > 0:
             say(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Adds the rate to the metrics."""
         if logs is not None:
             logs["learning_rate"] = float(np.asarray(self.model.optimizer.learning_rate))
@@ -258,7 +258,7 @@ class TerminateOnNaN(Callback):
         super().__init__()
         self.raise_error = raise_error
 
-    def on_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_batch_end(self, batch: int, logs: Any = None) -> None:
         """Looks at the loss."""
         loss = (logs or {}).get("loss")
         if loss is None or np.isfinite(loss):
@@ -290,14 +290,14 @@ class CSVLogger(Callback):
         self.filename, self.sep, self.append = os.fspath(filename), separator, append
         self._names: list[str] | None = None
 
-    def on_train_begin(self, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_begin(self, logs: Any = None) -> None:
         """Begins the file, or finds out whether it has a first line."""
         self._names = None
         if not self.append:
             open(self.filename, "w", encoding="utf-8").close()
         self._headed = os.path.exists(self.filename) and os.path.getsize(self.filename) > 0
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Writes a line, before the first one also the names; "NA" for a metric that is not there."""
         logs = logs or {}
         if self._names is None:

@@ -219,7 +219,7 @@ def with_arguments(error: Exception, class_name: str, signature: Any, args: Any,
         told = type(error)(None, None, text) if isinstance(error, OpError) else type(error)(text)
     except TypeError:
         told = RuntimeError(text)
-    told._told = True  # type: ignore[attr-defined]
+    told._told = True
     return told
 
 

@@ -34,7 +34,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
         raise ValueError(
             f"Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, found: {data}"
         )
-    return (*data, None, None)[:3]  # type: ignore[return-value]
+    return (*data, None, None)[:3]
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -216,10 +216,8 @@ class VarianceScaling(RandomInitializer):
     ) -> None:
         if scale <= 0.0:
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
-        modes, distributions = (
-            ("fan_in", "fan_out", "fan_avg"),
-            ("normal", "truncated_normal", "untruncated_normal", "uniform"),
-        )
+        modes = ("fan_in", "fan_out", "fan_avg")
+        distributions = ("normal", "truncated_normal", "untruncated_normal", "uniform")
         if mode not in modes:
             raise ValueError(f"Invalid `mode` argument: {mode}. Please use one of {modes}")
         if distribution not in distributions:

@@ -68,9 +68,9 @@ class Layer(Stateful, Operation):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "build" in vars(cls):
-            cls.build = wrapped_build(vars(cls)["build"])  # type: ignore[method-assign]
+            cls.build = wrapped_build(vars(cls)["build"])
         if "__init__" in vars(cls):
-            cls.__init__ = remembered_init(vars(cls)["__init__"])  # type: ignore[misc]
+            cls.__init__ = remembered_init(vars(cls)["__init__"])
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class Layer(Stateful, Operation):
         if "training" in kwargs:
             training = kwargs["training"] if self._takes_training else kwargs.pop("training")
         else:
-            training = args[place] if positional else None  # type: ignore[index]
+            training = args[place] if positional else None
         if training is None:
             training = current.call.get("training")
         if training is None and self._takes_training:

@@ -205,7 +205,7 @@ class MeanMetricWrapper(Mean):
         if getattr(fn, "__module__", None) == lossfunctions.__name__:
             self._direction = -1
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
         mask = get_keras_mask(y_pred)
         values = self._fn(y_true, y_pred, **self._fn_kwargs)
@@ -231,7 +231,7 @@ class RootMeanSquaredError(Mean):
     def __init__(self, name: str = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(name, dtype)
 
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
+    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Takes in a batch of labels and predictions."""
         y_true, y_pred = squeeze_or_expand(convert(y_true, self.dtype), convert(y_pred, self.dtype))
         super().update_state((y_pred - y_true) ** 2, sample_weight)

@@ -36,8 +36,7 @@ class Monitor(Callback):
         raise ValueError(
             f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't able to automatically "
             "determine whether that metric should be maximized or minimized. Pass `mode='max'` in order to monitor "
-            "based on "
-            "the highest metric value, or pass `mode='min'` in order to use the lowest value."
+            "based on the highest metric value, or pass `mode='min'` in order to use the lowest value."
         )
 
     def _better(self, value: float, than: float | None) -> bool:
@@ -95,22 +94,22 @@ class ModelCheckpoint(Monitor):
                 f"filepath={self.filepath}"
             )
 
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Notes the epoch."""
         self._epoch = epoch
 
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Saves after every so many batches, which are counted through the epochs."""
         if self.save_freq == "epoch":
             return
         again = self._last_batch is None or batch <= self._last_batch
-        self._waited += batch + 1 if again else batch - self._last_batch  # type: ignore[operator]
+        self._waited += batch + 1 if again else batch - self._last_batch
         self._last_batch = batch
         if self._waited >= self.save_freq:
             self._waited = 0
             self._save(logs or {}, epoch=self._epoch + 1, batch=batch + 1)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:  # type: ignore[override]
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Saves after the epoch."""
         if self.save_best_only:
             self._sign()  # a metric without a direction is an error from the first epoch on

@@ -13,16 +13,9 @@ from .base import auto_name, convert, floatx, name_scope
 from .serial import known, lookup, plain
 from .variable import Variable
 
-SHARED = (
-    "weight_decay",
-    "clipnorm",
-    "global_clipnorm",
-    "clipvalue",
-    "use_ema",
-    "ema_momentum",
-    "ema_overwrite_frequency",
-    "loss_scale_factor",
-    "gradient_accumulation_steps",
+SHARED = tuple(
+    "weight_decay clipnorm global_clipnorm clipvalue use_ema ema_momentum ema_overwrite_frequency loss_scale_factor "
+    "gradient_accumulation_steps".split()
 )
 
 

@@ -48,18 +48,11 @@ class Progbar:
         if stateful_metrics is not None and stateless_metrics is not None:
             raise ValueError(
                 "Only one of `stateful_metrics` or `stateless_metrics` can be provided. `stateful_metrics` is used "
-                "to make "
-                "metrics stateless by default (with an exclusion list), while `stateless_metrics` is used to make "
-                "metrics "
-                "stateful by default (with an exclusion list)."
+                "to make metrics stateless by default (with an exclusion list), while `stateless_metrics` is used "
+                "to make metrics stateful by default (with an exclusion list)."
             )
-        self.target, self.width, self.verbose, self.interval, self.unit_name = (
-            target,
-            width,
-            verbose,
-            interval,
-            unit_name,
-        )
+        self.target, self.width, self.verbose = target, width, verbose
+        self.interval, self.unit_name = interval, unit_name
         self._averaged_only = None if stateless_metrics is None else set(stateless_metrics)
         self._as_is = set(stateful_metrics or ())
         self._redraws = sys.stdout.isatty() if os.name != "posix" else True

@@ -21,13 +21,13 @@ from .utils import register_keras_serializable
 
 def _check(filepath: Any, ending: str, overwrite: bool) -> str:
     path = os.fspath(filepath)
+    if not path.endswith(ending) and "weights" in ending:
+        raise ValueError(f"The filename must end in `{ending}`. Received: filepath={path}")
     if not path.endswith(ending):
         raise ValueError(
-            f"The filename must end in `{ending}`. Received: filepath={path}"
-            if "weights" in ending
-            else f"Invalid filepath extension for saving. Please add either a `.keras` extension for the native "
-            f"Keras format (recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export "
-            f"a SavedModel for use with TFLite/TFServing/etc. Received: filepath={path}."
+            "Invalid filepath extension for saving. Please add either a `.keras` extension for the native Keras format "
+            "(recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export a SavedModel for use "
+            f"with TFLite/TFServing/etc. Received: filepath={path}."
         )
     if os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists already; pass overwrite=True to replace it.")

@@ -59,14 +59,13 @@ class KerasTensor:
 
     def _to_tensor(self, dtype: Any = None) -> Any:
         raise ValueError(
-            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder "
-            "for "
-            "a shape and dtype, used when constructing Keras Functional models or Keras Functions. You can only use it "
-            "as input to a Keras layer or a Keras operation (from the namespaces `keras.layers` and `keras.ops`). You "
-            "are likely doing something like:\n\n```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\nWhat you "
-            "should "
-            "do instead is wrap `tf_fn` in a layer:\n\n```\nclass MyLayer(Layer):\n    def call(self, x):\n        "
-            "return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
+            "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic "
+            "placeholder for a shape and dtype, used when constructing Keras Functional models or Keras Functions. "
+            "You can only use it as input to a Keras layer or a Keras operation (from the namespaces "
+            "`keras.layers` and `keras.ops`). You are likely doing something like:\n\n"
+            "```\nx = Input(...)\n...\ntf_fn(x)  # Invalid.\n```\n\n"
+            "What you should do instead is wrap `tf_fn` in a layer:\n\n"
+            "```\nclass MyLayer(Layer):\n    def call(self, x):\n        return tf_fn(x)\n\nx = MyLayer()(x)\n```\n"
         )
 
     def cast(self, dtype: str) -> KerasTensor:
@@ -170,7 +169,7 @@ class Node:
         """The arguments of the call, with what is ``known`` (by id) in the place of symbolic tensors."""
         if self._plain:
             return [known.get(id(x), x) for x in self.args], {k: known.get(id(x), x) for k, x in self.kwargs.items()}
-        return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))  # type: ignore[no-any-return]
+        return nest.map_structure(lambda x: known.get(id(x), x), (self.args, self.kwargs))
 
     def gave(self, result: Any, known: dict[int, Any]) -> None:
         """Notes what the call gave in the place of its symbolic outputs."""
@@ -404,7 +403,7 @@ def replay(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, values: l
         args, kwargs = node.given(known)
         if training is not None and getattr(node.layer, "_takes_training", False):
             kwargs = {**kwargs, "training": training}
-        node.gave(node.layer(*args, **kwargs), known)  # type: ignore[operator]
+        node.gave(node.layer(*args, **kwargs), known)
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 
@@ -413,7 +412,7 @@ def inferred(nodes: list[Node], inputs: list[KerasTensor], outputs: Any, given: 
     known: dict[int, Any] = {id(symbol): other for symbol, other in zip(inputs, given, strict=True)}
     for node in nodes:
         args, kwargs = node.given(known)
-        node.gave(infer(node.layer, args, kwargs), known)  # type: ignore[arg-type]
+        node.gave(infer(node.layer, args, kwargs), known)
     return nest.map_structure(lambda x: known[id(x)], outputs)
 
 

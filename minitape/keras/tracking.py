@@ -176,11 +176,11 @@ class _TrackedMapping(_Tracked):
         self.update(values)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, self._come(value))  # type: ignore[misc]
+        super().__setitem__(key, self._come(value))
 
     def __delitem__(self, key: Any) -> None:
-        self._go(self[key])  # type: ignore[index]
-        super().__delitem__(key)  # type: ignore[misc]
+        self._go(self[key])
+        super().__delitem__(key)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Adds several values."""
@@ -193,22 +193,22 @@ class _TrackedMapping(_Tracked):
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """The value of a key, which is added if it is not there."""
-        if key not in self:  # type: ignore[operator]
+        if key not in self:
             self[key] = default
-        return self[key]  # type: ignore[index]
+        return self[key]
 
     def pop(self, key: Any, *default: Any) -> Any:
         """Takes the value of a key away and gives it; the default, or KeyError, when it is not there."""
-        return self._go(super().pop(key, *default))  # type: ignore[misc]
+        return self._go(super().pop(key, *default))
 
     def popitem(self, **which: Any) -> Any:
         """Takes the last key away and gives it with its value."""
-        key, value = super().popitem(**which)  # type: ignore[misc]
+        key, value = super().popitem(**which)
         return key, self._go(value)
 
     def clear(self) -> None:
         """Takes all values away."""
-        for key in list(self):  # type: ignore[call-overload]
+        for key in list(self):
             del self[key]
 
 

@@ -96,8 +96,8 @@ class Trainer:
             if self._compiled_loss is not None:
                 found += self._compiled_loss.trackers
         known = {id(m) for m in found}
-        found += [m for m in self._store.metrics if id(m) not in known]  # type: ignore[attr-defined]
-        return found + [m for layer in self._layers if not isinstance(layer, Trainer) for m in layer.metrics]  # type: ignore[attr-defined]
+        found += [m for m in self._store.metrics if id(m) not in known]
+        return found + [m for layer in self._layers if not isinstance(layer, Trainer) for m in layer.metrics]
 
     @property
     def metrics_names(self) -> list[str]:
@@ -128,7 +128,7 @@ class Trainer:
     ) -> Any:
         """The compiled loss of a batch plus ``self.losses``; ValueError when there is neither."""
         found = [] if self._compiled_loss is None else [self._compiled_loss(y, y_pred, sample_weight)]
-        found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]  # type: ignore[attr-defined]
+        found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]
         if not found:
             raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
         total = found[0]
@@ -139,7 +139,7 @@ class Trainer:
     # -- steps --------------------------------------------------------------------------------------------------------
 
     def _predicted(self, x: Any, training: bool) -> Any:
-        return self(x, training=training) if self._takes_training else self(x)  # type: ignore[operator, attr-defined]
+        return self(x, training=training) if self._takes_training else self(x)
 
     def _lossed(self, x: Any, y: Any, y_pred: Any, weight: Any, training: bool) -> Any:
         loss = self.compute_loss(x=x, y=y, y_pred=y_pred, sample_weight=weight, training=training)
@@ -154,7 +154,7 @@ class Trainer:
             y_pred = self._predicted(x, True)
             loss = self._lossed(x, y, y_pred, weight, True)
             loss = self.optimizer.scale_loss(loss)
-        weights = self.trainable_weights  # type: ignore[attr-defined]
+        weights = self.trainable_weights
         if weights:
             self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
         else:
@@ -223,7 +223,7 @@ class Trainer:
             if self.stop_training:
                 break
         if epochs > 0 and isinstance(self.optimizer, optimizers.Optimizer):
-            self.optimizer.finalize_variable_values(self.trainable_weights)  # type: ignore[attr-defined]
+            self.optimizer.finalize_variable_values(self.trainable_weights)
         callbacks.on_train_end(_plain(logs))
         return self.history
 

@@ -29,9 +29,9 @@ def module_of(text: str, label: str) -> ModuleType:
                     file.write(text)
                 os.replace(temporary, path)  # two processes may write at once: each file is whole
             spec = importlib.util.spec_from_file_location(module_name, path)
-            module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+            module = importlib.util.module_from_spec(spec)
             sys.modules[module_name] = module
-            spec.loader.exec_module(module)  # type: ignore[union-attr]
+            spec.loader.exec_module(module)
             return module
         except OSError:
             continue

@@ -24,7 +24,6 @@ try:
     if {disabled}:
         raise ImportError
     from numba import njit
-    from numba.core.errors import NumbaWarning
 except ImportError:
     def njit(**options):
         return lambda function: function
@@ -143,16 +142,16 @@ class _ForKernel(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name, args = node.func.id, node.args  # type: ignore[attr-defined]
+        name, args = node.func.id, node.args
         if name == "select":
             return ast.IfExp(test=args[0], body=args[1], orelse=args[2])
         if name == "zero":
             return ast.parse("T(0)", mode="eval").body
         parameters, body = _bodies()[name]
-        return Named(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))  # type: ignore[no-any-return]
+        return _Named(dict(zip(parameters, args, strict=True))).visit(copy.deepcopy(body))
 
 
-class Named(ast.NodeTransformer):
+class _Named(ast.NodeTransformer):
     """Puts expressions, given as text or as they are, in the place of variables."""
 
     def __init__(self, names: dict[str, Any]) -> None:
@@ -160,6 +159,16 @@ class Named(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         return copy.deepcopy(self.names.get(node.id, node))
+
+
+def with_operands(text: str, operands: Sequence[str]) -> str:
+    """A formula of x and y with other expressions in their places.
+
+    >>> with_operands("x * cos(y)", ["a[i]", "2.0"])
+    'a[i] * cos(2.0)'
+    """
+    names = dict(zip("xy", operands, strict=False))
+    return ast.unparse(_Named(names).visit(ast.parse(text, mode="eval")))
 
 
 def kernel_text(text: str) -> str:

@@ -12,12 +12,12 @@ __getattr__, __dir__ = _lazy("tf.nn", {
                        "weighted_cross_entropy_with_logits",
     "nn.normalization": "batch_normalization bias_add dropout embedding_lookup moments normalize_moments "
                         "sufficient_statistics weighted_moments",
-    "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depth_to_space "
-                      "depthwise_conv2d max_pool max_pool1d max_pool2d pool separable_conv2d space_to_depth",
+    "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depthwise_conv2d max_pool "
+                      "max_pool1d max_pool2d pool separable_conv2d",
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",
     "nn.volumes": "avg_pool3d conv3d conv3d_transpose max_pool3d",
     "nn.transposed": "conv1d_transpose conv2d_transpose conv_transpose",
-    "ops.blocks": "space_to_batch",
+    "ops.blocks": "depth_to_space space_to_batch space_to_depth",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",
     "ops.sorting": "in_top_k top_k",

@@ -1,4 +1,4 @@
-"""Blocks of space become batch elements and back: ``space_to_batch``, ``batch_to_space``."""
+"""Blocks of space become batch elements, or channels, and back: ``space_to_batch``, ``space_to_depth`` and their inverses."""
 
 from __future__ import annotations
 
@@ -92,3 +92,54 @@ def _arguments(op: str, x: Any, block_shape: Any, pairs: Any, label: str, attr: 
     if np.any(pairs < 0):
         raise invalid(f"{label.capitalize()} must be non-negative", op)
     return blocks.tolist(), tuple((int(a), int(b)) for a, b in pairs)
+
+
+# -- channels ---------------------------------------------------------------------------------------------------------
+
+
+def _check_blocks(op: str, x: Any, block: int, data_format: str, deep: bool) -> None:
+    if data_format != "NHWC":
+        raise invalid(f"Only NHWC data_format supported on CPU. Got {data_format}", op)
+    if block < 2:
+        raise invalid(f"Value for attr 'block_size' of {block} must be at least minimum 2\n\t; NodeDef: {{{{node {op}}}}}; "
+                      f"Op<name={op}; signature=input:T -> output:T; attr=T:type; attr=block_size:int,min=2; "
+                      'attr=data_format:string,default="NHWC",allowed=["NHWC", "NCHW", "NCHW_VECT_C"]>', op)  # fmt: skip
+    if x.ndim != 4:
+        raise invalid(f"Input rank should be: 4 instead of: {x.ndim}" if deep else
+                      f"Input rank should be 4 instead of {x.ndim}", op)  # fmt: skip
+    if deep and x.shape[3] % (block * block):
+        raise invalid(f"Input depth dimension {x.shape[3]} should be divisible by: {block * block}", op)
+    if not deep and (x.shape[1] % block or x.shape[2] % block):
+        raise invalid(
+            f"Image width {x.shape[2]} and height {x.shape[1]} should be divisible by block_size: {block}", op
+        )
+
+
+@strict
+def space_to_depth(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+    """Makes the pixels of each block_size x block_size block the channels of one pixel. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.space_to_depth(tf.ones([1, 4, 4, 1]), 2).shape
+    TensorShape([1, 2, 2, 4])
+    """
+    x, b = tensor_of(input), int(block_size)
+    _check_blocks("SpaceToDepth", x, b, data_format, False)
+    n, h, w, c = x.shape
+    parts = call("reshape", x, shape=(n, h // b, b, w // b, b, c))
+    return call("reshape", call("transpose", parts, perm=(0, 1, 3, 2, 4, 5)), shape=(n, h // b, w // b, b * b * c))
+
+
+@strict
+def depth_to_space(input: Any, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Any:
+    """Makes the channels of each pixel a block_size x block_size block of pixels. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.depth_to_space(tf.ones([1, 2, 2, 4]), 2).shape
+    TensorShape([1, 4, 4, 1])
+    """
+    x, b = tensor_of(input), int(block_size)
+    _check_blocks("DepthToSpace", x, b, data_format, True)
+    n, h, w, c = x.shape
+    parts = call("reshape", x, shape=(n, h, w, b, b, c // (b * b)))
+    return call("reshape", call("transpose", parts, perm=(0, 1, 3, 2, 4, 5)), shape=(n, h * b, w * b, c // (b * b)))

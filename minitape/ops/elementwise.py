@@ -1,7 +1,7 @@
 """Elementwise functions of ``tf.math``: one or two tensors in, one tensor of the broadcast shape out.
 
-``UNARY`` and ``BINARY`` are tables: name, primitive, arguments | what it computes | example. ``=name`` marks functions
-that TensorFlow generates from a kernel of that name. The functions with rules of their own follow below.
+``UNARY`` and ``BINARY`` are tables: name, primitive, arguments (without, x) | what it computes | example. ``=name`` marks
+functions that TensorFlow generates from a kernel of that name. The functions with rules of their own follow below.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ rsqrt rsqrt | 1 / sqrt(x) | 4.0 -> 0.5
 sigmoid sigmoid | 1 / (1 + exp(-x)) | 0.0 -> 0.5
 sin sin =sin | sine of x in radians | 0.0 -> 0.0
 sinh sinh =sinh | hyperbolic sine | 0.0 -> 0.0
-softplus softplus | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
-softsign softsign =softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
+softplus softplus features | log(1 + exp(x)), without overflow | 0.0 -> 0.6931472
+softsign softsign features =softsign | x / (1 + abs(x)); has no second derivative (LookupError) | 1.0 -> 0.5
 spence spence | Spence's function, the dilogarithm of 1 - x; NaN below 0 | 1.0 -> 0.0
 sqrt sqrt | square root; the gradient is 0 where the incoming one is 0 | 9.0 -> 3.0
 square square =square | x * x | 3.0 -> 9.0
@@ -110,13 +110,13 @@ zeta zeta x,q =zeta | Hurwitz zeta function | 2.0, 1.0 -> 1.644934
 
 def _documented(name: str, sentence: str, example: str, arguments: str, rules: str) -> str:
     call, _, result = example.partition(" -> ")
-    shapes = " and for shapes that do not broadcast" if "," in arguments else ""
+    several = "," in arguments
     space = "tf.math" if name not in ("realdiv", "truncatediv", "truncatemod") else "tf"
     return f"""Computes elementwise: {sentence}.
 
-    Takes {arguments.replace(",", " and ")} of any shape (broadcast against each other) and of a dtype that TensorFlow's
-    kernel takes; Python values become tensors of one dtype. {rules}
-    Raises InvalidArgumentError for other dtypes{shapes}.
+    Takes {arguments.replace(",", " and ")} of {"shapes that broadcast" if several else "any shape"} and of a dtype that TensorFlow's kernel
+    takes; Python values become tensors{" of one dtype" if several else ""}. {rules}
+    Raises InvalidArgumentError for other dtypes{" and for shapes that do not broadcast" if several else ""}.
 
     >>> import minitape as tf
     >>> print({"tf.math.special" if name in _SPECIAL else space}.{name}({call}).numpy())
@@ -138,9 +138,7 @@ def _make_all() -> None:
         head, sentence, example = (part.strip() for part in line.split(" | "))
         name, primitive, *rest = head.split()
         generated = next((part[1:] for part in rest if part.startswith("=")), "")
-        arguments = next(
-            (part for part in rest if "," in part), "features" if name in ("softplus", "softsign") else "x"
-        )
+        arguments = next((part for part in rest if not part.startswith("=")), "x")
         run = partial(pairwise if "," in arguments else unary, TABLE[primitive])
         made = quick_function(name, TABLE[primitive], arguments, generated, run)
         made.__doc__ = _documented(name, sentence, example, arguments, _rules_of(TABLE[primitive]))

@@ -186,13 +186,13 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         start, limit = 0, start
     plain = dtype is None and type(start) is type(limit) is type(delta) is int
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
-        return _made(_range(start, limit, delta, dtypes.int32), name or "range")
+        return _made(numbers_of_range(start, limit, delta, dtypes.int32), name or "range")
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
-        wanted = max(
-            (t.dtype for t in ends), key=lambda d: _LADDER.index(d.name) if d.name in _LADDER else _unordered(d)
-        )
+        if any(t.dtype.name not in _LADDER for t in ends):
+            raise AssertionError  # TensorFlow asserts it, without a word
+        wanted = max((t.dtype for t in ends), key=lambda d: _LADDER.index(d.name))
     if state.graph is not None and not all(hasattr(t, "array") for t in ends):
         from ..graphs.later import range_row
         from ..graphs.refusals import wrong_number
@@ -201,12 +201,8 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
-    made = _made(_range(start, limit, delta, wanted), name or "range")
+    made = _made(numbers_of_range(start, limit, delta, wanted), name or "range")
     return made if state.graph is not None else decided(made, ends, "Range")
-
-
-def _unordered(dtype: Any) -> int:
-    raise AssertionError
 
 
 def _end(value: Any, wanted: Any) -> Any:
@@ -221,7 +217,8 @@ def _scalar(tensor: Any, role: str) -> Any:
     return tensor.array.reshape(())[()]
 
 
-def _range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+def numbers_of_range(start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """The array of ``tf.range``; InvalidArgumentError where the limit can not be reached."""
     if dtype is not dtypes.int32:
         accept("Range", dtype, dtype, dtype)
     start, limit, delta = (dtype.as_numpy_dtype(v) for v in (start, limit, delta))
@@ -336,7 +333,7 @@ def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:
     dtype = dtype or on_dtype or off_dtype or dtypes.float32
     if on_dtype is not None and off_dtype is not None and on_dtype != off_dtype:
         raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
-    return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))  # type: ignore[return-value]
+    return tuple(convert_to_tensor(v, dtype).array for v in (1 if on is None else on, 0 if off is None else off))
 
 
 def _settled(value: Any) -> bool:

@@ -58,7 +58,7 @@ def getitem(tensor: Any, key: Any, variable: Any = None) -> Any:
     return out
 
 
-EagerTensor.__getitem__ = getitem  # type: ignore[method-assign, assignment]
+EagerTensor.__getitem__ = getitem
 
 
 _Known = tuple[dict[str, Any], tuple[int, ...] | None]  # the attributes of a slice, and its shape if it is known

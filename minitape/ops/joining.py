@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -118,12 +119,8 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
     if isinstance(values, dict):
         raise KeyError(0)
     if axis == 0 and not any(hasattr(v, "_composite") for v in values if not isinstance(v, (int, float))):
-        try:
-            whole = convert_to_tensor(values)
-        except (TypeError, ValueError):
-            pass
-        else:
-            return whole
+        with suppress(TypeError, ValueError):  # of unlike elements: the kernel says what is wrong with them
+            return convert_to_tensor(values)
     tensors = same_dtype_tensors(values)
     rank = tensors[0].ndim + 1 if tensors else 1
     if not -rank <= axis < rank:
@@ -198,7 +195,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         if num is not None and num != len(sizes):
             raise invalid("size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and "
                           f"{len(sizes)} elements", "SplitV")  # fmt: skip
-        parts = _split_sizes([int(s) for s in sizes], total, num, axis)
+        parts = _split_sizes([int(s) for s in sizes], total)
     else:
         if sizes <= 0:
             raise invalid(f"Value for attr 'num_split' of {sizes} must be at least minimum 1\n\t; NodeDef: {{{{node "
@@ -223,7 +220,7 @@ def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
     return later(lambda t: split(t, sizes, axis, num), [x], [(s, x.dtype) for s in shapes], name="split")
 
 
-def _split_sizes(sizes: list[int], total: int, num: int | None, axis: int) -> tuple[int, ...]:
+def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:
     if sizes.count(-1) > 1:
         raise invalid("There can only be one -1 in the input.", "SplitV")
     if len(sizes) == 1 and sizes != [total]:
@@ -321,8 +318,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     """
     wanted = mode.upper()
     if wanted not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
-                         'Received '
+        raise ValueError('Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". Received '
                          f"`mode` = {wanted}")  # fmt: skip
     x, constant = tensor_of(tensor), wanted == "CONSTANT"
     fill = _fill(constant_values, x.dtype) if constant else None

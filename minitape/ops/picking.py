@@ -52,9 +52,7 @@ def gather(
         raise invalid("params must be at least 1 dimensional", "GatherV2")
     if not -rank <= axis < rank:
         raise invalid(f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}", "GatherV2")
-    if (
-        axis == -1 and rank == 1 and not batch_dims and state.graph is None
-    ):  # its gradient is dense, unlike that of axis 0
+    if axis == -1 and rank == 1 and not batch_dims and state.graph is None:  # the gradient is dense, unlike axis 0's
         row = apply(TABLE["reshape"], (x,), {"shape": (1, *x.shape)})
         return apply(TABLE["slice"], (gather(row, places, axis=1),), {"spec": (0,)})
     axis %= rank
@@ -68,9 +66,7 @@ def gather(
             )
     if isinstance(places, Tensor) and state.graph is None:
         check_places(places.array, x.shape[axis])
-    return apply(
-        TABLE["gather"], (x, places), {"axis": axis, "batch_dims": batch_dims} if batch_dims else {"axis": axis}
-    )
+    return apply(TABLE["gather"], (x, places), {"axis": axis} | ({"batch_dims": batch_dims} if batch_dims else {}))
 
 
 @strict

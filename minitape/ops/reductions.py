@@ -17,7 +17,7 @@ from ..state import state
 from ..tensor import EagerTensor
 
 
-def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
+def _axes(axis: Any, op: str, like: bool) -> tuple[int, ...] | None:
     """The axis argument as ints; the kernel's refusal of other numbers and of text."""
     if type(axis) is int:
         return (axis,)
@@ -26,7 +26,7 @@ def _axes(axis: Any, op: str, x: Any, like: bool) -> tuple[int, ...] | None:
     if like and (type(axis) is float or isinstance(axis, np.floating)):  # then the axis is converted to int32
         axis = tensor_of(axis, dtypes.int32)
     indices = tensor_of(axis)
-    if indices.dtype.kind not in "iu" and indices.dtype.kind != "b":
+    if indices.dtype.kind not in "iub":
         from ..opdefs import accept_attr
 
         accept_attr(op, "Tidx", indices.dtype)
@@ -45,7 +45,7 @@ def _reduction(name: str, sentence: str, example: str, dtype: Any = None) -> Any
         x = input_tensor if type(input_tensor) is EagerTensor else tensor_of(input_tensor, dtype)
         if dtype is not None and isinstance(axis, (list, tuple, str)):  # TensorFlow then converts all arguments anew
             x = convert_to_tensor(x, dtype)
-        axes = None if axis is None else _axes(axis, primitive.op, x, is_tensor_like(input_tensor))
+        axes = None if axis is None else _axes(axis, primitive.op, is_tensor_like(input_tensor))
         if axes and state.graph is not None and not _all_there(axes, x.shape.rank):
             raise wrong_axis(primitive.op, x, axes, not isinstance(axis, (list, tuple)), bool(keepdims))
         return apply(primitive, (x,), {"axis": axes, "keepdims": bool(keepdims)})

@@ -283,53 +283,45 @@ class _Drawing:
         return "".join(parts) + "</svg>"
 
     def _node(self, node: _Node) -> str:
-        row = node.row
-        kind = row["kind"] if row else "gap"
-        colour, fill = _colours(row) if row else COLOURS["gap"]
-        radius = {"source": HEIGHT / 2, "operation": 9}.get(kind, 3)
-        if row and row["cut"]:
-            colour = CUT
-        broken = row is not None and row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
-        if broken:
-            colour = BROKEN
-        ghost = row is not None and row["status"] == "ghost"
-        dash = (
-            ' stroke-dasharray="2 3"'
-            if ghost or not row
-            else ' stroke-dasharray="5 2"'
-            if row["by"] is not None
-            else ""
-        )
-        target = (
-            row is not None and self.snapshot["sweep"] is not None and row["row"] in self.snapshot["sweep"]["target"]
-        )
-        x, y = node.x, node.y
-        parts = [
-            f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="{radius:g}" fill="{fill}" '
-            f'stroke="{colour}" stroke-width="{2.4 if target or broken else 1.3}"{dash}/>'
-        ]
-        if kind == "variable":
-            parts.append(
-                f'<rect x="{x + 3:g}" y="{y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" '
+        row, x, y = node.row, node.x, node.y
+        if row is None:
+            return self._box(node, "gap", *COLOURS["gap"], dash="2 3") + _title_text(x + 10, y, node.title, 12)
+        kind, number = row["kind"], row["row"]
+        pad, room = (16, 10) if kind == "source" else (10, 12)
+        value = _brief(row["value"], row) or ("released" if row["released"] else "")
+        adjoint = self.adjoints.get(number)
+        arrived = f"∂ {_brief(adjoint, row, ROOM - 2)}" if adjoint else ""
+        return "".join([
+            self._border(node, row),
+            _title_text(x + pad, y, node.title, room),
+            _text(x + WIDTH - pad + 2, y + 16, str(number), f'font-size="9.5" text-anchor="end" fill="{MUTED}"'),
+            _text(x + pad, y + 32, value, f'font-size="11" font-family="{MONO}"'),
+            _text(x + pad, y + 45.5, arrived, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'),
+        ])  # fmt: skip
+
+    def _border(self, node: _Node, row: dict[str, Any]) -> str:
+        """The box of a row; its colour, width and dashes say what the row is."""
+        sweep = self.snapshot["sweep"]
+        colour, fill = _colours(row)
+        broken = row["row"] in self.snapshot.get("broken", ())  # where `explain` puts the blame
+        colour = BROKEN if broken else CUT if row["cut"] else colour
+        dash = "2 3" if row["status"] == "ghost" else "5 2" if row["by"] is not None else ""
+        target = sweep is not None and row["row"] in sweep["target"]
+        box = self._box(node, row["kind"], colour, fill, dash, 2.4 if target or broken else 1.3)
+        if row["kind"] == "variable":
+            box += (
+                f'<rect x="{node.x + 3:g}" y="{node.y + 3:g}" width="{WIDTH - 6}" height="{HEIGHT - 6}" rx="1.5" '
                 f'fill="none" stroke="{colour}" stroke-width="0.8"/>'
             )
-        pad = 16 if kind == "source" else 10
-        parts.append(_text(x + pad, y + 17, short_name(node.title, 10 if kind == "source" else 12), 'font-size="13" font-weight="600"'))
-        if row:
-            parts.append(
-                _text(x + WIDTH - pad + 2, y + 16, str(row["row"]), f'font-size="9.5" text-anchor="end" fill="{MUTED}"')
-            )
-            value = _brief(row["value"], row) or ("released" if row["released"] else "")
-            parts.append(_text(x + pad, y + 32, value, f'font-size="11" font-family="{MONO}"'))
-            adjoint = self.adjoints.get(row["row"])
-            if adjoint:
-                text = f"∂ {_brief(adjoint, row, ROOM - 2)}"
-                parts.append(
-                    _text(
-                        x + pad, y + 45.5, text, f'font-size="11" font-weight="600" font-family="{MONO}" fill="{BACK}"'
-                    )
-                )
-        return "".join(parts)
+        return box
+
+    def _box(self, node: _Node, kind: str, colour: str, fill: str, dash: str, width: float = 1.3) -> str:
+        radius = {"source": HEIGHT / 2, "operation": 9}.get(kind, 3)
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        return (
+            f'<rect x="{node.x:g}" y="{node.y:g}" width="{WIDTH}" height="{HEIGHT}" rx="{radius:g}" fill="{fill}" '
+            f'stroke="{colour}" stroke-width="{width}"{dashes}/>'
+        )
 
     def _edges(self, index: int, node: _Node) -> str:
         parts = []
@@ -344,10 +336,8 @@ class _Drawing:
                 parts.append(self._reference(node, y, self._name(self.nodes[source])))
         if many:
             parts.append(self._reference(node, node.y + HEIGHT / 2, f"{len(far)} rows"))
-        if node.row is None and index:
-            parts.append(
-                self._curve(index - 1, index, node.y + HEIGHT / 2) if not self._is_far(index - 1, index) else ""
-            )
+        if node.row is None and index and not self._is_far(index - 1, index):
+            parts.append(self._curve(index - 1, index, node.y + HEIGHT / 2))
         if node.row and node.row["cut"] and count:
             x, y = node.x - 12, node.y + HEIGHT / (count + 1)
             parts.append(
@@ -405,6 +395,10 @@ def _line(path: str, row: dict[str, Any] | None) -> str:
     cut = row is not None and row["cut"]
     dash = ' stroke-dasharray="3 4"' if row is not None and (cut or row["status"] == "ghost") else ""
     return f'<path d="{path}" fill="none" stroke="{CUT if cut else EDGE}" stroke-width="1.3"{dash}/>'
+
+
+def _title_text(x: float, y: float, title: str, room: int) -> str:
+    return _text(x, y + 17, short_name(title, room), 'font-size="13" font-weight="600"')
 
 
 def _text(x: float, y: float, text: str, style: str) -> str:

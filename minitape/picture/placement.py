@@ -36,7 +36,7 @@ class Placement:
         """Adds an item with the indices of its inputs; a leaf waits for its first reader."""
         if self.column and section != self._section:
             self._end_section()
-        self._section = section  # type: ignore[assignment]
+        self._section = section
         index = len(self.column)
         self.column.append(-1)
         self.slot.append(0)

@@ -20,12 +20,13 @@ from ..columns import CALL, LEAF
 from ..custom import CUSTOM
 from ..dtypes import as_dtype
 from ..frames import lines_of, place_of
-from ..plan import on_tape
+from ..plan import differentiable, on_tape
 from ..primitives.elementwise import BY_CODE, FIRST_CODE, scalar_table
 from ..record import Record
 from .rows import Around, Row, cells_of, fields_of, first_of, last_of
 from .values import pack_value
 
+ROW_BYTES = 20  # four columns of int32 and a value in float32
 MANY_ARRAYS = 2000
 ITEMS = 64  # of a list in which variables are looked for
 EMPTY = "r0"  # the name of a recording that has not begun
@@ -84,7 +85,7 @@ class Reader:
         """The rows that were written since the last call, at most ``limit`` of them."""
         if not self._start():
             return []
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         first = len(self.values)
         cells = cells_of(record, first, limit)
         self._look_around()  # after the rows were taken: what holds for them is known by then
@@ -108,7 +109,7 @@ class Reader:
                 if value is _MISSING:
                     break
                 values.append(value if row not in meta else None)
-                rows.append(self._row(row, cell, value, around))  # type: ignore[arg-type]
+                rows.append(self._row(row, cell, value, around))
                 continue
             value = known[row] if row < done else table[op].forward(None, None, values[a], values[b])
             values.append(value)
@@ -116,7 +117,7 @@ class Reader:
             on.append(tapes)
             form = forms.get((op, site, tapes))
             if form is None:
-                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)  # type: ignore[arg-type]
+                form = forms[op, site, tapes] = self._form(row, (op, a, b, site), around, tapes)
             rows.append(Row(row, form, a, b if len(form["rule"]) > 1 else -1, pack_value(value)))
         return rows
 
@@ -124,7 +125,7 @@ class Reader:
         """At most ``most`` rows: the first and the last ones of a longer recording. Only in the recording's thread."""
         if not self._start():
             return []
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if len(record) <= most:
             return self.read()
         rows = self.read(most // 2)
@@ -149,7 +150,7 @@ class Reader:
 
     def _value(self, row: int, cell: tuple[int, int, int, int]) -> Any:
         """The value of a row; _MISSING while the row is still being written."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, b, _ = cell
         if op >= FIRST_CODE:
             values = self.values
@@ -172,26 +173,26 @@ class Reader:
     def _array(self, row: int, op: int, a: int, b: int) -> Any:
         """The value of an elementwise row of arrays; computed here where the recording has not needed it yet."""
         if self._is_known(row):
-            return self.record.arrays.get(row)  # type: ignore[union-attr]
+            return self.record.arrays.get(row)
         primitive = BY_CODE[op - FIRST_CODE]
         return self._computed(row, primitive, (a, b)[: len(primitive.rules)], {})
 
     def _late(self, row: int, call: Any) -> Any:
         """The value of a call that was put off; computed here where the recording has not needed it yet."""
         if self._is_known(row):
-            return self.record.arrays.get(row)  # type: ignore[union-attr]
+            return self.record.arrays.get(row)
         value = self._computed(row, call.primitive, call.inputs, call.attrs)
         return value if value is None or value.ndim else value[()]
 
     def _is_known(self, row: int) -> bool:
         """Whether the recording has computed the array of a row, or does so now: large ones are not computed twice."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if row in record.wide:
             record.evaluate()
         return row in record.arrays or row < record.done
 
     def _computed(self, row: int, primitive: Any, inputs: Iterable[int], attrs: dict[str, Any]) -> Any:
-        arrays = self.record.arrays  # type: ignore[union-attr]
+        arrays = self.record.arrays
         values = [arrays.get(r, self.computed.get(r, self.values[r])) for r in inputs]
         if any(v is None for v in values):
             return None
@@ -201,7 +202,7 @@ class Reader:
     def _row(self, row: int, cell: tuple[int, int, int, int], value: Any, around: Around,
              tapes: int | None = None) -> Row:  # fmt: skip
         """A row that is no scalar operation; ``tapes`` are bits of those that it is on, where they are known."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, b, _ = cell
         own: dict[str, Any] | None = None
         inputs: tuple[int, ...] = ()
@@ -217,7 +218,7 @@ class Reader:
             for i in inputs:
                 spread |= self.on[i] if i < row else 0
             tapes = (spread & around.within) | self._watched_at.get(row, 0)
-            self.on.append(tapes if _carries(record, row) else 0)
+            self.on.append(tapes if differentiable(record, row) else 0)
         shown = pack_value(value)
         if op == LEAF:
             form = self._form(row, cell, around, tapes) | {"released": shown is None}
@@ -228,13 +229,13 @@ class Reader:
         found = around.forms.get(key)
         if found is None or what is CUSTOM:  # its label is the function's name
             found = around.forms[key] = self._form(row, cell, around, tapes) | {"released": shown is None}
-        if inputs and tapes and found["cut"] is None and not any(_carries(record, i) for i in inputs):
+        if inputs and tapes and found["cut"] is None and not any(differentiable(record, i) for i in inputs):
             own = {**(own or {}), "cut": "integer"}
         return Row(row, found, inputs, None, shown, own)
 
     def _form(self, row: int, cell: tuple[int, int, int, int], around: Around, tapes: int) -> dict[str, Any]:
         """What a row has in common with those of the same operation at the same place on the same tapes."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         op, a, _, site = cell
         file, line = self._place(around.place, site)
         meta = record.meta.get(row)
@@ -265,7 +266,7 @@ class Reader:
         return found
 
     def _call(self, row: int, number: int) -> dict[str, Any]:
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         if number >= len(record.calls):  # released with its tape
             return {"op": "call", "label": "released", "formula": "", "rule": [], "cut": None, "kind": "operation",
                     "name": None, "version": 0}  # fmt: skip
@@ -279,7 +280,7 @@ class Reader:
         return result
 
     def _leaf(self, row: int) -> dict[str, Any]:
-        leaf = self.record.leaves.get(row)  # type: ignore[union-attr]
+        leaf = self.record.leaves.get(row)
         result: dict[str, Any] = {"op": "leaf", "formula": "", "rule": [], "cut": None, "version": 0, "name": None}
         if leaf is None:
             return result | {"kind": "constant", "label": "const"}
@@ -297,7 +298,7 @@ class Reader:
 
     def _first_version(self, leaf: Any) -> int:
         """The version of a variable when the recording first read or assigned it."""
-        events = self.record.events  # type: ignore[union-attr]
+        events = self.record.events
         for event in events[self._noted :]:
             if event.kind.startswith("assign"):
                 self._versions.setdefault(id(event.subject[0]), event.subject[1])
@@ -311,7 +312,7 @@ class Reader:
 
         Also where something changes: a tape begins or ends, watches, or writes its gradient; a name scope opens.
         """
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         for ref, *known in record.members[len(self.tapes) :]:
             self.tapes.append(ref() or _Gone(*known))
         if not self.tapes:
@@ -329,7 +330,7 @@ class Reader:
 
     def _around(self, row: int) -> Around:
         """What holds at a row; and from now on the rows that are watched by then count as watched."""
-        record: Record = self.record  # type: ignore[assignment]
+        record: Record = self.record
         segments = record.segments
         at = bisect_right(segments, row, key=first_of)
         next_segment = segments[at][0] if at < len(segments) else _FAR
@@ -380,8 +381,8 @@ class Reader:
         for row, before in list(self._shown.items()):
             watched = self._watched(row)
             kind = before[1]
-            if kind in ("source", "constant") and self.record.leaves.get(row) is not None:  # type: ignore[union-attr]
-                leaf = self.record.leaves[row]  # type: ignore[union-attr]
+            if kind in ("source", "constant") and self.record.leaves.get(row) is not None:
+                leaf = self.record.leaves[row]
                 kind = "source" if watched and leaf.number is None else "constant"
             tapes = tuple(k for k, tape in enumerate(self.tapes) if row in tape.watched)
             why = self._why_watched(row, {"kind": kind})
@@ -448,7 +449,7 @@ class Reader:
         state = "recording" if tape._recording else "used" if tape._used else "closed"
         held = 0
         if record is not None:
-            held = 20 * sum(b - a for a, b in spans)
+            held = ROW_BYTES * sum(b - a for a, b in spans)
             if not tape._recording or len(record.arrays) < MANY_ARRAYS:  # counting must not slow a recording down
                 arrays = list(record.arrays.items())
                 held += sum(a.nbytes for row, a in arrays if any(low <= row < high for low, high in spans))
@@ -488,9 +489,3 @@ class Reader:
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _carries(record: Record, row: int) -> bool:
-    """True when gradients flow through values of this row's dtype."""
-    meta = record.meta.get(row)
-    return meta is None or meta[1].kind in "fcV"

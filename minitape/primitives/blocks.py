@@ -178,13 +178,13 @@ class Blocked:
         if isinstance(node, ast.Name):
             return node.id
         if isinstance(node, ast.Constant):
-            return float(node.value)  # type: ignore[arg-type]
+            return float(node.value)
         if isinstance(node, ast.UnaryOp):
             ufunc, parts = np.negative, [node.operand]
         elif isinstance(node, ast.BinOp):
             ufunc, parts = _OPERATORS[type(node.op)], [node.left, node.right]
         elif isinstance(node, ast.Call):
-            ufunc, parts = UFUNCS[node.func.id], list(node.args)  # type: ignore[attr-defined]
+            ufunc, parts = UFUNCS[node.func.id], list(node.args)
         else:
             raise KeyError(type(node))
         operands = []

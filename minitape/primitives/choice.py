@@ -59,7 +59,7 @@ def zeros_like_tensor(x: Any) -> Any:
 
 declare(
     "select", select,
-    [None, lambda g, z, c, x, y: _select(c, g, 0), lambda g, z, c, x, y: _select(c, 0, g)],
+    [None, lambda g, z, c, x, y: selected(c, g, 0), lambda g, z, c, x, y: selected(c, 0, g)],
     op="SelectV2", label="where", keep="x",
     example=lambda rng: ((rng.random((2, 3)) > 0.5, rng.random((2, 3)), rng.random(3)), {}),
 )  # fmt: skip
@@ -67,7 +67,8 @@ declare("zeros_like", lambda x: np.zeros_like(x), [None], op="ZerosLike", keep="
 declare("ones_like", lambda x: np.ones_like(x), [None], op="OnesLike", keep="")
 
 
-def _select(condition: Any, x: Any, y: Any) -> Any:
+def selected(condition: Any, x: Any, y: Any) -> Any:
+    """``select`` in a rule: recorded where one of the three is a tensor."""
     if isinstance(condition, Tensor) or isinstance(x, Tensor) or isinstance(y, Tensor):
         condition = condition if isinstance(condition, Tensor) else wrap(condition)
         return recorded_select(condition, x, y)

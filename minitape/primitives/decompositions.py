@@ -17,7 +17,7 @@ from .linear import adjoint_of, swapped
 __all__ = ["adjoint_of", "diagonals", "special", "swapped"]  # the rules use the primitives of the two modules
 
 
-def _matrix(x: Any, op: str, square: bool = True) -> Any:
+def check_matrix(x: Any, op: str, square: bool = True) -> Any:
     """Checks that x is a (batch of) matrices, square ones on demand."""
     if x.ndim < 2:
         raise invalid(f"Input tensor 0 must have rank >= 2, got {x.ndim}", op)
@@ -26,7 +26,8 @@ def _matrix(x: Any, op: str, square: bool = True) -> Any:
     return x
 
 
-def _mm(x: Any, y: Any) -> Any:
+def product(x: Any, y: Any) -> Any:
+    """The product of two matrices."""
     return TABLE["matmul"](x, y)
 
 
@@ -35,11 +36,13 @@ def _columns(x: Any) -> Any:
     return TABLE["reshape"](x, shape=(*x.shape, 1, 1))
 
 
-def _diagonal(x: Any) -> Any:
+def diagonal_of(x: Any) -> Any:
+    """The main diagonals of matrices."""
     return TABLE["diag_part"](x, k=(0, 0), align="RIGHT_LEFT", padding=0)
 
 
-def _diagonal_matrix(x: Any) -> Any:
+def diagonal_matrix_of(x: Any) -> Any:
+    """Square matrices with these diagonals."""
     n = x.shape[-1]
     return TABLE["diag"](x, k=(0, 0), rows=n, columns=n, align="RIGHT_LEFT", padding=0)
 
@@ -56,7 +59,7 @@ def _swap(x: Any) -> Any:
 
 
 def _inv(x: Any, *, adjoint: bool = False) -> Any:
-    _matrix(x, "MatrixInverse")
+    check_matrix(x, "MatrixInverse")
     try:
         out = elimination.inverse(x) if elimination.is_small(x) else np.linalg.inv(x)
     except np.linalg.LinAlgError:
@@ -65,20 +68,21 @@ def _inv(x: Any, *, adjoint: bool = False) -> Any:
 
 
 def _inv_rule(g: Any, z: Any, x: Any, *, adjoint: bool = False) -> Any:
-    share = -_mm(adjoint_of(z), _mm(g, adjoint_of(z)))
+    share = -product(adjoint_of(z), product(g, adjoint_of(z)))
     return adjoint_of(share) if adjoint else share
 
 
 def _det_rule(g: Any, z: Any, x: Any) -> Any:
-    return _columns(g * _conjugate(z)) * TABLE["inv"](x, adjoint=True)
+    return _columns(g * conjugate_of(z)) * TABLE["inv"](x, adjoint=True)
 
 
-def _conjugate(x: Any) -> Any:
+def conjugate_of(x: Any) -> Any:
+    """The complex conjugates; real numbers as they are."""
     return TABLE["conj"](x) if x.dtype in (np.complex64, np.complex128, "complex64", "complex128") else x
 
 
 def _slogdet(x: Any) -> Any:
-    sign, size = elimination.log_determinant(_matrix(x, "LogMatrixDeterminant"))
+    sign, size = elimination.log_determinant(check_matrix(x, "LogMatrixDeterminant"))
     return sign, np.asarray(size, x.dtype)
 
 
@@ -88,7 +92,7 @@ def _square(rng: Any) -> Any:
 
 declare(
     "det",
-    lambda x: elimination.determinant(_matrix(x, "MatrixDeterminant")),
+    lambda x: elimination.determinant(check_matrix(x, "MatrixDeterminant")),
     [_det_rule],
     op="MatrixDeterminant",
     keep="xz",
@@ -133,7 +137,7 @@ def _solve(a: Any, b: Any, *, adjoint: bool = False) -> Any:
 
 def _solve_rule(g: Any, z: Any, a: Any, b: Any, *, adjoint: bool = False) -> Any:
     of_b = TABLE["solve"](a, g, adjoint=not adjoint)
-    of_a = -_mm(z, adjoint_of(of_b)) if adjoint else -_mm(of_b, adjoint_of(z))
+    of_a = -product(z, adjoint_of(of_b)) if adjoint else -product(of_b, adjoint_of(z))
     return of_a, of_b
 
 
@@ -163,7 +167,7 @@ def _triangular(a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) ->
 
 def _triangular_rule(g: Any, z: Any, a: Any, b: Any, *, lower: bool = True, adjoint: bool = False) -> Any:
     of_b = TABLE["triangular_solve"](a, g, lower=lower, adjoint=not adjoint)
-    of_a = -_mm(z, adjoint_of(of_b)) if adjoint else -_mm(of_b, adjoint_of(z))
+    of_a = -product(z, adjoint_of(of_b)) if adjoint else -product(of_b, adjoint_of(z))
     return TABLE["band_part"](of_a, lower=-1 if lower else 0, upper=0 if lower else -1), of_b
 
 
@@ -191,7 +195,7 @@ declare("least_squares", _least_squares, None, op="MatrixSolveLs", missing="unre
 
 
 def _cholesky(x: Any) -> Any:
-    _matrix(x, "Cholesky")
+    check_matrix(x, "Cholesky")
     try:
         return np.linalg.cholesky(x)
     except np.linalg.LinAlgError:  # not positive definite
@@ -199,15 +203,15 @@ def _cholesky(x: Any) -> Any:
 
 
 def _cholesky_rule(g: Any, z: Any, x: Any) -> Any:
-    middle = _lower(_mm(adjoint_of(z), g))
-    middle = TABLE["set_diag"](middle, 0.5 * _diagonal(middle), k=(0, 0), align="RIGHT_LEFT")
+    middle = _lower(product(adjoint_of(z), g))
+    middle = TABLE["set_diag"](middle, 0.5 * diagonal_of(middle), k=(0, 0), align="RIGHT_LEFT")
     inverse = TABLE["inv"](z)
-    share = _mm(_mm(adjoint_of(inverse), middle), inverse)
+    share = product(product(adjoint_of(inverse), middle), inverse)
     return 0.5 * (share + adjoint_of(share))
 
 
 def _qr(x: Any, *, full: bool = False) -> Any:
-    q, r = np.linalg.qr(_matrix(x, "Qr", False), "complete" if full else "reduced")
+    q, r = np.linalg.qr(check_matrix(x, "Qr", False), "complete" if full else "reduced")
     return q, r
 
 
@@ -223,8 +227,8 @@ def _qr_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
         return _deep_qr_rule(q, r, dq, dr)
     # a = [x, y] and r = [u, v]: q and u are those of x, and v = q^H y
     of_u, of_v = _some_columns(dr, 0, rows), _some_columns(dr, rows, columns)
-    of_q = dq + _mm(_some_columns(x, rows, columns), adjoint_of(of_v))
-    return TABLE["concat"](_deep_qr_rule(q, _some_columns(r, 0, rows), of_q, of_u), _mm(q, of_v), axis=-1)
+    of_q = dq + product(_some_columns(x, rows, columns), adjoint_of(of_v))
+    return TABLE["concat"](_deep_qr_rule(q, _some_columns(r, 0, rows), of_q, of_u), product(q, of_v), axis=-1)
 
 
 def _some_columns(x: Any, first: int, end: int) -> Any:
@@ -237,12 +241,12 @@ def _deep_qr_rule(q: Any, r: Any, dq: Any, dr: Any) -> Any:
     def over_r(y: Any) -> Any:  # y r^-H
         return adjoint_of(TABLE["triangular_solve"](r, adjoint_of(y), lower=False, adjoint=False))
 
-    qdq, rdr = _mm(adjoint_of(q), dq), _mm(r, adjoint_of(dr))
+    qdq, rdr = product(adjoint_of(q), dq), product(r, adjoint_of(dr))
     below = _lower((qdq - adjoint_of(qdq)) + (rdr - adjoint_of(rdr)))
-    return _mm(q, dr + over_r(below)) + over_r(dq - _mm(q, qdq))
+    return product(q, dr + over_r(below)) + over_r(dq - product(q, qdq))
 
 
-def _inverse_gaps(x: Any) -> Any:
+def inverse_gaps(x: Any) -> Any:
     """1 / (x_j - x_i), and 0 where the difference is 0."""
     n = x.shape[-1]
     row = TABLE["reshape"](x, shape=(*x.shape[:-1], 1, n))
@@ -252,55 +256,54 @@ def _inverse_gaps(x: Any) -> Any:
 
 
 def _eigh(x: Any) -> Any:
-    values, vectors = np.linalg.eigh(_matrix(x, "SelfAdjointEigV2"))
+    values, vectors = np.linalg.eigh(check_matrix(x, "SelfAdjointEigV2"))
     return values.astype(x.dtype), vectors
 
 
 def _eigh_rule(g: Any, z: Any, x: Any) -> Any:
     (dw, dv), (w, v) = g, z
-    inner = _diagonal_matrix(dw) + _inverse_gaps(w) * _mm(adjoint_of(v), dv)
-    return _in_lower_triangle(_mm(v, _mm(inner, adjoint_of(v))))
+    inner = diagonal_matrix_of(dw) + inverse_gaps(w) * product(adjoint_of(v), dv)
+    return _in_lower_triangle(product(v, product(inner, adjoint_of(v))))
 
 
 def _in_lower_triangle(share: Any) -> Any:
     """Only the lower triangle of the matrix is read, so it alone gets an adjoint."""
     both = _lower(share + adjoint_of(share))
-    return TABLE["set_diag"](both, 0.5 * _diagonal(both), k=(0, 0), align="RIGHT_LEFT")
+    return TABLE["set_diag"](both, 0.5 * diagonal_of(both), k=(0, 0), align="RIGHT_LEFT")
 
 
 def _eigvalsh_rule(g: Any, z: Any, x: Any) -> Any:
     _, v = TABLE["eigh"](x)
-    return _in_lower_triangle(_mm(v, _mm(_diagonal_matrix(g), adjoint_of(v))))
+    return _in_lower_triangle(product(v, product(diagonal_matrix_of(g), adjoint_of(v))))
 
 
 def _svd(x: Any, *, full: bool = False) -> Any:
-    u, s, vh = np.linalg.svd(_matrix(x, "Svd", False), full)
+    u, s, vh = np.linalg.svd(check_matrix(x, "Svd", False), full)
     return s.astype(x.dtype), u, np.conj(_swap(vh))
 
 
 def _svd_rule(g: Any, z: Any, x: Any, *, full: bool = False) -> Any:
     (ds, du, dv), (s, u, v) = g, z
     if full and x.shape[-1] != x.shape[-2]:
-        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that "
-                                  "are not "
-                                  "square; use full_matrices=False.")  # fmt: skip
-    gaps, size = _inverse_gaps(s * s), _diagonal_matrix(s)
+        raise NotImplementedError("The gradient of svd with full_matrices=True is not implemented for matrices that are "
+                                  "not square; use full_matrices=False.")  # fmt: skip
+    gaps, size = inverse_gaps(s * s), diagonal_matrix_of(s)
     ut, vt = adjoint_of(u), adjoint_of(v)
-    uu, vv = _mm(ut, du), _mm(vt, dv)
-    inner = _mm(gaps * (uu - adjoint_of(uu)), size) + _mm(size, gaps * (vv - adjoint_of(vv))) + _diagonal_matrix(ds)
-    over = _diagonal_matrix(TABLE["div_no_nan"](TABLE["ones_like"](s), s))
-    outer_u = _mm(du - _mm(u, uu), over)
-    outer_v = _mm(over, adjoint_of(dv - _mm(v, vv)))
-    return _mm(_mm(u, inner) + outer_u, vt) + _mm(u, outer_v)
+    uu, vv = product(ut, du), product(vt, dv)
+    inner = product(gaps * (uu - adjoint_of(uu)), size) + product(size, gaps * (vv - adjoint_of(vv))) + diagonal_matrix_of(ds)
+    over = diagonal_matrix_of(TABLE["div_no_nan"](TABLE["ones_like"](s), s))
+    outer_u = product(du - product(u, uu), over)
+    outer_v = product(over, adjoint_of(dv - product(v, vv)))
+    return product(product(u, inner) + outer_u, vt) + product(u, outer_v)
 
 
 def _singular_values(x: Any) -> Any:
-    return np.linalg.svd(_matrix(x, "Svd", False), compute_uv=False).astype(x.dtype)
+    return np.linalg.svd(check_matrix(x, "Svd", False), compute_uv=False).astype(x.dtype)
 
 
 def _singular_values_rule(g: Any, z: Any, x: Any) -> Any:
     _, u, v = TABLE["svd"](x)
-    return _mm(u, _mm(_diagonal_matrix(g), adjoint_of(v)))
+    return product(u, product(diagonal_matrix_of(g), adjoint_of(v)))
 
 
 def _positive(rng: Any) -> Any:
@@ -326,7 +329,7 @@ declare(
 )
 declare("qr", _qr, [_qr_rule], op="Qr", keep="z", example=_tall)
 declare("eigh", _eigh, [_eigh_rule], op="SelfAdjointEigV2", keep="z", example=_positive)
-declare("eigvalsh", lambda x: np.linalg.eigvalsh(_matrix(x, "SelfAdjointEigV2")).astype(x.dtype), [_eigvalsh_rule],
+declare("eigvalsh", lambda x: np.linalg.eigvalsh(check_matrix(x, "SelfAdjointEigV2")).astype(x.dtype), [_eigvalsh_rule],
         op="SelfAdjointEigV2", keep="x", example=_positive)  # fmt: skip
 declare("svd", _svd, [_svd_rule], op="Svd", keep="z", example=_tall)
 declare("singular_values", _singular_values, [_singular_values_rule], op="Svd", keep="x", example=_tall)

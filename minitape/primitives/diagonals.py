@@ -90,9 +90,9 @@ def _set_diag(x: Any, d: Any, *, k: Band, align: str) -> Any:
     expected = [*x.shape[:-2], *([] if k[0] == k[1] else [k[1] - k[0] + 1]), longest]
     if list(d.shape) != expected:
         shapes = [shown(s) for s in (x.shape, d.shape, expected)]
-        raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is "
-                      "not equal to "
-                      f"the longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {shapes[0]}\n"
+        raise invalid("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
+                      "equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
+                      f"Input shape: {shapes[0]}\n"
                       f"Diagonal shape: {shapes[1]}\nExpected diagonal shape: {shapes[2]}", op)  # fmt: skip
     i, j, at, position = _places(k, rows, columns, align)
     out = np.array(x)

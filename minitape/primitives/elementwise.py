@@ -121,7 +121,7 @@ _scalars: dict[type, list[Scalar]] = {}
 def scalar_table(real: type) -> list[Scalar]:
     """The scalar forms for one float type, indexed by code; the two codes below FIRST_CODE are empty."""
     if real not in _scalars:
-        _scalars[real] = [None, None] + [Scalar(p.texts, real) for p in BY_CODE]  # type: ignore[list-item]
+        _scalars[real] = [None, None] + [Scalar(p.texts, real) for p in BY_CODE]
     return _scalars[real]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..invalid import invalid
 from . import TABLE, declare, elimination
-from .decompositions import _conjugate, _diagonal, _diagonal_matrix, _inverse_gaps, _matrix, _mm
+from .decompositions import check_matrix, conjugate_of, diagonal_matrix_of, diagonal_of, inverse_gaps, product
 from .linear import adjoint_of, swapped
 
 _WIDE = {"f": np.float64, "c": np.complex128}
@@ -21,7 +21,7 @@ _CROOKED = 1e5  # the condition of eigenvectors from which on functions of matri
 def _lu(x: Any, *, dtype: Any) -> Any:
     if x.ndim < 2:
         raise invalid(f"Input tensor must have rank >= 2, got {x.ndim}", "Lu")
-    lu, order, _ = elimination.factors(_matrix(x, "Lu"))
+    lu, order, _ = elimination.factors(check_matrix(x, "Lu"))
     n = x.shape[-1]
     if np.any(lu[:, range(n), range(n)] == 0):
         raise invalid("Input is not invertible.", "Lu")
@@ -41,7 +41,7 @@ def _ordered(x: Any, values: Any) -> Any:
 
 
 def _eig(x: Any) -> Any:
-    values, vectors = np.linalg.eig(_matrix(x, "Eig"))
+    values, vectors = np.linalg.eig(check_matrix(x, "Eig"))
     order = _ordered(x, values)
     kind = np.result_type(x.dtype, np.complex64)
     values = np.take_along_axis(values, order, -1)
@@ -49,33 +49,33 @@ def _eig(x: Any) -> Any:
 
 
 def _eigvals(x: Any) -> Any:
-    values = np.linalg.eigvals(_matrix(x, "Eig"))
+    values = np.linalg.eigvals(check_matrix(x, "Eig"))
     return np.take_along_axis(values, _ordered(x, values), -1).astype(np.result_type(x.dtype, np.complex64))
 
 
 def _as_input(share: Any, x: Any) -> Any:
-    return share if _conjugate(x) is not x else TABLE["real"](share)
+    return share if conjugate_of(x) is not x else TABLE["real"](share)
 
 
 def _complex_diagonal(x: Any) -> Any:
     """A diagonal matrix of the real parts of the diagonal of x."""
-    parts = TABLE["real"](_diagonal(x))
-    return _diagonal_matrix(TABLE["complex"](parts, TABLE["zeros_like"](parts)))
+    parts = TABLE["real"](diagonal_of(x))
+    return diagonal_matrix_of(TABLE["complex"](parts, TABLE["zeros_like"](parts)))
 
 
 def _eig_rule(g: Any, z: Any, x: Any) -> Any:
     (de, dv), (e, v) = g, z
     vh = adjoint_of(v)
-    inner = _mm(vh, dv)
-    turned = inner - _mm(_mm(vh, v), _complex_diagonal(inner))
-    middle = _diagonal_matrix(de) + TABLE["conj"](_inverse_gaps(e)) * turned
-    return _as_input(TABLE["solve"](vh, _mm(middle, vh)), x)
+    inner = product(vh, dv)
+    turned = inner - product(product(vh, v), _complex_diagonal(inner))
+    middle = diagonal_matrix_of(de) + TABLE["conj"](inverse_gaps(e)) * turned
+    return _as_input(TABLE["solve"](vh, product(middle, vh)), x)
 
 
 def _eigvals_rule(g: Any, z: Any, x: Any) -> Any:
     _, v = TABLE["eig"](x)
     vh = adjoint_of(v)
-    return _as_input(TABLE["solve"](vh, _mm(_diagonal_matrix(g), vh)), x)
+    return _as_input(TABLE["solve"](vh, product(diagonal_matrix_of(g), vh)), x)
 
 
 declare("eig", _eig, [_eig_rule], op="Eig", keep="xz")
@@ -123,7 +123,7 @@ def _function(x: Any, of_numbers: Any, iterated: Any) -> Any:
 
 def _sqrtm(x: Any) -> Any:
     with np.errstate(all="ignore"):
-        found = _function(_matrix(x, "MatrixSquareRoot").astype(_WIDE[x.dtype.kind]), np.sqrt, _root)
+        found = _function(check_matrix(x, "MatrixSquareRoot").astype(_WIDE[x.dtype.kind]), np.sqrt, _root)
         if x.dtype.kind == "f":  # a real root, or none
             size = np.abs(found).max(axis=(-1, -2), keepdims=True, initial=0.0)
             found = np.where(np.abs(found.imag).max(axis=(-1, -2), keepdims=True, initial=0.0) > 1e-7 * size, np.nan, found.real)
@@ -140,7 +140,7 @@ def _sqrtm_rule(g: Any, z: Any, x: Any) -> Any:
     """The solution s of Sylvester's equation zᵀ s + s zᵀ = g, row after row as one vector."""
     n = z.shape[-1]
     shape = tuple(z.shape)
-    one = _diagonal_matrix(TABLE["ones_like"](_diagonal(z)))
+    one = diagonal_matrix_of(TABLE["ones_like"](diagonal_of(z)))
     both = _kronecker(swapped(z), one) + _kronecker(one, z)
     column = TABLE["reshape"](g, shape=(*shape[:-2], n * n, 1))
     return TABLE["reshape"](TABLE["solve"](both, column), shape=shape)
@@ -148,7 +148,7 @@ def _sqrtm_rule(g: Any, z: Any, x: Any) -> Any:
 
 def _logm(x: Any) -> Any:
     with np.errstate(all="ignore"):
-        return _function(_matrix(x, "MatrixLogarithm"), np.log, _logarithm).astype(x.dtype)
+        return _function(check_matrix(x, "MatrixLogarithm"), np.log, _logarithm).astype(x.dtype)
 
 
 def _near_one(rng: Any) -> Any:

@@ -36,7 +36,7 @@ def select(condition: Any, x: Any, y: Any) -> Any:
 
 def _in_order(value: Any) -> bool:
     """Whether elements lie as in C; for others NumPy chooses the order of the result."""
-    return value.flags.c_contiguous  # type: ignore[no-any-return]
+    return value.flags.c_contiguous
 
 
 def _bits(value: Any, dtype: Any, shape: tuple[int, ...]) -> Any:

@@ -65,7 +65,7 @@ SELU_SCALE, SELU_SCALE_ALPHA = 1.0507009873554805, 1.7580993408473768
 
 
 def _select(condition: Any, x: Any, y: Any) -> Any:
-    from .choice import _select as select
+    from .choice import selected as select
 
     return select(condition, x, y)
 

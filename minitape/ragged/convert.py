@@ -160,6 +160,14 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype
             rows = nvals(cut) // size if size else 0
             cut = make(cut, np.arange(rows + 1, dtype=dtype) * size, int(size))
         return cut
+    counts = _counts(tensor, lengths, padding).astype(dtype)
+    chosen = np.flatnonzero((np.arange(int(tensor.shape[1]))[None, :] < counts[:, None]).reshape(-1))
+    flat = TABLE["reshape"](tensor, shape=(-1, *tuple(tensor.shape)[2:]))
+    return make(take_rows(flat, chosen), splits_of(counts))
+
+
+def _counts(tensor: Any, lengths: Any, padding: Any) -> np.ndarray:
+    """How many elements of each row stay: the first ``lengths``, or those in front of the last padding."""
     width = int(tensor.shape[1])
     if padding is not None:
         fill = convert_to_tensor(padding, tensor.dtype)
@@ -167,14 +175,11 @@ def from_tensor(tensor: Any, lengths: Any, padding: Any, ragged_rank: Any, dtype
             raise ValueError(f"Shapes {fill.shape} and {tensor.shape[2:]} are incompatible")
         other = tensor.array != fill.array
         other = other.reshape((*other.shape[:2], -1)).any(-1) if other.ndim > 2 else other
-        counts = np.max(np.where(other, np.arange(1, width + 1), 0), axis=1, initial=0).astype(dtype)
-    else:
-        counts = np.clip(checks.partition(lengths, "row_lengths").astype(dtype), 0, width)
-        if len(counts) != int(tensor.shape[0]):
-            raise ValueError(f"Shapes {tensor.shape[:2]} and ({len(counts)}, {width}) are incompatible")
-    chosen = np.flatnonzero((np.arange(width)[None, :] < counts[:, None]).reshape(-1))
-    flat = TABLE["reshape"](tensor, shape=(-1, *tuple(tensor.shape)[2:]))
-    return make(take_rows(flat, chosen), splits_of(counts))
+        return np.max(np.where(other, np.arange(1, width + 1), 0), axis=1, initial=0)
+    counts = np.clip(checks.partition(lengths, "row_lengths"), 0, width)
+    if len(counts) != int(tensor.shape[0]):
+        raise ValueError(f"Shapes {tensor.shape[:2]} and ({len(counts)}, {width}) are incompatible")
+    return counts
 
 
 def _by_nested_lengths(tensor: Any, lengths: Any, dtype: Any) -> Any:

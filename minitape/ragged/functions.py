@@ -121,7 +121,7 @@ def tile(rt: Any, multiples: Any) -> Any:
     return rt
 
 
-def split(rt: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
+def split(rt: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None) -> list[Any]:
     """The rows in several parts."""
     if checks.axis(int(axis), len(rt.shape)) != 0:
         raise ValueError("tf.split of a RaggedTensor: minitape splits along axis 0 only.")
@@ -138,6 +138,9 @@ def split(rt: Any, num_or_size_splits: Any, axis: int = 0) -> list[Any]:
         if rows % parts:
             raise checks.unequal(np.array([rows]), np.array([rows // parts * parts]), what)
         sizes = np.full(parts, rows // parts)
+    elif num is not None and num != len(sizes):
+        raise ValueError("`num` does not match the size of `num_or_size_split`. Received `num`: "
+                         f"{num} and size of `num_or_size_split`: {len(sizes)}.")  # fmt: skip
     checks.not_negative(sizes, "`num_or_size_splits` must be non-negative.")
     if sizes.sum() != rows:
         raise checks.unequal(np.array([rows]), np.array([sizes.sum()]), what)
@@ -264,22 +267,30 @@ def _gather_inner(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
     return make(out, splits, uniform)
 
 
-def gather_nd(params: Any, indices: Any) -> Any:
-    """Elements or rows by the numbers of several axes."""
-    numbers = np.asarray(convert_to_tensor(indices).array)
-    outer, depth = numbers.shape[:-1], numbers.shape[-1]
-    keys = numbers.reshape(-1, depth)
-    rows, current = keys[:, 0], params
-    for level in range(1, depth):
-        if is_ragged(current):
-            rows, current = current._splits[:-1][rows] + keys[:, level], current._values
-        else:
-            flat = TABLE["reshape"](current, shape=(-1, *tuple(current.shape)[2:]))
-            rows, current = rows * int(current.shape[1]) + keys[:, level], flat
-    out = take_rows(current, rows)
-    if len(outer) != 1:
-        out = TABLE["reshape"](out, shape=(*outer, *out.shape[1:]))
-    return out
+def gather_nd(params: Any, indices: Any, batch_dims: int = 0, bad_indices_policy: str = "") -> Any:
+    """Elements or rows by the numbers of several axes; ragged numbers give ragged rows."""
+    if not isinstance(batch_dims, int) or batch_dims:
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
+    if bad_indices_policy not in ("", "DEFAULT"):
+        raise ValueError("non-default bad_indices_policy not supported for ragged gather")
+    params, indices = as_ragged_or_tensor(params), as_ragged_or_tensor(indices)
+    if is_ragged(indices):
+        return indices.with_values(gather_nd(params, indices._values))
+    if not indices.ndim:
+        raise ValueError("indices.rank must be at least 1.")
+    keys = np.asarray(indices.array)
+    depth = keys.shape[-1]
+    if not depth:  # the whole, as often as there are numbers
+        return gather(expand_dims(params, 0), wrap(np.zeros(keys.shape[:-1], np.int32)))
+    rows, level = keys[..., 0], 1
+    while level < depth and is_ragged(params):
+        starts = elementwise.function("gather")(params._splits, rows)
+        rows, params, level = starts.array + keys[..., level], params._values, level + 1
+    if is_ragged(params):
+        return gather(params, np.atleast_1d(rows))
+    if level == depth:
+        return elementwise.function("gather")(params, rows)
+    return elementwise.function("gather_nd")(params, np.concatenate([rows[..., None], keys[..., level:]], -1))
 
 
 @worded
@@ -320,6 +331,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
             return elementwise.function("where")(condition)
         places = np.stack(coordinates(condition), 1)
         return wrap(places[np.asarray(condition.flat_values.array)].astype(np.int64))
+    if x is None or y is None:
+        raise ValueError("x and y must be either both None or both non-None")
     condition = as_ragged_or_tensor(condition)
     x = as_ragged_or_tensor(
         x, getattr(y, "dtype", None) if isinstance(getattr(y, "dtype", None), dtypes.DType) else None

@@ -48,24 +48,8 @@ def constant(
         if inner_shape:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
         return dense_constant(pylist, dtype, ())
-    if ragged_rank is not None and ragged_rank < 0:
-        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
-    scalars, deepest = _depths(pylist)
-    if scalars is not None:
-        if deepest > scalars:
-            raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
-        if ragged_rank is not None and deepest < ragged_rank:
-            raise ValueError(f"Invalid pylist={pylist}, max depth smaller than ragged_rank={ragged_rank}")
-    if inner_shape is not None and ragged_rank is not None:
-        expected = ragged_rank + len(inner_shape) + 1
-        if (scalars is not None and expected != scalars) or (scalars is None and expected < deepest):
-            raise ValueError(
-                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
-                f"dim(inner_shape)={len(inner_shape)}"
-            )
-    if ragged_rank == 0 or (
-        ragged_rank is None and (deepest < 2 or (inner_shape is not None and deepest - len(inner_shape) < 2))
-    ):
+    scalars, deepest = _checked_depths(pylist, ragged_rank, inner_shape)
+    if ragged_rank == 0 or (ragged_rank is None and deepest - len(inner_shape or ()) < 2):
         return dense_constant(pylist, dtype, inner_shape)
     if inner_shape is None:
         inner_shape = () if ragged_rank is None else _inner_shape(pylist, ragged_rank)
@@ -83,6 +67,26 @@ def constant(
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or np.ndim(value) != 0
+
+
+def _checked_depths(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[int | None, int]:
+    """``_depths`` of a list; ValueError where the ragged rank or the inner shape does not fit it."""
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
+    scalars, deepest = _depths(pylist)
+    if scalars is not None:
+        if deepest > scalars:
+            raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
+        if ragged_rank is not None and deepest < ragged_rank:
+            raise ValueError(f"Invalid pylist={pylist}, max depth smaller than ragged_rank={ragged_rank}")
+    if inner_shape is not None and ragged_rank is not None:
+        expected = ragged_rank + len(inner_shape) + 1
+        if (scalars is not None and expected != scalars) or (scalars is None and expected < deepest):
+            raise ValueError(
+                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
+                f"dim(inner_shape)={len(inner_shape)}"
+            )
+    return scalars, deepest
 
 
 def _depths(value: Any) -> tuple[int | None, int]:

@@ -33,12 +33,16 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
         raise ValueError(
             f"Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: {sizes}"
         )
+    if len({v.ragged_rank for v in ragged}) > 1:
+        raise ValueError("All ragged inputs must have the same ragged_rank.")
     for v in ragged[1:]:
         if [s.tolist() for s in all_splits(v)] != [s.tolist() for s in all_splits(ragged[0])]:
             a, b = next(
                 (a, b) for a, b in zip(all_splits(ragged[0]), all_splits(v), strict=False) if not np.array_equal(a, b)
             )
-            raise checks.unequal(a, b, "Inputs must have identical ragged splits\n")
+            raise checks.unequal(
+                a, b, "RowPartition._merge_precomputed_encodings: partitions have incompatible row_splits\n"
+            )
     result = op(
         *[v.flat_values if is_ragged(v) else v for v in args],
         **{k: v.flat_values if is_ragged(v) else v for k, v in kwargs.items()},
@@ -57,7 +61,7 @@ def map_fn(plain: Any, fn: Any, elems: Any, dtype: Any = None, parallel_iteratio
            fn_output_signature: Any = None) -> Any:  # fmt: skip
     """A function of each row; rows of different lengths come out ragged. The arguments are those of ``tf.map_fn``.
 
-    Without a signature the results are like the rows that they are made of.
+    Without a signature the results are like the rows that they are made of. ``infer_shape`` has no effect.
     """
     parts = [v if is_ragged(v) else convert_to_tensor(v) for v in nest.flatten(elems)]
     results = [fn(nest.pack_sequence_as(elems, [part[i] for part in parts])) for i in range(nvals(parts[0]))]

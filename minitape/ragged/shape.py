@@ -118,14 +118,16 @@ class DynamicRaggedShape:
         return self.rank
 
     def __repr__(self) -> str:
-        shown = [n if not isinstance(n, tuple) or len(n) <= 10 else (*n[:10], ...) for n in self.static_lengths()]
-        text = ", ".join(
-            str(n)
-            if not isinstance(n, tuple)
-            else "(" + ", ".join("..." if v is ... else str(v) for v in n) + ("," if len(n) == 1 else "") + ")"
-            for n in shown
-        )
+        text = ", ".join(map(_length_text, self.static_lengths()))
         return f"<DynamicRaggedShape lengths=[{text}] num_row_partitions={self.num_row_partitions}>"
+
+
+def _length_text(length: Any) -> str:
+    """A size, or the sizes of the rows, of which ten are shown."""
+    if not isinstance(length, tuple):
+        return str(length)
+    parts = [*map(str, length[:10]), *(["..."] if len(length) > 10 else [])]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def _reshape(plain: Any, tensor: Any, shape: DynamicRaggedShape, name: str | None = None) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import dispatch, dtypes
-from ..convert import convert_to_tensor
 from ..tensor import wrap
 from . import checks, elementwise
 from .functions import (
@@ -23,7 +23,8 @@ from .functions import (
     tile,
     where,
 )
-from .mapping import map_fn
+from .making import constant
+from .mapping import map_flat_values, map_fn
 from .parts import all_splits, is_ragged
 from .reductions import (
     SEGMENT,
@@ -77,12 +78,9 @@ def _on_named_values(plain: Any, *args: Any, **kwargs: Any) -> Any:
     return kwargs[name].with_flat_values(plain(*args, **{**kwargs, name: kwargs[name].flat_values}))
 
 
-def _binary_version(name: str) -> Any:
-    def version(plain: Any, *args: Any, **kwargs: Any) -> Any:
-        x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
-        return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
-
-    return version
+def _binary(plain: Any, *args: Any, **kwargs: Any) -> Any:
+    x, y, *rest = (*args, *[kwargs.pop(k) for k in ("x", "y", "a", "b") if k in kwargs])
+    return elementwise.apply(lambda a, b: plain(a, b, *rest, **kwargs), x, y)
 
 
 def _embedding_lookup(plain: Any, params: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
@@ -125,11 +123,13 @@ def _segment_version(reduction: str) -> Any:
     return version
 
 
-def _add_n(plain: Any, inputs: Any, name: Any = None) -> Any:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = total + value
-    return total
+def _one_hot(plain: Any, indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None,
+             dtype: Any = None, name: Any = None) -> Any:  # fmt: skip
+    if axis is not None and axis >= 0:
+        if axis <= indices.ragged_rank:
+            raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+        axis -= indices.ragged_rank
+    return indices.with_flat_values(plain(indices.flat_values, depth, on_value, off_value, axis, dtype))
 
 
 def _substr(plain: Any, input: Any, pos: Any, len: Any, *args: Any, **kwargs: Any) -> Any:
@@ -153,24 +153,24 @@ def _strings_join(plain: Any, inputs: Any, separator: str = "", name: Any = None
 def _reduce_join(
     plain: Any, inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None
 ) -> Any:
-    if axis is None:
-        return plain(inputs.flat_values, None, keepdims, separator)
-    at = checks.axis(int(axis), len(inputs.shape))
-    if at > 1:
-        return make(
-            _reduce_join(plain, inputs._values, at - 1, keepdims, separator)
-            if is_ragged(inputs._values)
-            else plain(inputs._values, at - 1, keepdims, separator),
-            inputs._splits,
-        )
-    if at == 0:
-        rows = inputs.to_list()
-        width = max((len(r) for r in rows), default=0)
-        texts = [separator.encode().join(r[i] for r in rows if len(r) > i) for i in range(width)]
-    else:
-        texts = [separator.encode().join(r) for r in inputs.to_list()]
-    out = wrap(np.array([*texts, b""], object)[:-1])
-    return expand_dims(out, at) if keepdims else out
+    rank = len(inputs.shape)
+    given = range(rank) if axis is None else np.reshape(axis, -1).tolist()
+    out, between = inputs, separator.encode()
+    for at in sorted((checks.axis(int(a), rank) for a in given), reverse=True):
+        joined = _joined(out.to_list() if is_ragged(out) else out.numpy().tolist(), at, between)
+        out = constant(joined, dtypes.string, max(out.ragged_rank - 1, 0) if is_ragged(out) else 0)
+        out = expand_dims(out, at) if keepdims else out
+    return out
+
+
+def _joined(rows: Any, axis: int, between: bytes) -> Any:
+    """Nested lists of text, joined along an axis; where rows are short, fewer texts are joined."""
+    if axis:
+        return [_joined(row, axis - 1, between) for row in rows]
+    if not any(isinstance(row, list) for row in rows):
+        return between.join(rows)
+    width = max(map(len, rows))
+    return [_joined([row[i] for row in rows if len(row) > i], 0, between) for i in range(width)]
 
 
 def _strings_split(plain: Any, input: Any, sep: Any = None, maxsplit: int = -1, name: Any = None) -> Any:
@@ -184,15 +184,16 @@ def _deeper(outer: Any, inner: Any) -> Any:
     return make(inner, outer._splits, outer._uniform)
 
 
-def _format(plain: Any, template: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+def _format(plain: Any, template: Any, inputs: Any, placeholder: str = "{}", summarize: int = 3,
+            name: Any = None) -> Any:  # fmt: skip
     several = inputs if isinstance(inputs, (list, tuple)) else [inputs]
-    texts = [str(v)[len("<tf.RaggedTensor ") : -1] if is_ragged(v) else v for v in several]
-    placeholder = kwargs.get("placeholder", args[0] if args else "{}")
-    for text in texts:
-        if isinstance(text, str):
-            template = template.replace(placeholder, text, 1)
-    rest = [v for v in several if not is_ragged(v)]
-    return plain(template, rest, *args, **kwargs) if rest else convert_to_tensor(template)
+    pieces, hole = template.split(placeholder), "\0"
+    if len(pieces) != len(several) + 1:
+        raise ValueError("num placeholders in template and num inputs must match: "
+                         f"{len(pieces) - 1} vs {len(several)}")  # fmt: skip
+    shown = [v._print_text(summarize) if is_ragged(v) else hole for v in several]
+    whole = "".join(piece + text for piece, text in zip(pieces, [*shown, ""], strict=True))
+    return plain(whole, [v for v in several if not is_ragged(v)], hole, summarize)
 
 
 def _is_tensor(plain: Any, x: Any) -> bool:
@@ -206,57 +207,53 @@ def _assert_equal(plain: Any, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
     return plain(x.flat_values, y.flat_values, *args, **kwargs)
 
 
+VERSIONS: dict[str, Any] = {
+    **dict.fromkeys((*UNARY, *ON_VALUES), _on_named_values),
+    **dict.fromkeys(BINARY, _binary),
+    **{name: reduction(partial(reduce, name)) for name in SEGMENT},
+    **{segment: _segment_version(segment) for segment in SEGMENT.values()},
+    "reduce_mean": reduction(reduce_mean),
+    "reduce_variance": reduction(reduce_variance),
+    "reduce_std": reduction(reduce_std),
+    "reduce_logsumexp": reduction(logsumexp),
+    "cumsum": lambda plain, x, axis=0, exclusive=False, reverse=False, name=None: cumsum(x, axis, exclusive, reverse),
+    "reduce_all": reduce_bool("reduce_prod"),
+    "reduce_any": reduce_bool("reduce_sum"),
+    "concat": lambda plain, values, axis, name=None: concat(values, axis),
+    "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
+    "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
+    "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
+        value, num_or_size_splits, axis, num
+    ),
+    "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
+    "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
+    "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
+    "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
+    "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
+        params, indices, batch_dims if axis is None else axis, batch_dims
+    ),
+    "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, bad_indices_policy="": gather_nd(
+        params, indices, batch_dims, bad_indices_policy
+    ),
+    "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
+    "map_fn": map_fn,
+    "shape": _shape,
+    "size": _size,
+    "rank": _rank,
+    "one_hot": _one_hot,
+    "is_tensor": _is_tensor,
+    "add_n": lambda plain, inputs, name=None: map_flat_values(lambda *values: plain(list(values)), *inputs),
+    "nn.embedding_lookup": _embedding_lookup,
+    "nn.softmax": _softmax,
+    "strings.substr": _substr,
+    "strings.join": _strings_join,
+    "strings.reduce_join": _reduce_join,
+    "strings.split": _strings_split,
+    "strings.format": _format,
+    "debugging.assert_equal": _assert_equal,
+}
+
+
 def install() -> None:
     """Gives the functions of ``tf`` their versions for ragged tensors."""
-    versions: dict[str, Any] = {}
-    for name in UNARY:
-        versions[name] = _on_named_values
-    for name in BINARY:
-        versions[name] = _binary_version(name)
-    for name in ON_VALUES:
-        versions[name] = _on_named_values
-    for name in SEGMENT:
-        versions[name] = reduction(lambda rt, axis, keepdims, n=name: reduce(n, rt, axis, keepdims))
-        versions[SEGMENT[name]] = _segment_version(SEGMENT[name])
-    versions |= {
-        "reduce_mean": reduction(reduce_mean),
-        "reduce_variance": reduction(reduce_variance),
-        "reduce_std": reduction(reduce_std),
-        "reduce_logsumexp": reduction(logsumexp),
-        "cumsum": lambda plain, x, axis=0, exclusive=False, reverse=False, name=None: cumsum(
-            x, axis, exclusive, reverse
-        ),
-        "reduce_all": reduce_bool("reduce_prod"),
-        "reduce_any": reduce_bool("reduce_sum"),
-        "concat": lambda plain, values, axis, name=None: concat(values, axis),
-        "stack": lambda plain, values, axis=0, name=None: stack(values, axis),
-        "tile": lambda plain, input, multiples, name=None: tile(input, multiples),
-        "split": lambda plain, value, num_or_size_splits, axis=0, num=None, name=None: split(
-            value, num_or_size_splits, axis
-        ),
-        "expand_dims": lambda plain, input, axis, name=None: expand_dims(input, axis),
-        "squeeze": lambda plain, input, axis=None, name=None: squeeze(input, axis),
-        "reverse": lambda plain, tensor, axis, name=None: reverse(tensor, axis),
-        "reshape": lambda plain, tensor, shape, name=None: reshape(tensor, shape),
-        "gather": lambda plain, params, indices, validate_indices=None, axis=None, batch_dims=0, name=None: gather(
-            params, indices, batch_dims if axis is None else axis, batch_dims
-        ),
-        "gather_nd": lambda plain, params, indices, batch_dims=0, name=None, **kw: gather_nd(params, indices),
-        "where": lambda plain, condition, x=None, y=None, name=None: where(condition, x, y),
-        "map_fn": map_fn,
-        "shape": _shape,
-        "size": _size,
-        "rank": _rank,
-        "one_hot": _on_named_values,
-        "is_tensor": _is_tensor,
-        "add_n": _add_n,
-        "nn.embedding_lookup": _embedding_lookup,
-        "nn.softmax": _softmax,
-        "strings.substr": _substr,
-        "strings.join": _strings_join,
-        "strings.reduce_join": _reduce_join,
-        "strings.split": _strings_split,
-        "strings.format": _format,
-        "debugging.assert_equal": _assert_equal,
-    }
-    dispatch.install(RaggedTensor, versions)
+    dispatch.install(RaggedTensor, VERSIONS)

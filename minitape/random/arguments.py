@@ -32,7 +32,7 @@ def sizes_of(shape: Any, op: str) -> Any:
 def known_sizes(shape: Any) -> TensorShape:
     """What a graph knows of a shape that is a tensor."""
     if shape.op.type == "Shape":
-        return shape.op.inputs[0].shape  # type: ignore[no-any-return]
+        return shape.op.inputs[0].shape
     if shape.op.type == "Pack":
         return TensorShape([int(n.array) if hasattr(n, "array") else None for n in shape.op.inputs])
     rank = shape.shape[0] if shape.shape.rank else None

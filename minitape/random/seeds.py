@@ -49,7 +49,7 @@ class _Seeds:
             return _unpredictable()
         second = op_seed
         if second is None:
-            second = self.rng.randint(0, _MOST)  # type: ignore[union-attr]
+            second = self.rng.randint(0, _MOST)
         pair = _pair(self.seed, second)
         if op_seed is None:
             return pair[0], pair[1] << 64

@@ -8,8 +8,8 @@ from .. import dtypes
 from ..invalid import invalid
 from ..opdefs import accept
 from ..operands import call, static, strict, tensor_of
-from ..ops.arrays import roll
 from ..ops.joining import pad
+from ..ops.reversing import roll
 from ..primitives import fourier as _primitives  # noqa: F401 - it fills the table
 
 _NAMES = {1: "", 2: "2D", 3: "3D"}

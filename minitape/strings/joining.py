@@ -149,13 +149,8 @@ def ngrams(
     from ..ragged.tensor import RaggedTensor
 
     widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
-    pads = (
-        None
-        if pad_values is None
-        else (pad_values, pad_values)
-        if isinstance(pad_values, (str, bytes))
-        else tuple(pad_values)
-    )
+    pads = (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
+    pads = None if pads is None else tuple(pads)
     if min(widths) <= 0:
         raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
     glue = separator.encode()

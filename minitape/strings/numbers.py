@@ -50,38 +50,37 @@ def _one(text: str, dtype: Any) -> Any:
 
 def spell(tensor: Any, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> Any:
     """A tensor of strings with the numbers as printf writes them."""
-    kind, op = tensor.dtype.kind, "AsString"
+    _check_spelling(tensor.dtype, precision, scientific, shortest, fill)
+    kind, array = tensor.dtype.kind, np.asarray(tensor.array)
+    if kind == "s":
+        padded = (t.ljust(width) if fill == "-" else t.rjust(width) for t in array.reshape(-1)) if width > 0 else None
+        return tensor if padded is None else wrap(np.fromiter(padded, object, array.size).reshape(array.shape))
+    spec = "%" + fill + (str(width) if width > -1 else "") + (f".{precision}" if precision > -1 else "")
+    spec += "d" if kind in "iu" else "e" if scientific else "g" if shortest else "f"
+
+    def one(value: Any) -> str:
+        if kind == "b":
+            return "true" if value else "false"
+        return f"({spec % value.real},{spec % value.imag})" if kind == "c" else spec % value
+
+    out = np.empty(array.size, object)
+    out[:] = [one(value).encode() for value in array.reshape(-1).tolist()]
+    return wrap(out.reshape(array.shape))
+
+
+def _check_spelling(dtype: Any, precision: int, scientific: bool, shortest: bool, fill: str) -> None:
+    op = "AsString"
     if scientific and shortest:
         raise invalid("Cannot select both scientific and shortest notation", op)
     if len(fill) > 1:
         raise invalid("Fill string must be one or fewer characters", op)
     if fill not in ("", " ", "+", "-", "0", "#"):
         raise invalid(f'Fill argument not supported: "{fill}"', op)
-    if kind not in "fc":
+    if dtype.kind not in "fc":
         if scientific or shortest:
-            raise invalid(f"scientific and shortest format not supported for datatype {tensor.dtype.name}", op)
+            raise invalid(f"scientific and shortest format not supported for datatype {dtype.name}", op)
         if precision > -1:
-            raise invalid(f"precision not supported for datatype {tensor.dtype.name}", op)
-    array = np.asarray(tensor.array)
-    if kind == "s":
-        padded = (t.ljust(width) if fill == "-" else t.rjust(width) for t in array.reshape(-1)) if width > 0 else None
-        return tensor if padded is None else wrap(np.fromiter(padded, object, array.size).reshape(array.shape))
-    spec = "%" + fill + (str(width) if width > -1 else "") + (f".{precision}" if precision > -1 else "")
-    letter = "e" if scientific else "g" if shortest else "f"
-
-    def one(value: Any) -> str:
-        if kind == "b":
-            return "true" if value else "false"
-        if kind in "iu":
-            return (spec + "d") % int(value)
-        if kind == "c":
-            return f"({(spec + letter) % value.real},{(spec + letter) % value.imag})"
-        return (spec + letter) % float(value)
-
-    out = np.empty(array.size, object)
-    for i, value in enumerate(array.reshape(-1)):
-        out[i] = one(value).encode()
-    return wrap(out.reshape(array.shape))
+            raise invalid(f"precision not supported for datatype {dtype.name}", op)
 
 
 def summary(tensor: Any, count: int) -> str:

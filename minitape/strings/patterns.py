@@ -61,16 +61,9 @@ def translated(pattern: str) -> str:
             out.append("\\Z")
         elif inside >= 0:
             first = len(out) - inside == 1 or (len(out) - inside == 2 and out[-1] == "^")
-            if token.startswith("[:"):
-                name = token[2:-2]
-                if name.removeprefix("^") not in POSIX:
-                    raise NotInRE2(f"invalid character class range: {token}")
-                out.append(_others(POSIX[name[1:]]) if name[0] == "^" else POSIX[name])
-            elif token == "]" and not first:
-                inside = -1
-                out.append(token)
-            else:
-                out.append(f"\\{token}" if token in ("[", "&", "|", "~") else token)
+            ends = token == "]" and not first
+            out.append(token if ends else _in_class(token))
+            inside = -1 if ends else inside
         elif token.startswith("[:"):  # a class of these letters
             out.append(token)
         elif token[:2] == "(?" and len(token) == 3:
@@ -81,6 +74,16 @@ def translated(pattern: str) -> str:
         else:
             out.append("\\Z" if token == "$" and not lines else token)
     return "".join(out)
+
+
+def _in_class(token: str) -> str:
+    """A token between brackets."""
+    if token.startswith("[:"):
+        name = token[2:-2]
+        if name.removeprefix("^") not in POSIX:
+            raise NotInRE2(f"invalid character class range: {token}")
+        return _others(POSIX[name[1:]]) if name[0] == "^" else POSIX[name]
+    return f"\\{token}" if token in ("[", "&", "|", "~") else token
 
 
 def _others(body: str) -> str:

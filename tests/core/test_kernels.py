@@ -64,7 +64,7 @@ def test_two_processes_fill_an_empty_cache_at_once(usual, tmp_path):
     assert any(name.suffix == ".py" for name in (tmp_path / "cache").iterdir())
 
 
-def test_warmup_reports_its_progress(tmp_path, monkeypatch):
+def test_warmup_reports_its_progress():
     from minitape import kernels
 
     seen = []

@@ -15,12 +15,24 @@ from minitape.check import check_grads
 from minitape.primitives import TABLE, load_all
 
 load_all()
+
+
+def passes(primitive, i):
+    """Whether a gradient goes on to input i."""
+    return callable(primitive.rules) or primitive.rules[i] is not None
+
+
+def passes_something(primitive):
+    return callable(primitive.rules) or any(rule is not None for rule in primitive.rules)
+
+
+# tested in tests/ops: what takes or gives complex numbers; what has integers among its inputs and one derivative;
+# the derivative of a sample, which is not that of its formula; what TensorFlow has no kernels of doubles for
+IN_OPS = set("complex real imag complex_abs angle conj cholesky fft ifft rfft irfft eig eigvals ctc gamma_numbers "
+             "max_pool3d avg_pool3d avg_unpool3d".split())  # fmt: skip
 ELEMENTWISE = [p for p in TABLE.values() if p.code]
-OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None]
-COMPLEX = {"complex", "real", "imag", "complex_abs", "angle", "conj", "cholesky", "fft", "ifft", "rfft", "irfft", "eig", "eigvals"}  # in tests/ops
-ELSEWHERE = {"ctc"}  # in tests/ops too: it has integers among its inputs and one derivative
-IMPLICIT = {"gamma_numbers"}  # the derivative of a sample, which is not that of its formula: in tests/ops
-FLOATS = {"max_pool3d", "avg_pool3d", "avg_unpool3d"}  # TensorFlow has no kernels for doubles; the functions are those of two axes
+UNARY, BINARY = ([p for p in ELEMENTWISE if len(p.texts) == n] for n in (2, 3))
+OTHERS = [p for p in TABLE.values() if not p.code and p.rules is not None and passes_something(p)]
 PAIRS = [
     ((), ()),
     ((3,), (3,)),
@@ -51,53 +63,44 @@ def domain(primitive):
     return 0.0 if np.isfinite(value) else 1.0
 
 
-@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if len(p.texts) == 2], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in UNARY if passes_something(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,)], ids=str)
 def test_unary_rule(primitive, shape, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)
     monkeypatch.setattr(record, "FAST", 0)
     monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
-    if primitive.rules[0] is None:
-        x = tf.constant(sample(shape, domain(primitive), 1))
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = primitive(x)
-        assert tape.gradient(y, x) is None
-        return
     check_grads(primitive, [sample(shape, domain(primitive), 1)])
 
 
-@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if len(p.texts) == 3], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in BINARY if passes_something(p)], ids=lambda p: p.name)
 @pytest.mark.parametrize("shapes", PAIRS, ids=str)
 def test_binary_rule(primitive, shapes, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)
     monkeypatch.setattr(record, "FAST", 0)
     monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
     low = domain(primitive)
-    x, y = sample(shapes[0], low, 1), sample(shapes[1], low, 2)
-    if all(r is None for r in primitive.rules):
-        test_passes_nothing(primitive, x, y)
-    else:
-        check_grads(primitive, [x, y])
+    check_grads(primitive, [sample(shapes[0], low, 1), sample(shapes[1], low, 2)])
 
 
-def test_passes_nothing(primitive=TABLE["floordiv"], x=5.0, y=2.0):
-    a, b = tf.constant(x), tf.constant(y)
+@pytest.mark.parametrize("primitive", [p for p in ELEMENTWISE if not passes_something(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("shape", [(), (3,)], ids=str)
+def test_passes_nothing(primitive, shape):
+    xs = [tf.constant(sample(shape, domain(primitive), seed)) for seed in range(len(primitive.texts) - 1)]
     with tf.GradientTape() as tape:
-        tape.watch([a, b])
-        z = primitive(a, b)
-    assert tape.gradient(z, [a, b]) == [None, None]
+        tape.watch(xs)
+        y = primitive(*xs)
+    assert tape.gradient(y, xs) == [None] * len(xs)
 
 
-@pytest.mark.parametrize("primitive", OTHERS, ids=lambda p: p.name)
+def test_those_tested_elsewhere_are_primitives():
+    assert set(TABLE) >= IN_OPS
+
+
+@pytest.mark.parametrize("primitive", [p for p in OTHERS if p.name not in IN_OPS], ids=lambda p: p.name)
 def test_rule(primitive, monkeypatch):
     monkeypatch.setattr(record, "SMALL", -1)  # nothing is kept that the declaration does not name
     monkeypatch.setattr(record, "FAST", 0)
     monkeypatch.setattr(plan, "_plans", {})  # made for other sizes
-    if not callable(primitive.rules) and all(r is None for r in primitive.rules):
-        return  # declared to pass nothing: there is nothing to differentiate
-    if primitive.name in COMPLEX | IMPLICIT | FLOATS | ELSEWHERE:
-        return
     assert primitive.example is not None, f"{primitive.name} is declared without example="
     inputs, attrs, *options = primitive.example(np.random.default_rng(3))
     moving = [i for i, a in enumerate(inputs) if np.asarray(a).dtype.kind == "f" and passes(primitive, i)]
@@ -111,10 +114,6 @@ def test_rule(primitive, monkeypatch):
         return tf.concat([tf.reshape(p, [-1]) for p in parts], 0) if len(parts) > 1 else parts[0]
 
     check_grads(f, [inputs[i] for i in moving], **(options[0] if options else {}))
-
-
-def passes(primitive, i):
-    return callable(primitive.rules) or primitive.rules[i] is not None
 
 
 @pytest.mark.parametrize("primitive", ELEMENTWISE, ids=lambda p: p.name)
@@ -151,7 +150,7 @@ def test_kernel_agrees(primitive, real):
     assert np.allclose(short, long, rtol=4 * np.finfo(real).eps, atol=0), (short, long)
 
 
-@pytest.mark.parametrize("primitive", [p for p in OTHERS if p.shape is not None], ids=lambda p: p.name)
+@pytest.mark.parametrize("primitive", [p for p in TABLE.values() if not p.code and p.shape is not None], ids=lambda p: p.name)
 def test_a_shape_that_is_told_before_is_that_of_the_result(primitive):
     arrays, attrs, *_ = primitive.example(np.random.default_rng(3))
     assert primitive.shape(*[a.shape for a in arrays], **attrs) == np.shape(primitive.forward(*arrays, **attrs))

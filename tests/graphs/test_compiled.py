@@ -12,7 +12,7 @@ from minitape.graphs import program
 from minitape.graphs.rolled import rolled
 from minitape.primitives import TABLE
 
-numba = pytest.importorskip("numba")
+pytest.importorskip("numba")
 
 
 @pytest.fixture

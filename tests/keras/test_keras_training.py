@@ -212,3 +212,21 @@ def test_utilities():
     a = tf.random.normal([3]).numpy()
     K.utils.set_random_seed(5)
     np.testing.assert_array_equal(a, tf.random.normal([3]).numpy())
+
+
+def test_hooks_take_their_arguments_by_name():
+    told = []
+
+    class Told(K.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            super().on_epoch_end(epoch=epoch, logs=logs)
+            told.append(epoch)
+
+        def on_batch_end(self, batch, logs=None):
+            super().on_batch_end(batch=batch, logs=logs)
+            told.append(batch)
+
+    both = K.callbacks.CallbackList([Told()])
+    both.on_epoch_end(epoch=7)
+    both.on_train_batch_end(batch=8)
+    assert told == [7, 8]

@@ -176,8 +176,7 @@ def test_a_closed_view_and_a_restarted_kernel_leave_no_error(notebook):
     book.page.get_by_role("menuitem", name="Kernel").click()
     book.page.get_by_text("Restart Kernel…").click()
     book.page.get_by_role("button", name="Confirm Kernel Restart").click()
-    book.page.wait_for_timeout(1500)
-    book.page.wait_for_timeout(2500)  # longer than the view waits before it asks the kernel whether it has everything
+    book.page.wait_for_timeout(4000)  # longer than a restart, and a view before it asks whether it has everything
     book.page.locator(".mt-view").last.focus()
     book.page.keyboard.press("Home")
     book.run(0)

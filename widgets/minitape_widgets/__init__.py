@@ -3,7 +3,8 @@
 >>> from minitape_widgets import TapeView
 """
 
+from minitape import __version__
+
 from .view import TapeView
 
-__all__ = ["TapeView"]
-__version__ = "0.1.0"
+__all__ = ["TapeView", "__version__"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -89,7 +90,7 @@ class TapeView(anywidget.AnyWidget):
         error = ""
         with self._lock:
             try:
-                self._tape = self._rerun.run([float(v) for v in values])  # type: ignore[union-attr]
+                self._tape = self._rerun.run([float(v) for v in values])
                 self._reader = Reader(self._tape, self._reader.namespaces)
                 self._rows, self._sweeps, self._arrays = [], Sweeps(), {}
                 self._pull()
@@ -183,11 +184,9 @@ class TapeView(anywidget.AnyWidget):
         target, source = (self._value_at(content.get(end)) for end in ("target", "source"))
         text = ""
         if target is not None and source is not None:
-            try:
+            with suppress(Exception):  # the picture goes on without words
                 found = self._tape.explain(target, source)
                 text = "" if found.connected else f"{found.message} {found.fix}"
-            except Exception:
-                text = ""
         if self.comm is not None:
             self.send({"kind": "explained", "ask": content.get("ask"), "text": text})
 

@@ -56,7 +56,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "ops.filling": "lin_space=linspace",
     "ops.blocks": "batch_to_space_nd=batch_to_space",
     "sparse.tensor": "SparseTensorValue",
-    "ops.arrays": "reverse_v2=reverse",
+    "ops.reversing": "reverse_v2=reverse",
     "ops.scatter": "tensor_scatter_add=tensor_scatter_nd_add tensor_scatter_sub=tensor_scatter_nd_sub "
                    "tensor_scatter_update=tensor_scatter_nd_update",
     "ops.sorting": "bincount invert_permutation is_non_decreasing is_strictly_increasing segment_max segment_mean "

@@ -96,7 +96,7 @@ class random_normal_initializer(_Initializer):
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
+        return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
 
 class truncated_normal_initializer(_Initializer):
@@ -112,7 +112,7 @@ class truncated_normal_initializer(_Initializer):
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)  # type: ignore[attr-defined]
+        return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
 
 class random_uniform_initializer(_Initializer):
@@ -128,7 +128,7 @@ class random_uniform_initializer(_Initializer):
     settings: ClassVar[dict[str, Any]] = {"minval": 0.0, "maxval": 1.0, "seed": None}
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)  # type: ignore[attr-defined]
+        return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
 
 class glorot_uniform_initializer(_Initializer):
@@ -145,7 +145,7 @@ class glorot_uniform_initializer(_Initializer):
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         limit = math.sqrt(6.0 / _fans(whole))
-        return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)  # type: ignore[attr-defined]
+        return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)
 
 
 class glorot_normal_initializer(_Initializer):
@@ -162,7 +162,7 @@ class glorot_normal_initializer(_Initializer):
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         deviation = math.sqrt(2.0 / _fans(whole)) / 0.87962566103423978
-        return tf.random.truncated_normal(shape, 0.0, deviation, dtype, seed=self.seed)  # type: ignore[attr-defined]
+        return tf.random.truncated_normal(shape, 0.0, deviation, dtype, seed=self.seed)
 
 
 def _fans(shape: list[int]) -> float:

@@ -12,6 +12,7 @@ from ...block import block
 from ...graphs.session import get_default_graph
 from ...graphs.symbolic import is_symbolic
 from ...invalid import unsupported
+from ...operands import named
 from ...pyfunction import call_numpy
 from ...state import state
 
@@ -226,58 +227,27 @@ def container(container_name: str) -> Any:
 # -- casts and others -------------------------------------------------------------------------------------------------
 
 
-def _cast(x: Any, dtype: Any) -> Any:
-    import minitape as tf
+def _cast_to(name: str, spelled: str, dtype: Any) -> Any:
+    def function(x: Any, name: str = spelled) -> Any:
+        import minitape as tf
 
-    return tf.cast(x, dtype)
+        return tf.cast(x, dtype)
 
-
-def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """Casts to float32.
-
-    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.to_float(tf.constant(1)).dtype
-    tf.float32
-    """
-    return _cast(x, dtypes.float32)
-
-
-def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """Casts to float64.
+    doc = f"""Casts to {dtype.name}.
 
     The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.to_double(tf.constant(1)).dtype
-    tf.float64
+    >>> tf.compat.v1.{name}(tf.constant(1)).dtype
+    tf.{dtype.name}
     """
-    return _cast(x, dtypes.float64)
+    return named(function, name, doc, __name__)
 
 
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """Casts to int32.
-
-    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.to_int32(tf.constant(1)).dtype
-    tf.int32
-    """
-    return _cast(x, dtypes.int32)
-
-
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """Casts to int64.
-
-    The result has the shape of ``x``. Differentiable between floats; UnimplementedError for strings.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.to_int64(tf.constant(1)).dtype
-    tf.int64
-    """
-    return _cast(x, dtypes.int64)
+to_float = _cast_to("to_float", "ToFloat", dtypes.float32)
+to_double = _cast_to("to_double", "ToDouble", dtypes.float64)
+to_int32 = _cast_to("to_int32", "ToInt32", dtypes.int32)
+to_int64 = _cast_to("to_int64", "ToInt64", dtypes.int64)
 
 
 def multinomial(logits: Any, num_samples: int, seed: int | None = None, name: str | None = None,

@@ -8,7 +8,7 @@ from ..base import convert
 from ..layer import InputSpec
 from .cells import LSTMCell
 from .convolution import channels_last, convolved_shape, padding_word, sizes
-from .recurrent import RNN, _of_the_cell
+from .recurrent import RNN, of_the_cell
 
 _CONVOLUTION = "filters kernel_size strides padding data_format dilation_rate"
 
@@ -78,7 +78,7 @@ class ConvLSTMCell(LSTMCell):
 
         kernel = convert(kernel, self.compute_dtype)
         if masks is None:
-            return tf.split(convolved(x, kernel), 4, axis=-1)  # type: ignore[no-any-return]
+            return tf.split(convolved(x, kernel), 4, axis=-1)
         parts = tf.split(kernel, 4, axis=-1)
         return [convolved(x * masks[i % len(masks)], part) for i, part in enumerate(parts)]
 
@@ -165,7 +165,7 @@ class _ConvLSTM(RNN):
 
 
 for _name in ConvLSTMCell._config.split():
-    setattr(_ConvLSTM, _name, _of_the_cell(_name))
+    setattr(_ConvLSTM, _name, of_the_cell(_name))
 
 
 class ConvLSTM1D(_ConvLSTM):

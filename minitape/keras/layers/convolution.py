@@ -27,6 +27,13 @@ def sizes(value: Any, name: str, count: int, least: int = 1) -> tuple[int, ...]:
     return found
 
 
+def set_windows(layer: Any, kernel_size: Any, strides: Any, dilation_rate: Any) -> None:
+    """Takes a layer's arguments that say how large its windows are, and how far apart."""
+    layer.kernel_size = sizes(kernel_size, "kernel_size", layer._rank)
+    layer.strides = sizes(strides, "strides", layer._rank)
+    layer.dilation_rate = sizes(dilation_rate, "dilation_rate", layer._rank)
+
+
 def padding_word(value: Any, allowed: tuple[str, ...] = ("valid", "same")) -> str:
     """The word for a padding in small letters; ValueError for one that is not allowed."""
     word = str(value).lower()
@@ -138,9 +145,7 @@ class Conv2D(KernelAndBias):
         check_filters(filters)
         self.filters, self.padding = filters, padding_word(padding, self._paddings)
         self.groups = groups
-        self.kernel_size = sizes(kernel_size, "kernel_size", self._rank)
-        self.strides = sizes(strides, "strides", self._rank)
-        self.dilation_rate = sizes(dilation_rate, "dilation_rate", self._rank)
+        set_windows(self, kernel_size, strides, dilation_rate)
         check_steps(self.strides, self.dilation_rate)
         self._set_weights(
             activation, use_bias, kernel_initializer, bias_initializer, kernel_regularizer, bias_regularizer,

@@ -7,7 +7,7 @@ from typing import Any
 from .. import activations
 from ..layer import InputSpec
 from .common import Weighted
-from .convolution import channels_last, check_filters, convolved_shape, padding_word, sizes
+from .convolution import channels_last, check_filters, convolved_shape, padding_word, set_windows
 
 
 class _Depthwise(Weighted):
@@ -19,10 +19,7 @@ class _Depthwise(Weighted):
         self, kernel_size: Any, strides: Any, padding: str, data_format: Any, dilation_rate: Any, depth_multiplier: Any
     ) -> None:
         """Takes the arguments that say where the windows are."""
-        self.kernel_size, self.strides, self.dilation_rate = (
-            sizes(value, name, self._rank)
-            for value, name in ((kernel_size, "kernel_size"), (strides, "strides"), (dilation_rate, "dilation_rate"))
-        )
+        set_windows(self, kernel_size, strides, dilation_rate)
         self.padding = padding_word(padding)
         self.data_format = channels_last(self, data_format)
         if depth_multiplier is not None and depth_multiplier <= 0:

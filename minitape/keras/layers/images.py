@@ -221,7 +221,7 @@ class ZeroPadding1D(_Padding):
         super().__init__(**kwargs)
         self.data_format = standardize_data_format(data_format)
         self.padding = sizes(padding, "padding", 2, least=0)
-        self._sides = (self.padding,)  # type: ignore[assignment]
+        self._sides = (self.padding,)
         self.input_spec = InputSpec(ndim=3)
 
 
@@ -291,7 +291,7 @@ class Cropping1D(_Cropping):
     def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.cropping = sizes(cropping, "cropping", 2, least=0)
-        self._sides = (self.cropping,)  # type: ignore[assignment]
+        self._sides = (self.cropping,)
         self.input_spec = InputSpec(ndim=3)
 
 

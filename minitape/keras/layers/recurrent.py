@@ -282,13 +282,14 @@ def _arguments(cell: type[Cell]) -> set[str]:
     return found
 
 
-def _of_the_cell(name: str) -> property:
+def of_the_cell(name: str) -> property:
+    """An attribute of a layer that is its cell's."""
     return property(lambda self: getattr(self.cell, name), doc=f"``{name}`` of the cell.")
 
 
 for _name in (*_Recurrent._config.split()[6:], "recurrent_activation", "unit_forget_bias", "reset_after", "seed"):
     if _name != "activity_regularizer":
-        setattr(_Recurrent, _name, _of_the_cell(_name))
+        setattr(_Recurrent, _name, of_the_cell(_name))
 
 
 class SimpleRNN(_Recurrent):

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..layer import InputSpec
 from .common import KernelAndBias, length
-from .convolution import channels_last, check_filters, check_steps, padding_word, sizes
+from .convolution import channels_last, check_filters, check_steps, padding_word, set_windows, sizes
 
 
 def grown(n: Any, kernel: int, stride: int, padding: str, more: int | None, rate: int) -> Any:
@@ -62,10 +62,7 @@ class Conv2DTranspose(KernelAndBias):
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self.kernel_size, self.strides, self.dilation_rate = (
-            sizes(value, name, self._rank)
-            for value, name in ((kernel_size, "kernel_size"), (strides, "strides"), (dilation_rate, "dilation_rate"))
-        )
+        set_windows(self, kernel_size, strides, dilation_rate)
         self.padding = padding_word(padding)
         self.output_padding = (
             None if output_padding is None else sizes(output_padding, "output_padding", self._rank, least=0)

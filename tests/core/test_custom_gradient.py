@@ -153,7 +153,7 @@ def test_py_function_errors(error, kind):
 
     with pytest.raises(getattr(tf.errors, kind + "Error"), match=f"{error.__name__}: .*why.*\nTraceback") as caught:
         tf.py_function(f, [1.0], tf.float32)
-    assert "test_custom.py" in str(caught.value)
+    assert "test_custom_gradient.py" in str(caught.value)
     x = tf.constant(2.0)
     with tf.GradientTape() as tape:  # nothing is left behind
         tape.watch(x)
