@@ -436,7 +436,10 @@ export class View {
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (event.key === "Escape") this.el.focus();
+      if (event.key === "Escape") {
+        if (target === this.toolbar.search) this.toolbar.forget();
+        this.el.focus();
+      }
       event.stopPropagation();
       return;
     }
@@ -490,7 +493,8 @@ export class View {
   private clear(): void {
     if (this.planner.busy) this.stopPlacing();
     this.marks.selected = -1;
-    this.marks.found = new Set();
+    this.toolbar.forget();
+    this.el.classList.remove("mt-show-help");
     this.paths.hide();
     this.focus(false);
     this.schedule("all");
