@@ -124,8 +124,9 @@ def new_lesson_command(name: str, title: str | None) -> None:
     from .skeleton import write_skeleton
 
     path = write_skeleton(name, title)
-    typed = _as_typed(path)
-    click.echo(f"wrote {path}\nNext: edit it in JupyterLab, then minitape save {typed}, then minitape check {typed}")
+    folder, typed = _as_typed(path.parent), _as_typed(path)
+    steps = (f"minitape lab --own {folder} to edit it", f"minitape save {typed}", f"minitape check {typed}")
+    click.echo(f"wrote {path}\nNext: {', then '.join(steps)}")
 
 
 def _as_typed(path: Path) -> str:

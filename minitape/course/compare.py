@@ -51,7 +51,7 @@ def compare(given: Any, expected: Any, rtol: float, atol: float) -> Comparison:
     if given is expected or (type(given) is type(expected) and given == expected):
         return Comparison(True, True)
     if isinstance(given, str) and isinstance(expected, str):
-        same = given.strip().casefold() == expected.strip().casefold()
+        same = _plain(given) == _plain(expected)
         return Comparison(same, same)
     return Comparison(False, False, problem="" if kind(given) == kind(expected) else _kinds(given, expected))
 
@@ -66,6 +66,8 @@ def _compare_numbers(given: Any, expected: Any, rtol: float, atol: float) -> Com
         return Comparison(False, False, problem=_kinds(given, expected))
     if a.shape != b.shape:
         return Comparison(False, False, problem=f"expected shape {b.shape}, got shape {a.shape}")
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        rtol = 0.0  # of 20,000,000 things one more is wrong
     wide = np.complex128 if "c" in (a.dtype.kind, b.dtype.kind) else np.float64
     a, b = a.astype(wide), b.astype(wide)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
@@ -92,10 +94,24 @@ def _counted(parts: list[Comparison]) -> Comparison:
     return replace(together(parts), parts=(sum(part.approximate for part in parts), len(parts)))
 
 
+def in_order(answer: Any) -> Any:
+    """A list, tuple or set as a sorted list, each part once, for an exercise in which any order is right.
+
+    >>> in_order({7, 5}), in_order([7, 5, 7]), in_order("7, 5")
+    ([5, 7], [5, 7], '7, 5')
+    """
+    return sorted(set(answer)) if isinstance(answer, (list, tuple, set)) else answer
+
+
 def as_array(value: Any) -> Any:
     """A tensor or variable as the NumPy value it holds; anything else as it is."""
     numpy = getattr(value, "numpy", None)
     return numpy() if callable(numpy) and not isinstance(value, type) else value
+
+
+def _plain(text: str) -> str:
+    """A text in small letters, words set apart by single blanks: `Stop_Gradient` as `stop gradient`."""
+    return " ".join(text.replace("_", " ").replace("-", " ").casefold().split())
 
 
 def _is_numeric(value: Any) -> bool:

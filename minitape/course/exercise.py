@@ -33,7 +33,7 @@ class Exercise:
     dtype: the dtype's name that the answer must have; None where any will do.
     blank: for an exercise that asks to mend a program, without a `...`: what the untouched cell hands in, or what the
         untouched function gives.
-    rtol, atol: how far a number may be off: atol + rtol * abs(expected).
+    rtol, atol: how far a number may be off: atol + rtol * abs(expected), and only atol between two whole numbers.
     """
 
     name: str

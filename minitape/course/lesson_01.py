@@ -12,7 +12,7 @@ EXERCISES = (
             Mistake(8.0, "8.0 is y itself. The derivative says how fast y grows while x grows, not how large y is."),
             Mistake(4.0, "You have x * x. The derivative of x * x * x has a factor in front of it."),
             Mistake(6.0, "You have 3 * x. In the derivative of x * x * x, x still appears twice: 3 * x * x."),
-            Mistake(None, "x is a variable, so the tape watches it without being asked."),
+            Mistake(None, "x is watched before it is used, so there is a path from x to y. The answer is a number."),
         ],
         hint="The derivative of x * x * x is 3 * x * x. Put x = 2 in.",
         because="The derivative of x * x * x is 3 * x * x, and x is 2.",

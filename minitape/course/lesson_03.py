@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from .compare import kind
 from .exercise import Exercise, Mistake
 
 
 def _content_and_shape(variable: Any) -> list[Any]:
-    """What a variable holds, and which shapes it takes."""
-    return [variable.numpy().tolist(), str(variable.shape)]
+    """What a variable holds, of which dtype, and which shapes it takes; of anything else, its kind."""
+    if not hasattr(variable, "assign"):
+        return [kind(variable)]
+    return [variable.numpy().tolist(), variable.dtype.name, str(variable.shape)]
 
 
 def _refused(numbers: list[float]) -> float:
@@ -91,20 +94,30 @@ EXERCISES = (
     ),
     Exercise(
         "03.4",
-        expect=[[1.0, 2.0], "(None,)"],
+        expect=[[1.0, 2.0], "float32", "(None,)"],
         view=_content_and_shape,
         mistakes=[
-            Mistake([[1.0, 2.0], "(2,)"], "This variable takes two numbers only. Say shape=[None] when you make it."),
             Mistake(
-                [[1.0, 2.0], "<unknown>"],
+                [[1.0, 2.0], "float32", "(2,)"],
+                "This variable takes two numbers only. Say shape=[None] when you make it.",
+            ),
+            Mistake(
+                [[1.0, 2.0], "float32", "<unknown>"],
                 "This variable takes any shape, also a table. Allow one direction: shape=[None].",
             ),
             Mistake(
-                [[[1.0, 2.0]], "(None, 2)"], "This variable holds a table with two columns. Use one pair of brackets."
+                [[[1.0, 2.0]], "float32", "(None, 2)"],
+                "This variable holds a table with two columns. Use one pair of brackets.",
             ),
             Mistake(
-                [0.0, "<unknown>"], "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None]."
+                [0.0, "float32", "<unknown>"],
+                "Start with the two numbers 1.0 and 2.0, and allow one direction: shape=[None].",
             ),
+            Mistake(
+                [[1, 2], "int32", "(None,)"], "This variable holds integers, and will never take 1.5. Write 1.0 and 2.0."
+            ),
+            Mistake(["an array of shape (2,)"], "That is no variable, so it can not change. Call tf.Variable."),
+            Mistake(["a list of 2"], "That is no variable, but what one may begin with. Call tf.Variable."),
         ],
         hint="tf.Variable takes a first value and a shape. In the shape, None stands for a length that may change.",
         because="shape=[None] is one direction of any length.",

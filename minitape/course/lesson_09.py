@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .compare import in_order
 from .exercise import Exercise, Mistake
 
 EXERCISES = (
@@ -83,7 +84,7 @@ EXERCISES = (
     Exercise(
         "09.5",
         expect=[5, 6, 7],
-        view=sorted,
+        view=in_order,
         mistakes=[
             Mistake([2, 5, 6, 7], "n is an integer, but the way from w does not go through n."),
             Mistake([5, 7], "There is a second use of w, in line 6. Does that way get through?"),

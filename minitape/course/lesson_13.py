@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .compare import in_order
 from .exercise import Exercise, Mistake
 
 
 def _in_order(diagnosis: dict[str, Any]) -> dict[str, Any]:
-    """The diagnosis with its variables in the order of the alphabet: any order is right."""
-    return diagnosis | {"do not learn": sorted(diagnosis["do not learn"])}
+    """The diagnosis with its variables in the order of the alphabet: any order is right, with `:0` and without."""
+    variables = diagnosis["do not learn"]
+    if not isinstance(variables, str):
+        variables = [str(name).removesuffix(":0") for name in variables]
+    return diagnosis | {"do not learn": in_order(variables)}
 
 
 EXERCISES = (

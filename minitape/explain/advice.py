@@ -34,6 +34,7 @@ _EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "i
 _RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
             "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
             "py_func": "function"}  # fmt: skip
+_DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
 
@@ -142,6 +143,9 @@ class Advice(Remedies):
             return "text"
         if self._is_put():
             return "put"
+        if name in _DRAWS:
+            self.fields["what"] = self.fields["code"]
+            return "draw"
         if isinstance(self.call, ast.Call) and name not in LEAVES and not self._is_builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
         if not self._only_leaves(name):

@@ -218,7 +218,7 @@ class Objects(Names):
             other: Any = node.origin
             if self.after_tape(origin) and (not self.after_tape(other) or self.watched_instead(node, other, source)):
                 return Finding("wrong_object", Place(origin.stack) if origin.stack else None)
-            if isinstance(source, Tensor) and origin.when < other.when and self.was_watched(self.trace.of(source)[0]):
+            if isinstance(source, Tensor) and origin.when < other.when and self.one_watched(node, source):
                 return Finding("wrong_object", Place(other.stack) if other.stack else None)
         return None
 
@@ -234,6 +234,10 @@ class Objects(Names):
         key = _value_key(array)
         alike = [] if key is None else self._alike.get((key, tensor), [])
         return [n for n in alike if array.size <= SAMPLE or equal_arrays(array, n.tensor.array)]
+
+    def one_watched(self, node: Node, source: Any) -> bool:
+        """Whether one of two equal tensors was given to ``watch``: a gradient with respect to that value was meant."""
+        return self.was_watched(node) or self.was_watched(self.trace.of(source)[0])
 
     def watched_instead(self, node: Node, made: Origin, source: Any) -> bool:
         """Whether a value, and not the source, which was made later, was given to ``watch``."""

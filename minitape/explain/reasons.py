@@ -42,7 +42,7 @@ class Inquiry(Objects):
 
     def on_path(self, source: Any, path: Path) -> Finding:
         """The first break on the way from the source to the target."""
-        breaks = [self.called_outside(b) for b in merge([b for _, _, b in path if b is not None])]
+        breaks = [self.called_outside(b) for b in merge([self.in_a_pause(b) for _, _, b in path if b is not None])]
         first = self.at_source(source, path)
         if first is not None:
             if breaks and breaks[0].cause == first.cause == "integer_dtype":
@@ -82,6 +82,12 @@ class Inquiry(Objects):
             if here.frames[0][0].co_name in RUN_ONCE:
                 break
         return Break(b.cause, Place(frames[at:]), b.what, b.subject) if at else b
+
+    def in_a_pause(self, b: Break) -> Break:
+        """An operation that no tape recorded, as paused where the text says so: a gradient leaves no rows in a pause."""
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or not self.in_pause(b.place):
+            return b
+        return Break("recording_paused", b.place, b.what, b.subject)
 
     def not_watched_either(self, source: Any, path: Path) -> bool:
         """Whether a tensor whose way breaks right at its first use is not watched either: then it wants both mended."""

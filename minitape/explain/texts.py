@@ -199,6 +199,10 @@ TEXT = {
         "The value became text{line}; what is read from a text is a constant that knows nothing of {x}.",
         "Keep the number beside the text, and compute with the number.",
     ),
+    "left_through_numpy draw": (
+        "{what}{line} drew plain numbers: constants that know nothing of {x}, which only said how they are spread.",
+        "Draw noise that depends on nothing, and compute with it: mean + deviation * tf.random.normal(tf.shape(mean)).",
+    ),
     "left_through_numpy copy": (
         "{code}{line} copies what a variable holds; the copy is a constant that knows nothing of {x}.",
         "Use the variable itself, or tf.identity of it to keep its present value.",

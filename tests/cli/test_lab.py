@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from minitape.cli import lab as lab_command
 from minitape.cli import main
 from minitape.cli.contents import Notebooks
 from minitape.cli.lessons import copy_missing, lessons_folder, notebook_to_open, notebooks_in
+from minitape.cli.rules import WIDGET_VIEW
 from minitape.course import Exercise, add_exercise, predict
 from minitape.course.checker import feedback
 
@@ -75,6 +77,37 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
         assert content(lesson.name, content=False) is None
         assert {file["name"] for file in content("")} >= {"other.ipynb", lesson.name}
     assert lesson.read_bytes() == (lessons_folder() / lesson.name).read_bytes()
+
+
+def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_may_run(tmp_path, monkeypatch):
+    """JupyterLab says "model not found" where the kernel is gone, and starts another one for what it opens."""
+    picture = {WIDGET_VIEW: {"model_id": "m"}, "text/html": "<img>", "text/plain": "TapeView(1 row, 1 tape)"}
+    alone = {WIDGET_VIEW: {"model_id": "n"}}
+    outputs = [nbformat.v4.new_output("display_data", data=data) for data in (picture, alone)]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
+    saved = tmp_path / "seen.ipynb"
+    nbformat.write(notebook, saved)
+    manager = Notebooks(root_dir=str(tmp_path))
+    kernels = []
+
+    async def runs(self, path):
+        return path in kernels
+
+    monkeypatch.setattr(Notebooks, "_runs", runs)
+    with ThreadPoolExecutor(1) as executor:
+
+        def shown():
+            model = executor.submit(asyncio.run, manager.get("seen.ipynb")).result()
+            return [set(output["data"]) for output in model["content"]["cells"][0]["outputs"]]
+
+        kernels.append("seen.ipynb")
+        assert shown() == [set(picture), set(alone)]  # the page is loaded again
+        kernels.clear()
+        assert shown() == [{"text/html", "text/plain"}, set(alone)]  # the next day
+        kernels.append("seen.ipynb")
+        assert shown() == [{"text/html", "text/plain"}, set(alone)]  # loaded again, with a kernel that knows nothing
+        os.utime(saved, (0, saved.stat().st_mtime + 1))
+        assert shown() == [set(picture), set(alone)]  # run and saved
 
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):

@@ -303,3 +303,28 @@ def test_the_buttons_of_a_prediction_commit_it():
     buttons[0].value = True
     assert [button.value for button in buttons] == [True, False]
     assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
+
+
+def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():
+    words = ["not watched", "Stop-Gradient", "outside tape", "recording_paused"]
+    assert "correct" in feedback("09.1", words)
+    diagnosis = {"cause": "left through numpy", "line": 1, "do not learn": ("w1:0", "b1:0")}
+    assert "correct" in feedback("13.3", diagnosis)
+    assert "given:    {'cause': 'x', 'line': 1, 'do not learn': 'w1, b1'}" in feedback(
+        "13.3", {"cause": "x", "line": 1, "do not learn": "w1, b1"}
+    )
+    assert "correct" in feedback("09.5", [7, 5, 6, 5])
+    assert "expected a list of 3, got a text" in feedback("09.5", "5, 6, 7")
+
+
+def test_whole_numbers_are_counted_not_measured():
+    assert "not yet" in feedback("12.3", 20_000_001)
+    assert "correct" in feedback("12.3", 2e7)
+    add_exercise(Exercise("t.about", expect=1_000_000, atol=5))
+    assert "correct" in feedback("t.about", 1_000_004)
+
+
+def test_a_variable_of_integers_is_not_one_that_holds_decimals():
+    assert "holds integers" in feedback("03.4", tf.Variable([1, 2], shape=[None]))
+    assert "no variable" in feedback("03.4", tf.constant([1.0, 2.0]))
+    assert "no variable" in feedback("03.4", [1.0, 2.0])

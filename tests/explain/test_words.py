@@ -235,6 +235,7 @@ def test_the_fix_for_a_variable_of_a_layer_is_code_that_runs() -> None:
         ("y = tf.cast(tf.math.in_top_k([0], [x], 1), tf.float32)", "tf.math.in_top_k", "loss"),
         ("y = tf.math.ceil(x)", "tf.math.ceil", "tf.stop_gradient(tf.math.ceil(x) - x)"),
         ("y = tf.random.poisson([2], x)", "tf.random.poisson", "log-probability"),
+        ("y = tf.constant(np.random.default_rng(0).normal(x, 1.0))", "drew plain numbers", "tf.random.normal"),
         ("y = None", "The target is None", "return"),
         ("y = x * 2.0\nx = tf.keras.layers.Dense(1)", "a Dense, which holds variables", ".trainable_variables"),
         ("y = x * 2.0\nx = tf.keras.Input((2,))", "a symbol of a Keras model", "called with"),

@@ -125,6 +125,8 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
     book = notebook(SHOW, GROW)
     book.run(0)
     book.until("document.querySelector('.mt-view')")
+    empty = book.page.locator(".mt-view").bounding_box()["height"]
+    assert empty < 580  # it fits below the cell that records, in a window of 900 pixels
     book.start(1)
     seen: list[str] = []
     while not seen or seen[-1] != "26 rows":
@@ -133,6 +135,7 @@ def test_it_grows_while_the_cell_runs_and_steps_with_the_arrow_keys(notebook):
             seen.append(name)
         book.page.wait_for_timeout(20)
     assert len(seen) > 6, seen
+    assert empty < book.page.locator(".mt-view").bounding_box()["height"] < 760  # more rows want more room
     book.until("document.querySelector('.mt-slider').max > 26")
     gradient = book.output(1).inner_text().split()[1]
     book.page.locator(".mt-view").focus()

@@ -277,6 +277,41 @@ def test_search_focus_and_paths(show):
     assert page.locator(".mt-pathtext").is_hidden()
 
 
+def test_escape_ends_the_search_and_closes_the_keys(show):
+    page = show(tf.snapshot(*accumulation()))
+    page.get_by_label("Search rows").fill("sin")
+    page.locator(".mt-node.mt-found").wait_for()
+    page.get_by_label("Search rows").press("Escape")
+    page.wait_for_function("!document.querySelector('.mt-node.mt-found')")
+    assert page.locator(".mt-found-count").inner_text() == "" == page.get_by_label("Search rows").input_value()
+    press(page, "?")
+    assert page.locator(".mt-help").is_visible()
+    press(page, "Escape")
+    assert page.locator(".mt-help").is_hidden()
+
+
+def test_a_click_shows_that_the_keys_go_to_the_picture_now(show):
+    page = show(tf.snapshot(*accumulation()))
+    page.locator(".mt-view").evaluate("view => view.blur()")
+    ring = "getComputedStyle(document.querySelector('.mt-view'), '::after').borderTopWidth"
+    assert page.evaluate(ring) != "2px"
+    page.locator(".mt-pane").click(position={"x": 5, "y": 5})
+    assert page.evaluate(ring) == "2px"
+
+
+def test_backwards_only_the_edges_that_hand_something_on_are_lit(show):
+    w = tf.Variable(5.0, name="w")
+    with tf.GradientTape() as tape:
+        y = w * tf.constant(3.0) + 1.0
+    page = show(tf.snapshot(tape, y, w))
+    press(page, "End")
+    (lit,) = page.locator(".mt-edge.mt-active").all()
+    (fed,) = [row["row"] for row in tf.snapshot(tape)["rows"] if row["name"] == "w:0"]
+    assert lit.get_attribute("data-from") == str(fed)
+    press(page, "ArrowLeft", "ArrowLeft")
+    assert page.locator(".mt-edge.mt-active").count() == 2  # forwards both inputs are read
+
+
 def test_paths_say_where_a_gradient_breaks(show):
     tape, y, x = PROGRAMS["cut"]()
     snapshot = tf.snapshot(tape, y, x)

@@ -246,12 +246,14 @@ export class Scene {
     const { pathEdges, near } = this.marks;
     const active = node === current && node.row !== null;
     const ran = this.timeline.done(node.first);
-    const key = pathEdges || near ? "" : `${active}|${active && this.timeline.backward}|${ran}`;
+    const step = active && this.timeline.backward ? this.timeline.step : null;
+    const fed = step && new Set(step.edges.map((edge) => this.graph?.nodeOf(edge.input))); // backwards: who gets a share
+    const key = pathEdges || near || fed ? "" : `${active}|${active && this.timeline.backward}|${ran}`;
     if (key && key === drawn.key) return;
     drawn.key = key;
     for (const [part, from] of drawn.parts) {
       let name = part.tagName === "g" ? "mt-chip" : "mt-edge";
-      if (active) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
+      if (active && (!fed || fed.has(from))) name += this.timeline.backward ? " mt-active mt-backward" : " mt-active";
       if (!ran) name += " mt-todo";
       if (node.row?.cut) name += " mt-cut";
       if (node.row?.status === "ghost") name += " mt-ghost";

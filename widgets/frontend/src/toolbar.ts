@@ -39,16 +39,13 @@ export class Toolbar {
 
   constructor(
     private store: Store,
-    actions: ToolbarActions,
+    private actions: ToolbarActions,
   ) {
     this.stop = h("button", { type: "button", class: "mt-button mt-small", title: "Stop placing the nodes (Esc)", onclick: actions.stop }, "placing… stop");
     this.focusButton = button("focus", "Only the neighbourhood of the selected row (n)", actions.focus);
     this.pathsButton = button("paths", "Paths between a source and a target (p)", actions.paths);
     this.foldSelect.addEventListener("change", () => actions.fold(this.foldSelect.value as FoldMode));
-    this.search.addEventListener("input", () => {
-      const count = actions.search(this.search.value);
-      setText(this.found, this.search.value ? `${count} found` : "");
-    });
+    this.search.addEventListener("input", () => this.look());
     this.search.addEventListener("keydown", (event) => event.key === "Enter" && actions.next());
     const save = h("select", { class: "mt-select mt-export", "aria-label": "Export", title: "Export" }, h("option", { value: "" }, "export"), ...EXPORTS.map(([value, text]) => h("option", { value }, text)));
     save.addEventListener("change", () => {
@@ -74,6 +71,17 @@ export class Toolbar {
       save,
       button("help", "Keys (?)", actions.help),
     );
+  }
+
+  private look(): void {
+    const count = this.actions.search(this.search.value);
+    setText(this.found, this.search.value ? `${count} found` : "");
+  }
+
+  /** Empties the search, and with it what was found. */
+  forget(): void {
+    this.search.value = "";
+    this.look();
   }
 
   draw(state: { fold: FoldMode; focus: boolean; paths: boolean; busy: boolean }): void {

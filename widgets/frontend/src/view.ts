@@ -39,6 +39,7 @@ export class View {
   private marks: Marks = { hover: -1, selected: -1, found: new Set(), path: null, pathEdges: null, near: null };
   private mode: FoldMode = "auto";
   private toggled = new Map<string, boolean>();
+  private given = new Map<HTMLElement, number>(); // the heights of the parts whose edge can be drawn
   private planner = new Planner();
   private drawn: { mode: FoldMode; toggled: Map<string, boolean> } = { mode: "auto", toggled: new Map() }; // what the graph shows
   private anchor: { row: number; x: number; y: number } | null = null; // stays where it is on the screen
@@ -127,12 +128,18 @@ export class View {
     this.takeRoom();
   }
 
-  /** A small tape needs less room; a live view, which begins empty, keeps the full height. */
+  /** A small tape needs less room; a live view, which begins empty, takes more as the tape grows, and never less. */
   private takeRoom(): void {
-    if (!this.graph || !this.store.rows.length) return;
-    const clamp = (x: number, low: number, high: number): number => Math.round(Math.max(low, Math.min(high, x)));
-    this.pane.style.height = `${clamp(this.graph.bottom - this.graph.top + 130, 200, 310)}px`;
-    this.below.style.height = `${clamp(22 * this.store.rows.length + 110, 260, 310)}px`;
+    if (!this.graph) return;
+    const take = (part: HTMLElement, wanted: number, low: number): void => {
+      const given = this.given.get(part) ?? 0;
+      if (given !== (parseFloat(part.style.height) || 0)) return; // the reader has drawn it to another size
+      const height = Math.round(Math.max(given, low, Math.min(310, wanted)));
+      this.given.set(part, height);
+      part.style.height = `${height}px`;
+    };
+    take(this.pane, this.graph.bottom - this.graph.top + 130, 200);
+    take(this.below, 22 * this.store.rows.length + 110, 260);
   }
 
   /** Light or dark, as the page is. */
@@ -166,6 +173,7 @@ export class View {
       if (!this.sameGraph()) this.place();
       else this.scene.setGraph(this.graph as Graph);
     } else this.place(true);
+    this.takeRoom();
     if (atEnd && backward === 0) {
       this.timeline.position = this.timeline.forward;
       if (this.camera.touched) return this.schedule("all");
@@ -436,7 +444,10 @@ export class View {
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (event.key === "Escape") this.el.focus();
+      if (event.key === "Escape") {
+        if (target === this.toolbar.search) this.toolbar.forget();
+        this.el.focus();
+      }
       event.stopPropagation();
       return;
     }
@@ -490,7 +501,8 @@ export class View {
   private clear(): void {
     if (this.planner.busy) this.stopPlacing();
     this.marks.selected = -1;
-    this.marks.found = new Set();
+    this.toolbar.forget();
+    this.el.classList.remove("mt-show-help");
     this.paths.hide();
     this.focus(false);
     this.schedule("all");
