@@ -21,6 +21,8 @@ _FUNCTION_NAMES = {
     **CONTROL,
     "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
     "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
+    "TensorListStack": "TensorArrayV2Stack/TensorListStack", "TensorListGetItem": "TensorArrayV2Read/TensorListGetItem",
+    "TensorListSetItem": "TensorArrayV2Write/TensorListSetItem",
     "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
 }  # fmt: skip
 # the last operation of a function that is made of several, by the function and the kernel

@@ -186,7 +186,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         start, limit = 0, start
     plain = dtype is None and type(start) is type(limit) is type(delta) is int
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
-        return _made(_range(start, limit, delta, dtypes.int32), name or "range")
+        return _numbers(_range(start, limit, delta, dtypes.int32), start, limit, delta, dtypes.int32)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
@@ -201,8 +201,21 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
-    made = _made(_range(start, limit, delta, wanted), name or "range")
+    made = _numbers(_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else decided(made, ends, "Range")
+
+
+def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """The numbers of a range as a tensor; in a graph a row, of which a loop over them sees the ends."""
+    if state.graph is None:
+        return wrap(array)
+    from ..graphs.later import range_row
+
+    first, end, step = (wrap(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
+    made = range_row(first, end, step, dtype)
+    made.set_shape(array.shape)
+    state.graph.folded[made._row] = array
+    return made
 
 
 def _unordered(dtype: Any) -> int:
