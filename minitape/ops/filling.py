@@ -105,6 +105,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if hasattr(input, "_composite") and hasattr(input, "_map_values"):
         return input._map_values(lambda v: _like(primitive, v, dtype))
+    if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
+        return (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
     x = tensor_of(input)
     if dtype is None or x.dtype == dtype:
         if x.dtype.kind == "s" and primitive == "zeros_like":
