@@ -115,7 +115,7 @@ def sweep(tape: Any, seeds: dict[int, Any], ends: Sequence[tuple[int, ...]], rec
     marks = known.marks
     if marks is not None and not all(map(marks.__getitem__, seeds)):
         seeds = {r: s for r, s in seeds.items() if marks[r]}
-    if not seeds or not known.sources:
+    if not seeds or not (known.sources or known.low is not None):
         return [None] * len(ends)
     if recorded:
         found = _recorded(tape, record, known, seeds)
@@ -186,6 +186,10 @@ def _written(record: Record, known: plan.Plan, seeds: dict[int, Any], alone: boo
 def _walked(tape: Any, record: Any, known: plan.Plan, seeds: dict[int, Any], recorded: bool) -> Sweep:
     kind = Sweep if type(record) is Record else record.sweeper  # a graph's own
     found: Sweep = kind(record, seeds, known.sources, known.marks, recorded=recorded, visits=known.visits)
+    if known.low is not None:
+        found.low = min(found.low, known.low)
+        if known.visits is None and found.long is None:  # functions of the user: they are called in TensorFlow's order
+            found.visits = [*found._planned(plan.breadth_first(record, seeds))]
     before, state.by = state.by, tape
     try:
         found.run()

@@ -159,7 +159,7 @@ def zeros_of(source: Any) -> Any:
     """Zeros in the shape and dtype of a source, for unconnected gradients."""
     if state.graph is not None and isinstance(source, Tensor):
         return TABLE["stop_gradient"](TABLE["zeros_like"](source))  # a constant: nothing follows from the source
-    if hasattr(source, "_read"):
+    if hasattr(source, "_read") and state.graph is None:
         source._read()  # which tapes count as an access
     zero = b"" if source.dtype.kind == "s" else 0
     return wrap(np.full(tuple(source.shape), zero, source.dtype.as_numpy_dtype))

@@ -155,6 +155,8 @@ def row_of(lane: Any, b: Any) -> int | None:
         if not hasattr(b, "_read"):
             return None
         b = b._read()
+        if type(b) is not EagerTensor:  # of a graph that is being built
+            return None
     own, home = b._lane, lane if type(lane) is Record else lane.home
     if own is not None and (own is lane or own is home):
         return b._row  # type: ignore[no-any-return]

@@ -44,13 +44,14 @@ class Plan:
     """``sources`` are the rows whose adjoints are wanted, and on the tape.
 
     ``marks[row]`` is 1 where one of them can be reached through the row (None: everywhere), for the whole recording.
-    ``visits`` is None for a recording that is too long to be kept, or whose operations are the user's.
+    ``visits`` is None for a recording that is too long to be kept, or whose operations are the user's. Operations that
+    are asked for their gradient in any case have inputs from row ``low`` on.
     """
 
-    __slots__ = ("sources", "marks", "visits", "_written")
+    __slots__ = ("sources", "marks", "visits", "low", "_written")
 
-    def __init__(self, sources: set[int], marks: Any, visits: list[Visit] | None) -> None:
-        self.sources, self.marks, self.visits = sources, marks, visits
+    def __init__(self, sources: set[int], marks: Any, visits: list[Visit] | None, low: int | None = None) -> None:
+        self.sources, self.marks, self.visits, self.low = sources, marks, visits, low
         self._written: dict[Any, Any] = {}  # what a sweep starts from -> how often it was met, then what was kept of it
 
     def _met(self, key: Any) -> Any:
@@ -203,13 +204,24 @@ def _keep(alike: Any, structure: tuple[Any, ...], found: Plan) -> None:
 def _made(tape: Any, ends: Sequence[tuple[int, ...]], recorded: bool, kept: bool) -> Plan:
     record = tape._record
     wanted = {row for rows in ends for row in rows if differentiable(record, row)}
-    if not wanted:
+    asked = wanted | (also := _asked_anyway(record))
+    if not asked:
         return Plan(wanted, None, [] if kept else None)
-    marks, low = reach(tape, wanted), min(wanted)
+    marks, low = reach(tape, asked), min(asked)
     sources = wanted if marks is None else {row for row in wanted if marks[row]}
-    if not kept or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's own
-        return Plan(sources, marks, None)
+    if not kept or not wanted or any(TABLE.get(c.primitive.name) is not c.primitive for c in record.calls):  # the user's
+        return Plan(sources, marks, None, min(also, default=None))
     return Plan(sources, marks, [*visits(record, range(len(record) - 1, low - 1, -1), low, marks, recorded)])
+
+
+def _asked_anyway(record: Any) -> set[int]:
+    """The inputs of calls whose gradient does more than give shares, which TensorFlow asks whether they lead to a source or not.
+
+    These are functions of the user, and operations without a gradient, which are refused.
+    """
+    calls = [c for c in record.calls if c.primitive.rules is None or c.primitive.name == "custom_gradient"]
+    refused = (c for c in calls if c.primitive.rules is not None or c.primitive.missing == "unregistered")
+    return {row for call in refused for row in call.inputs if differentiable(record, row)}
 
 
 # -- which rows matter ------------------------------------------------------------------------------------------------

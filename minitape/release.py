@@ -103,7 +103,7 @@ def _settle(record: Any) -> None:
         counts, meta, arrays = _references(record.lanes), record.meta, record.arrays
         for lane in record.lanes.values():
             if counts.pop() > _UNHELD:
-                lane.kept = dict(compress(arrays.items(), map(is_, map(meta.__getitem__, arrays), repeat(lane.spec))))
+                lane.kept = dict(compress(arrays.items(), map(is_, map(meta.get, arrays), repeat(lane.spec))))
                 lane.was = weakref.ref(record)
             lane.home = None
         record.lanes = {}

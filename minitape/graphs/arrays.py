@@ -26,6 +26,7 @@ _ONE_SHAPE = (
     "minitape's TensorArray holds elements of one shape, here {}, also with infer_shape=False: got {}. Outside of "
     "functions, where it is a list, it holds any."
 )
+_KERNELS_NAME = {"object": "string", "float32": "float", "float64": "double", "float16": "half"}
 
 
 def _is_empty(buffer: Any, value_shape: tuple[int, ...]) -> bool:
@@ -35,6 +36,9 @@ def _is_empty(buffer: Any, value_shape: tuple[int, ...]) -> bool:
 def _written(buffer: Any, index: Any, value: Any, *, dynamic: bool) -> tuple[Any, ...]:
     at, shape = int(index), np.shape(value)
     size = buffer.shape[0]
+    if value.dtype != buffer.dtype:
+        named = [_KERNELS_NAME.get(a.dtype.name, a.dtype.name) for a in (value, buffer)]
+        raise invalid("Invalid data types; op elements {} but list elements {}".format(*named))
     if not 0 <= at < size and not (dynamic and at >= 0):
         raise invalid(f"Trying to modify element {at} in a list with {size} elements.", "TensorListSetItem")
     if _is_empty(buffer, shape):
@@ -84,7 +88,7 @@ def _cleared_rule(g: Any, z: Any, x: Any, index: Any, buffer: Any) -> tuple[Any,
 def _write_infer(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     buffer, _, value = tensors
     size = None if attrs["dynamic"] or buffer.shape.rank is None else buffer.shape[0]
-    return [(TensorShape([size]).concatenate(value.shape), value.dtype)]
+    return [(TensorShape([size]).concatenate(value.shape), buffer.dtype)]
 
 
 def _primitive(name: str, op: str, infer: Any, **options: Any) -> GraphPrimitive:
@@ -165,6 +169,26 @@ def _split(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
     return [TABLE["reshape"](value, shape=(lengths.shape[0], _one_length(lengths.array), *value.shape[1:]))]
 
 
+def _stack(tensors: Any, attrs: dict[str, Any]) -> list[Any]:
+    (buffer,), shape = tensors, attrs["shape"]
+    if shape.is_fully_defined() and _is_empty(buffer, shape):  # nothing was written
+        return [wrap(_empty_elements(buffer.shape[0], shape, buffer.dtype))]
+    return [TABLE["identity"](buffer)]
+
+
+def _empty_elements(size: int, shape: Any, dtype: Any) -> Any:
+    array = np.zeros((size, *shape), dtype.as_numpy_dtype)
+    if array.dtype == object:
+        array.fill(b"")
+    return array
+
+
+_STACK = _primitive(
+    "tensor_array_stack",
+    "TensorListStack",
+    lambda t, a: [(TensorShape([None if t[0].shape.rank is None else t[0].shape[0]]).concatenate(a["shape"]), t[0].dtype)],
+    eager=_stack,
+)
 _CONCAT = _primitive(
     "tensor_array_concat",
     "TensorListConcatV2",
@@ -235,10 +259,7 @@ class TensorArray(TensorArrayBase):
             from .later import zeros_of_size
 
             return zeros_of_size(size, known, self._dtype, self._shape)
-        array = np.zeros((int(size.array), *known), self._dtype.as_numpy_dtype)
-        if array.dtype == object:
-            array.fill(b"")
-        return wrap(array)
+        return wrap(_empty_elements(int(size.array), known, self._dtype))
 
     def _with(self, buffer: Any) -> TensorArray:
         made = object.__new__(TensorArray)
@@ -263,7 +284,7 @@ class TensorArray(TensorArrayBase):
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """The array with ``value`` at ``index``."""
-        value = convert_to_tensor(value, self._dtype)
+        value = convert_to_tensor(value, dtype_hint=self._dtype)
         self._check(value.shape)
         index = convert_to_tensor(index)
         made = self._with(apply(_EAGER_WRITE, (self._buffer, index, value), {"dynamic": self._dynamic})[0])
@@ -288,10 +309,7 @@ class TensorArray(TensorArrayBase):
 
     def stack(self, name: str | None = None) -> Any:
         """The elements as one tensor."""
-        buffer = self._buffer
-        if not is_symbolic(buffer) and self._shape.is_fully_defined():  # nothing was written
-            buffer = wrap(np.zeros((buffer.shape[0], *self._shape), buffer.array.dtype)) if not buffer.array.size else buffer
-        return self._known(TABLE["identity"](buffer), TensorShape([None]).concatenate(self._shape))
+        return apply(_STACK, (self._buffer,), {"shape": self._shape})[0]
 
     def _known(self, out: Any, shape: TensorShape) -> Any:
         """A tensor of a graph with what is known of the elements' shape."""

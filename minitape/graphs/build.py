@@ -340,11 +340,14 @@ class Graph(Record):
 
     def assign(self, variable: Any, tensor: Any, how: str, read_value: bool = True) -> Any:
         """An assignment at this point of the graph: the variable as it is then, or the operation alone."""
-        from .effects import assign
+        from .effects import assign, watch_accessed
         from .variables import AssignedVariable
 
         made = assign(self, variable, tensor, how)
-        return AssignedVariable(variable, made) if read_value else made.op
+        if not read_value:
+            return made.op
+        watch_accessed(self, variable, state.tapes)
+        return AssignedVariable(variable, made)
 
     def forget_reads(self) -> None:
         """Something may have changed the variables: they are read again."""

@@ -69,12 +69,19 @@ def read(graph: Any, variable: Any, tapes: Sequence[Any], accessed: bool = True)
     known = graph.variables.setdefault(id(variable), (variable, []))
     if tensor._row not in known[1]:
         known[1].append(tensor._row)
+    if accessed:
+        watch_accessed(graph, variable, tapes)
     for tape in tapes:
-        if accessed and variable.trainable and tape._watch_accessed_variables and tape._record is graph:
-            tape._watch_variable(variable)
         if id(variable) in tape.variables:
             tape._watch_row(tensor._row)
     return tensor
+
+
+def watch_accessed(graph: Any, variable: Any, tapes: Sequence[Any]) -> None:
+    """What an access means to the tapes of a graph: they begin to watch the variable if it is trainable."""
+    for tape in tapes:
+        if variable.trainable and tape._watch_accessed_variables and tape._record is graph:
+            tape._watch_variable(variable)
 
 
 def no_name_scope(graph: Any) -> Any:

@@ -279,12 +279,11 @@ class Function:
         if concrete is not None:
             return concrete
         with self._lock:  # another thread may have traced it in the meantime
-            concrete = self._known(key)
+            concrete = self._known(key) or self._most_specific(key)
             if concrete is None and self._reduce:
-                shaped = self._relaxed(shaped)
+                shaped = self._relaxed(shaped, key)
                 key = tuple([(n, key_of(v)) for n, v in shaped.items()])
-                fitting = (k for k, found in self._traces.items() if k == key or _fits(found, values))
-                concrete = next(filter(None, map(self._known, fitting)), None)
+                concrete = self._known(key)
             if concrete is None:
                 concrete = self._traces[key] = self._trace(shaped, given, variables)
             return concrete
@@ -295,11 +294,19 @@ class Function:
         usable = found is not None and (not found.body.captured or found.graph.outer is state.graph)
         return found if usable else None
 
-    def _relaxed(self, values: dict[str, Any]) -> dict[str, Any]:
+    def _most_specific(self, wanted: Any) -> ConcreteFunction | None:
+        """Of the traces for shapes that cover those of the arguments the one that no later one covers more closely."""
+        best = None
+        for key in self._traces:
+            if _covers(key, wanted) and self._known(key) and (best is None or _covers(best, key)):
+                best = key
+        return None if best is None else self._traces[best]
+
+    def _relaxed(self, values: dict[str, Any], key: Any) -> dict[str, Any]:
         """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
-        for concrete in reversed(self._traces.values()):
-            old = concrete.signature.values
-            if list(old) == list(values) and _same_but_shapes(old, values):
+        for known, concrete in reversed(self._traces.items()):
+            if _covers(known, key, lambda old, new: True):
+                old = concrete.signature.values
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
 
@@ -441,27 +448,17 @@ def _returned(result: Any, function: Any) -> Any:
     return nest.map_structure(leaf, result)
 
 
-def _fits(concrete: ConcreteFunction, values: dict[str, Any]) -> bool:
-    old = concrete.signature.values
-    if list(old) != list(values) or not _same_but_shapes(old, values):
-        return False
-    news = [v for n in values for v in nest.flatten(values[n])]
-    olds = [v for n in old for v in nest.flatten(old[n])]
-    return all(not isinstance(o, TensorSpec) or (o.shape.is_compatible_with(n.shape) and
-               TensorShape(n.shape).is_subtype_of(o.shape)) for o, n in zip(olds, news, strict=True))  # fmt: skip
+def _is_general(old: Any, new: Any) -> bool:
+    return TensorShape(new).is_subtype_of(TensorShape(old))
 
 
-def _same_but_shapes(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    olds, news = [[v for n in d for v in nest.flatten(d[n])] for d in (old, new)]
-    if len(olds) != len(news):
-        return False
-    for o, n in zip(olds, news, strict=True):
-        if isinstance(o, TensorSpec):
-            if not isinstance(n, (Tensor, TensorSpec)) or o.dtype != n.dtype:
-                return False
-        elif key_of(o) != key_of(n):
-            return False
-    return True
+def _covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -> bool:
+    """True for the keys of two calls when they differ in shapes at most, and each shape of the first ``fits``."""
+    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
+        return bool(old == new)
+    if old and old[0] is new[0] is TensorSpec:
+        return bool(old[1] == new[1] and fits(old[2], new[2]))
+    return all(_covers(a, b, fits) for a, b in zip(old, new, strict=True))
 
 
 def _wider(new: Any, old: Any) -> Any:

@@ -15,11 +15,11 @@ from ..ops.filling import zeros
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
-from ..tensor import EagerTensor, Tensor, wrap
+from ..tensor import Tensor, wrap
 from .body import BodyGraph, TestGraph
 from .carried import TensorArrayBase, flattened, is_composite, kept_shapes, packed, parts_of, rebuilt, refuse_other_rows
 from .streams import Stream, is_stream, specs_of
-from .symbolic import SymbolicTensor
+from .symbolic import SymbolicTensor, is_symbolic
 from .turns import Options, settled, traced_turn
 from .values import (
     LIMITS,
@@ -146,8 +146,8 @@ class _Elements:
 class _Numbers:
     """The numbers of a range: they are the index themselves."""
 
-    def __init__(self, start: Any, limit: Any, delta: Any, rising: bool) -> None:
-        self.start, self.limit, self.delta, self.rising = start, limit, delta, rising
+    def __init__(self, start: Any, limit: Any, delta: Any) -> None:
+        self.start, self.limit, self.delta = start, limit, delta
 
     def item(self, index: Any) -> Any:
         return index
@@ -156,7 +156,10 @@ class _Numbers:
         return index + self.delta
 
     def inside(self, index: Any) -> Any:
-        return index < self.limit if self.rising else index > self.limit
+        if is_symbolic(self.delta):
+            rises = self.delta >= 0
+            return rises & (index < self.limit) | ~rises & (index > self.limit)
+        return index < self.limit if self.delta.array > 0 else index > self.limit
 
 
 def _walk(source: Any) -> Any:
@@ -164,14 +167,7 @@ def _walk(source: Any) -> Any:
     if isinstance(source, Stream):
         return source
     if isinstance(source, SymbolicTensor) and source.op.type == "Range":
-        start, limit, delta = source.op.inputs
-        if hasattr(delta, "array"):
-            return _Numbers(start, limit, delta, bool(delta.array > 0))
-    if isinstance(source, EagerTensor) and source.dtype.is_integer and source.ndim == 1 and len(source) > 1:
-        values = source.array
-        steps = np.diff(values)
-        if (steps == steps[0]).all() and steps[0]:
-            return _Numbers(wrap(values[0]), wrap(values[-1] + steps[0]), wrap(steps[0]), bool(steps[0] > 0))
+        return _Numbers(*source.op.inputs)
     return _Elements(source)
 
 

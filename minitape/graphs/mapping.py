@@ -11,17 +11,19 @@ from ..convert import convert_to_tensor
 from ..errors import OutOfRangeError
 from ..invalid import invalid
 from ..operands import spelled, worded
+from ..operation import apply
 from ..primitives import TABLE
 from ..state import state
 from ..tensor import Tensor, wrap
+from .arrays import READ, TensorArray
+from .spec import TensorSpec
+from .symbolic import is_symbolic
 from .whiles import passing, spec_of, while_loop
 
 
-def elements(value: Any, index: Any) -> Any:
+def elements(value: Any, index: int) -> Any:
     """Element ``index`` of each tensor of a structure."""
-    if isinstance(index, int):
-        return nest.map_structure(lambda t: TABLE["slice"](t, spec=(index,)), value)
-    return nest.map_structure(lambda t: TABLE["gather"](t, index, axis=0), value)
+    return nest.map_structure(lambda t: TABLE["slice"](t, spec=(index,)), value)
 
 
 def _count(elems: Any) -> Any:
@@ -66,8 +68,6 @@ def _column(parts: list[Any], infer_shape: bool, kind: Any) -> Any:
         tensors = [convert_to_tensor(p) for p in parts]
         _check_shapes([t.shape for t in tensors], infer_shape)
         return TABLE["stack"](*tensors, axis=0)
-    from .arrays import TensorArray
-
     array = TensorArray(kind.dtype if hasattr(kind, "dtype") else kind, size=len(parts), infer_shape=infer_shape)
     for i, part in enumerate(parts):
         array = array.write(i, part)
@@ -107,8 +107,9 @@ def map_fn(fn: Any, elems: Any, dtype: Any = None, parallel_iterations: int | No
     fn = within_function(fn)
     elems, count = _over(elems)
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    if count is None:
-        return passing(_map_dynamic(fn, elems, signature), back_prop)
+    if state.graph is not None and _all_dense(elems if signature is None else signature):
+        with state.graph.name_scope(name or "map"):
+            return passing(_map_in_graph(fn, elems, signature, infer_shape), back_prop)
     if count == 0:
         specs = elems if signature is None else signature
         return nest.map_structure(lambda s: _empty(s), specs)
@@ -133,29 +134,49 @@ def _empty(spec: Any) -> Any:
     return wrap(np.zeros((0, *shape), dtype.as_numpy_dtype))
 
 
-def _map_dynamic(fn: Any, elems: Any, signature: Any) -> Any:
-    from .arrays import TensorArray
+def _all_dense(kinds: Any) -> bool:
+    return not any(type(kind).__name__ in ("RaggedTensorSpec", "SparseTensorSpec") for kind in nest.flatten(kinds))
+
+
+def _map_in_graph(fn: Any, elems: Any, signature: Any, infer_shape: bool = True) -> Any:
+    """``map_fn`` as a loop of the graph: ``fn`` is called once, however many elements there are."""
     from .later import size_of
 
     count = size_of(nest.flatten(elems)[0])
     like = elems if signature is None else signature
     flat = nest.flatten(like)
-    arrays = [TensorArray(s.dtype if hasattr(s, "dtype") else s, size=count) for s in flat]
+    shapes = [None if signature is None else getattr(s, "shape", None) for s in flat]
+    arrays = [
+        TensorArray(getattr(s, "dtype", s), size=count, infer_shape=infer_shape, element_shape=shape)
+        for s, shape in zip(flat, shapes, strict=True)
+    ]
 
     def step(i: Any, tas: Any) -> Any:
-        found = fn(elements(elems, i))
+        found = fn(_read(elems, i))
         nest.assert_same_structure(like, found)
-        result = nest.flatten(found)
-        return i + 1, [ta.write(i, convert_to_tensor(r)) for ta, r in zip(tas, result, strict=True)]
+        return i + 1, [ta.write(i, r) for ta, r in zip(tas, nest.flatten(found), strict=True)]
 
     _, arrays = while_loop(lambda i, tas: i < count, step, (wrap(np.int32(0)), arrays))
-    return nest.pack_sequence_as(like, [ta.stack() for ta in arrays])
+    return nest.pack_sequence_as(like, [_stack(ta, _count(elems)) for ta in arrays])
+
+
+def _read(elems: Any, index: Any) -> Any:
+    """Element ``index`` of each tensor of a structure, in a graph."""
+    return nest.map_structure(lambda t: apply(READ, (t, index), {})[0], elems)
+
+
+def _stack(array: Any, count: int | None) -> Any:
+    """The elements of an array that holds ``count``, where that is known."""
+    found = array.stack()
+    if is_symbolic(found) and found.shape.rank is not None:
+        found.set_shape([count, *found.shape[1:]])
+    return found
 
 
 def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True) -> Any:
-    """The same results as ``map_fn``, whatever the dtypes; minitape applies ``fn`` to the elements one by one.
+    """The same results as ``map_fn``, whatever the dtypes; ``fn`` is called once, as that of a ``tf.function``.
 
-    So there is nothing to fall back from, and ``fallback_to_while_loop`` and ``warn`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
+    minitape applies it to the elements one by one, so there is nothing to fall back from, and ``fallback_to_while_loop`` and ``warn`` have no effect. See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
 
     >>> import minitape as tf
     >>> tf.vectorized_map(lambda t: tf.reduce_sum(t), tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy()
@@ -164,11 +185,19 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
     if not nest.flatten(elems):
         raise ValueError("max() arg is an empty sequence")
     elems, count = _over(elems, IndexError("list index out of range"))
-    if count is None:
-        first = nest.map_structure(convert_to_tensor, fn(elements(elems, wrap(np.int32(0)))))  # its row is not run
-        return _map_dynamic(fn, elems, nest.map_structure(lambda t: t.dtype, first))
-    found = _stacked([fn(elements(elems, i)) for i in range(count)])
-    return found if state.graph is not None else _as_one(found)
+    from .function import function
+
+    fn = function(fn, autograph=False)
+
+    def mapped(elems: Any) -> Any:
+        first = nest.map_structure(convert_to_tensor, fn(_read(elems, wrap(np.int32(0)))))  # its row is not run
+        return _map_in_graph(fn, elems, nest.map_structure(lambda t: TensorSpec(t.shape, t.dtype), first))
+
+    if state.graph is not None:
+        return mapped(elems)
+    if count == 0:
+        return function(mapped, autograph=False)(elems)
+    return _as_one(_stacked([fn(elements(elems, i)) for i in range(count)]))
 
 
 def _as_one(found: Any) -> Any:
@@ -202,8 +231,9 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy()
     array([1., 3., 6.], dtype=float32)
     """
-    if _open(elems):
-        return passing(_loop(fn, elems, initializer, reverse)[1], back_prop)
+    if state.graph is not None:
+        with state.graph.name_scope(name or "scan"):
+            return passing(_loop(fn, elems, initializer, reverse)[1], back_prop)
     results, start = _accumulate(fn, elems, initializer, reverse)
     if not results:
         return nest.map_structure(_empty_like, start)
@@ -226,7 +256,7 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldl(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     123
     """
-    return passing(_folded(fn, elems, initializer, False), back_prop)
+    return passing(_folded(fn, elems, initializer, False, name or "foldl"), back_prop)
 
 
 @worded
@@ -241,26 +271,18 @@ def foldr(fn: Any, elems: Any, initializer: Any = None, parallel_iterations: int
     >>> print(tf.foldr(lambda a, x: a * 10 + x, tf.constant([1, 2, 3])).numpy())
     321
     """
-    return passing(_folded(fn, elems, initializer, True), back_prop)
+    return passing(_folded(fn, elems, initializer, True, name or "foldr"), back_prop)
 
 
-def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool) -> Any:
-    if _open(elems):
-        return _loop(fn, elems, initializer, reverse)[0]
+def _folded(fn: Any, elems: Any, initializer: Any, reverse: bool, name: str) -> Any:
+    if state.graph is not None:
+        with state.graph.name_scope(name):
+            return _loop(fn, elems, initializer, reverse)[0]
     return _accumulate(fn, elems, initializer, reverse, True)[0][-1]
-
-
-def _open(elems: Any) -> bool:
-    """True for tensors of a graph of which only a run knows how many elements they have."""
-    if state.graph is None:
-        return False
-    shapes = [convert_to_tensor(t).shape for t in nest.flatten(elems)]
-    return any(s.rank is None or (s.rank and s[0] is None) for s in shapes)
 
 
 def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, Any]:
     """The last of the accumulated values and all of them stacked: a loop of the graph."""
-    from .arrays import TensorArray
     from .later import size_of
 
     elems = nest.map_structure(convert_to_tensor, elems)
@@ -270,7 +292,7 @@ def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, An
         return count - one - i if reverse else i
 
     if initializer is None:
-        begin, value = one, elements(elems, place(wrap(np.int32(0))))
+        begin, value = one, _read(elems, place(wrap(np.int32(0))))
     else:
         begin, value = wrap(np.int32(0)), nest.map_structure(convert_to_tensor, initializer)
     arrays = [TensorArray(t.dtype, size=count, element_shape=t.shape) for t in nest.flatten(value)]
@@ -278,13 +300,13 @@ def _loop(fn: Any, elems: Any, initializer: Any, reverse: bool) -> tuple[Any, An
         arrays = [a.write(place(begin - one), t) for a, t in zip(arrays, nest.flatten(value), strict=True)]
 
     def step(i: Any, value: Any, arrays: Any) -> Any:
-        new = fn(value, elements(elems, place(i)))
+        new = fn(value, _read(elems, place(i)))
         nest.assert_same_structure(value, new)
         new = nest.map_structure(convert_to_tensor, new)
         return i + 1, new, [a.write(place(i), t) for a, t in zip(arrays, nest.flatten(new), strict=True)]
 
     _, value, arrays = while_loop(lambda i, *_: i < count, step, (begin, value, arrays))
-    return value, nest.pack_sequence_as(value, [a.stack() for a in arrays])
+    return value, nest.pack_sequence_as(value, [_stack(a, _count(elems)) for a in arrays])
 
 
 def _accumulate(fn: Any, elems: Any, initializer: Any, reverse: bool, folding: bool = False) -> tuple[list[Any], Any]:

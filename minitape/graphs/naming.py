@@ -21,13 +21,15 @@ _FUNCTION_NAMES = {
     **CONTROL,
     "AddV2": "Add", "RealDiv": "truediv", "ConcatV2": "concat", "Pack": "stack", "Unpack": "unstack",
     "StridedSlice": "strided_slice", "Transpose": "transpose", "Range": "range", "OneHot": "one_hot", "Split": "split",
+    "TensorListStack": "TensorArrayV2Stack/TensorListStack", "TensorListGetItem": "TensorArrayV2Read/TensorListGetItem",
+    "TensorListSetItem": "TensorArrayV2Write/TensorListSetItem",
     "ZerosLike": "zeros_like", "OnesLike": "ones_like", "Cumsum": "Cumsum", "FloorMod": "FloorMod",
 }  # fmt: skip
 # the last operation of a function that is made of several, by the function and the kernel
 _NAMES_WITHIN = {
     ("clip_by_value", "Maximum"): "clip_by_value", ("norm", "Reshape"): "norm/Squeeze", ("einsum", "Einsum"): "einsum/Einsum",
     ("repeat", "Repeat"): "Repeat/Reshape_1", ("expand_dims", "Reshape"): "ExpandDims", ("squeeze", "Reshape"): "Squeeze",
-    ("clip_by_norm", "Identity"): "clip_by_norm", ("embedding_lookup", "GatherV2"): "embedding_lookup/Identity",
+    ("clip_by_norm", "Identity"): "clip_by_norm", ("embedding_lookup", "Identity"): "embedding_lookup/Identity",
     ("saturate_cast", "Cast"): "saturate_cast", ("l2_normalize", "Mul"): "l2_normalize",
     ("multiply_no_nan", "MulNoNan"): "multiply_no_nan", ("divide_no_nan", "DivNoNan"): "div_no_nan",
     ("sigmoid_cross_entropy_with_logits", "Add"): "logistic_loss", ("concat", "Identity"): "concat/concat",

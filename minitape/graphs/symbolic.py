@@ -56,6 +56,7 @@ class SymbolicTensor(Tensor):
     dtype = property(lambda self: self._dtype, doc="The type of the elements.")
     shape = property(lambda self: self._shape, doc="The static shape; sizes that only a run knows are None.")
     device = property(lambda self: "", doc="Where it will live: not decided.")
+    _dims = property(lambda self: plain_shape(self._shape))  # what the sweep of an eager tape asks for
     _id = property(lambda self: id(self))
     _home = property(lambda self: self.graph)
 

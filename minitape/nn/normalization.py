@@ -215,7 +215,7 @@ def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | No
         if not params:
             raise ValueError("Length of params is currently 0. Need at least one param.")
         params = tensor_of(params[0]) if len(params) == 1 else call("concat", *[tensor_of(p) for p in params], axis=0)
-    rows = gather(params, ids)
+    rows = call("identity", gather(params, ids))  # TensorFlow's is one step further, which orders its slices
     if max_norm is None:
         return rows
     first = tensor_of(ids).ndim

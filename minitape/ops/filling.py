@@ -105,6 +105,8 @@ def ones_like(input: Any, dtype: Any = None, name: str | None = None, layout: An
 def _like(primitive: str, input: Any, dtype: Any) -> Any:
     if hasattr(input, "_composite") and hasattr(input, "_map_values"):
         return input._map_values(lambda v: _like(primitive, v, dtype))
+    if state.graph is not None and isinstance(getattr(input, "shape", None), TensorShape) and input.shape.is_fully_defined():
+        return (zeros if primitive == "zeros_like" else ones)(input.shape, dtype or input.dtype, primitive)  # reads no variable
     x = tensor_of(input)
     if dtype is None or x.dtype == dtype:
         if x.dtype.kind == "s" and primitive == "zeros_like":
@@ -186,7 +188,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         start, limit = 0, start
     plain = dtype is None and type(start) is type(limit) is type(delta) is int
     if plain and max(abs(start), abs(limit), abs(delta)) < 2**31:
-        return _made(numbers_of_range(start, limit, delta, dtypes.int32), name or "range")
+        return _numbers(numbers_of_range(start, limit, delta, dtypes.int32), start, limit, delta, dtypes.int32)
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     ends = [_end(v, wanted) for v in (start, limit, delta)]
     if wanted is None:
@@ -201,8 +203,21 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             raise wrong_number("Range", ("start", "limit", "delta"), ends, wanted)
         return range_row(*[t if t.dtype == wanted else TABLE["cast"](t, dtype=wanted) for t in ends], wanted)  # type: ignore[call-arg]
     start, limit, delta = (_scalar(t, role) for t, role in zip(ends, ("start", "limit", "delta"), strict=True))
-    made = _made(numbers_of_range(start, limit, delta, wanted), name or "range")
+    made = _numbers(numbers_of_range(start, limit, delta, wanted), start, limit, delta, wanted)
     return made if state.graph is not None else decided(made, ends, "Range")
+
+
+def _numbers(array: Any, start: Any, limit: Any, delta: Any, dtype: Any) -> Any:
+    """The numbers of a range as a tensor; in a graph a row, of which a loop over them sees the ends."""
+    if state.graph is None:
+        return wrap(array)
+    from ..graphs.later import range_row
+
+    first, end, step = (wrap(dtype.as_numpy_dtype(v)) for v in (start, limit, delta))
+    made = range_row(first, end, step, dtype)
+    made.set_shape(array.shape)
+    state.graph.folded[made._row] = array
+    return made
 
 
 def _end(value: Any, wanted: Any) -> Any:

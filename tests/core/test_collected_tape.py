@@ -26,6 +26,21 @@ def test_recording_of_a_collected_tape_is_released_with_the_next_one():
     assert not module.orphans and y.numpy() == 4.0
 
 
+def test_recording_that_keeps_a_scalar_of_an_earlier_one_is_released(monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+    k, x = tf.constant(1.5), tf.constant([1.0, 2.0])
+    with tf.GradientTape() as earlier:
+        earlier.watch(k)
+        scalar = k * 2.0
+    with tf.GradientTape() as tape:
+        tape.watch([x, scalar])
+        tf.function(lambda q: q * q)(scalar)
+        y = x * 3.0
+    del tape
+    assert not raised and y.numpy().tolist() == [3.0, 6.0]
+
+
 def test_a_tape_that_dies_with_the_process_says_nothing():
     program = """
 import builtins
