@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .. import nest
 from ..namespace import public
+from ..shape import TensorShape
 from . import losses, metrics, optimizers, schedules
 from .serial import known, made, plain, registered, unknown
 from .utils import register_keras_serializable
@@ -113,7 +115,8 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     config = model.get_config()
     if kind is None:
         config = {k: v for k, v in config.items() if k in model._init_arguments or k == "name"}
-    about = {"class_name": type(model).__name__, "kind": kind, "build_shape": model._build_shape, "config": config}
+    shape = nest.map_structure(lambda size: list(size) if isinstance(size, TensorShape) else size, model._build_shape)
+    about = {"class_name": type(model).__name__, "kind": kind, "build_shape": shape, "config": config}
     arrays = _numbered(model.weights)
     if model.compiled:
         about["compiled"] = _plainly(model._compile_arguments)
