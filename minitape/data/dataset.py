@@ -41,7 +41,7 @@ from .elements import (
 from .options import Options
 from .pipelines import Pipelines
 from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
-from .shuffling import drawn, seed_pair, words
+from .shuffling import Rounds, drawn, seed_pair, words
 
 
 class Dataset(Pipelines, Recipe):
@@ -305,7 +305,7 @@ class Dataset(Pipelines, Recipe):
             raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3")
         size = size if size > 0 else sys.maxsize
         seeds = seed_pair(seed)
-        rounds = words(seeds)  # each iteration takes two seeds from here
+        rounds = Rounds(seeds)  # each iteration takes two seeds from here
 
         def start() -> Iterator[Any]:
             mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..awaited import resume
 from ..tensor import Tensor
 from . import base
 from .base import convert
@@ -329,6 +330,8 @@ class Sequential(Model):
     (True, array([[3.]], dtype=float32))
     """
 
+    _checkpointed = frozenset({"_stack", "_init_arguments"})  # the same layers are in ``_functional``
+
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: tuple[Layer, ...] = ()
@@ -406,6 +409,7 @@ class Sequential(Model):
         for layer in self._stack[1:]:
             x = layer(x)
         object.__setattr__(self, "_functional", Functional(start, x))
+        resume(self)
         self.built = True
 
     def _built_with(self, shape: Any) -> None:

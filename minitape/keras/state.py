@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
+from ..awaited import AWAITED, resume
 from ..shown import methods_of
 from ..tensor import Tensor
 from . import constraints
@@ -19,6 +20,8 @@ from .variable import Variable
 class Stateful:
     """The part of a layer that keeps state: what is assigned to its attributes is filed in a ``Store``."""
 
+    _checkpointed: frozenset[str] = frozenset({"_init_arguments"})
+
     def __setattr__(self, name: str, value: Any) -> None:
         if might_track(value):
             store = self.__dict__.get("_store")
@@ -27,6 +30,8 @@ class Stateful:
                 object.__setattr__(self, "_store", store)
             value = store.track(value)
         object.__setattr__(self, name, value)
+        if AWAITED in self.__dict__:
+            resume(self)
 
     def __delattr__(self, name: str) -> None:
         value = self.__dict__.get(name)
