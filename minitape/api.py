@@ -75,7 +75,7 @@ ROOT: dict[str, str] = {
 # the modules that are namespaces of ``tf``
 NAMESPACES = (
     "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "math nest nn python ragged random signal sparse strings test train types"
+    "math nest nn python ragged random signal sparse strings test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why

@@ -117,6 +117,14 @@ class Model(Trainer, Layer):
             raise ValueError("minitape's summary() shows all layers: `layer_range` is not supported.")
         print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable)
 
+    def to_json(self) -> str:
+        """The class and the configuration as text, for ``tf.keras.models.model_from_json``."""
+        import json
+
+        from .saving import described
+
+        return json.dumps(described(self))
+
     def save(self, filepath: Any, overwrite: bool = True) -> None:
         """Writes the model to a ``.keras`` file of minitape's own."""
         from .saving import save_model
