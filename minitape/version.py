@@ -1,7 +1,7 @@
 """``tf.version``: which version of minitape this is."""
 
-from . import __version__ as VERSION  # noqa: N812 - TensorFlow's name
-from .namespace import public
+from . import __version__
+from .namespace import lazy as _lazy
 
-__all__ = ["VERSION"]
-__getattr__, __dir__ = public("tf.version", __all__)
+VERSION = __version__
+__getattr__, __dir__ = _lazy("tf.version", {}, globals())

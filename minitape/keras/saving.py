@@ -20,7 +20,6 @@ from . import losses, metrics, optimizers, schedules
 from .serial import known, made, plain, registered, unknown
 from .utils import register_keras_serializable
 
-
 _WEIGHTS, _MODELS = (".weights.h5",), (".keras", ".h5", ".hdf5")
 
 

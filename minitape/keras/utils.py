@@ -14,6 +14,7 @@ from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F40
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
 from .progress import Progbar  # noqa: F401
 from .serial import registered
+from .windows import timeseries_dataset_from_array  # noqa: F401
 
 
 def set_random_seed(seed: int) -> None:
@@ -192,5 +193,6 @@ def _check_fill(dtype: Any, value: Any) -> None:
 
 __all__ = """Progbar clear_session disable_interactive_logging enable_interactive_logging
 is_interactive_logging_enabled is_keras_tensor normalize pack_x_y_sample_weight pad_sequences
-register_keras_serializable set_random_seed standardize_dtype to_categorical unpack_x_y_sample_weight""".split()
+register_keras_serializable set_random_seed standardize_dtype timeseries_dataset_from_array to_categorical
+unpack_x_y_sample_weight""".split()
 __getattr__, __dir__ = public("tf.keras.utils", __all__)
