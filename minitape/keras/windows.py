@@ -8,7 +8,7 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..data.dataset import Dataset
-from ..data.elements import map_leaves, tensor_spec
+from ..data.elements import tensor_spec
 
 
 def timeseries_dataset_from_array(
