@@ -22,6 +22,7 @@ from ..tensor import wrap
 from . import arguments
 from .arguments import datasets, following, function, number, parallel_calls, truth
 from .batches import check_padding, groups, padded, ragged_rows, row, rows_of, stacked
+from .choosing import Choices
 from .elements import (
     apart,
     call,
@@ -44,7 +45,7 @@ from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
 from .shuffling import Rounds, drawn, seed_pair, words
 
 
-class Dataset(Pipelines, Recipe):
+class Dataset(Choices, Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.

@@ -243,6 +243,8 @@ def _array(value: Any) -> Any:
         array = value._read().array
     else:
         array = np.asarray(value)
+        if type(value).__name__ == "Series":  # a column of pandas
+            array = array[:, None]
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
