@@ -1,4 +1,4 @@
-"""Datasets of the lines of text files, and of the rows of files of comma-separated values.
+"""Files: read and written whole, and datasets of the lines of text files and of the rows of comma-separated values.
 
 See https://www.tensorflow.org/guide/data#consuming_text_data and https://www.tensorflow.org/api_docs/python/tf/io/decode_csv.
 """
@@ -13,6 +13,7 @@ import io
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,59 @@ def _names(filenames: Any) -> Any:
     return lambda: (name.decode() for name in np.asarray(given.numpy(), object).reshape(-1))
 
 
-def _read(name: str, compression: Any) -> bytes:
+def _read(name: str, compression: Any, end: str = "IteratorGetNext") -> bytes:
     kind = "" if compression is None else str(compression)
     if kind not in _OPENED:
-        raise invalid("Unsupported compression_type.", "IteratorGetNext")
+        raise invalid("Unsupported compression_type.", end)
     try:
         with open(name, "rb") as file:
             return _OPENED[kind](file.read())
     except FileNotFoundError:
-        raise errors.NotFoundError(None, None, f"{name}; No such file or directory [Op:IteratorGetNext] name: ") from None  # type: ignore[attr-defined]
+        raise errors.NotFoundError(None, None, f"{name}; No such file or directory [Op:{end}] name: ") from None  # type: ignore[attr-defined]
+
+
+def read_file(filename: Any, name: str | None = None) -> Tensor:
+    """All that is in a file, as one text. NotFoundError for a file that is not there; nothing to differentiate.
+
+    >>> import minitape as tf, tempfile
+    >>> path = tempfile.mkdtemp() + "/greeting"
+    >>> tf.io.write_file(path, "hello")
+    >>> tf.io.read_file(path).numpy()
+    b'hello'
+    """
+    path = convert_to_tensor(filename, dtypes.string)
+    return _now_or_later(lambda t: wrap(np.array(_read(_one(t, "filename").decode(), "", "ReadFile"), object)), path)
+
+
+def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+    """Writes a text to a file, whose folder is made if it is not there.
+
+    >>> import minitape as tf, tempfile
+    >>> path = tempfile.mkdtemp() + "/folder/greeting"
+    >>> tf.io.write_file(path, "hello")
+    >>> open(path).read()
+    'hello'
+    """
+    path = Path(_one(convert_to_tensor(filename, dtypes.string), "filename").decode())
+    text = _one(convert_to_tensor(contents, dtypes.string), "contents")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text)
+
+
+def _one(tensor: Tensor, what: str) -> bytes:
+    if tensor.ndim:
+        raise invalid(f"Input {what} tensor must be scalar, but had shape: {list(tensor.shape)}", "ReadFile")
+    return tensor.numpy()  # type: ignore[no-any-return]
+
+
+def _now_or_later(function: Any, tensor: Tensor) -> Any:
+    """A text that is made of a tensor: now, or in a graph when it runs."""
+    if hasattr(tensor, "array"):
+        return function(tensor)
+    from ..graphs.effects import later
+    from ..shape import TensorShape
+
+    return later(lambda t: [function(t)], (tensor,), [(TensorShape([]), dtypes.string)])[0]
 
 
 class TextLineDataset(Dataset):

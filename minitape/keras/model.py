@@ -125,10 +125,15 @@ class Model(Trainer, Layer):
 
         return json.dumps(described(self))
 
-    def save(self, filepath: Any, overwrite: bool = True) -> None:
-        """Writes the model to a ``.keras`` file of minitape's own."""
+    def save(self, filepath: Any, overwrite: bool = True, save_format: Any = None) -> None:
+        """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``, which the name tells."""
         from .saving import save_model
 
+        if save_format is not None:
+            raise ValueError(
+                "The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a file path with "
+                f"either `.keras` or `.h5` extension.Received: save_format={save_format}"
+            )
         save_model(self, filepath, overwrite)
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:

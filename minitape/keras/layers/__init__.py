@@ -11,6 +11,7 @@ from ...namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layer": "InputSpec Layer",
+    "keras.serial": "deserialize serialize",
     "keras.symbolic": "Input InputLayer",
     "keras.layers.dense": "Dense",
     "keras.layers.einsum": "EinsumDense",
