@@ -341,8 +341,11 @@ def make_csv_dataset(
     if column_defaults is None:
         kinds = [_kind([row[i] for row in body if row[i] not in ("", na_value)]) for i in kept]
         column_defaults = ["" if kind is dtypes.string else wrap(kind.as_numpy_dtype(0)) for kind in kinds]
+    order: Any = Dataset.from_tensor_slices(files)
+    if shuffle:
+        order = order.shuffle(len(files), shuffle_seed)
     dataset: Dataset = CsvDataset(
-        files, column_defaults, compression_type, None, header, field_delim, use_quote_delim, na_value, kept
+        order, column_defaults, compression_type, None, header, field_delim, use_quote_delim, na_value, kept
     )
     if shuffle:
         dataset = dataset.shuffle(shuffle_buffer_size, shuffle_seed)
