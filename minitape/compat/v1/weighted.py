@@ -33,7 +33,7 @@ def compute_weighted_loss(
     """The losses of elements times ``weights``, as one number; in a graph it joins ``loss_collection``.
 
     By default the sum is divided by the number of weights that are not 0. ValueError for another reduction and for weights
-    that do not fit. Differentiable in both.
+    that do not fit. Differentiable in both. ``scope`` has no effect.
 
     >>> import minitape as tf
     >>> tf.compat.v1.losses.compute_weighted_loss([1.0, 2.0, 6.0], [1.0, 0.0, 0.5]).numpy()
