@@ -35,7 +35,7 @@ ROOT: dict[str, str] = {
                   "identity_n newaxis rank reshape shape shape_n size squeeze stop_gradient transpose",
     "ops.blocks": "batch_to_space space_to_batch space_to_batch_nd",
     "ops.casts": "bitcast cast saturate_cast",
-    "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto",
+    "introspection": "get_static_value is_symbolic_tensor is_tensor make_ndarray make_tensor_proto type_spec_from_value",
     "keras": "initializers losses metrics optimizers",
     "strings.spelling": "as_string",
     "initial": "constant_initializer=Constant ones_initializer=Ones random_normal_initializer=RandomNormal "
@@ -75,13 +75,15 @@ ROOT: dict[str, str] = {
 # the modules that are namespaces of ``tf``
 NAMESPACES = (
     "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "math nest nn python ragged random signal sparse strings test train types"
+    "math nest nn python ragged random signal sparse strings test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why
 _ONE_MACHINE = "minitape runs in one process on one CPU"
 _NO_FILES = "minitape saves no graphs; tf.train.Checkpoint keeps the values of variables"
 _NOTHING_TO_LINK = "there is nothing to link against"
+_NO_MESSAGES = "minitape reads and writes no protocol buffers; tf.data.TextLineDataset reads text"
+_NO_MEDIA = "minitape reads no media"
 OUT_OF_SCOPE: dict[str, str] = {
     "distribute": _ONE_MACHINE,
     "tpu": _ONE_MACHINE,
@@ -93,7 +95,7 @@ OUT_OF_SCOPE: dict[str, str] = {
     "summary": "minitape writes no event files; minitape.draw(tape) and minitape_widgets.TapeView show a tape",
     "profiler": "use Python's own profilers",
     "raw_ops": "call the function itself, e.g. tf.add instead of tf.raw_ops.AddV2",
-    "audio": "minitape reads no media",
+    "audio": _NO_MEDIA,
     "lookup": "use a Python dictionary",
     "queue": "use Python's queue",
     "feature_column": "deprecated in TensorFlow as well",
@@ -103,6 +105,17 @@ OUT_OF_SCOPE: dict[str, str] = {
     "load_op_library": "declare an operation with tf.custom_gradient or tf.py_function instead",
     "keras.applications": "minitape brings no trained models",
     "keras.datasets": "minitape loads nothing from the network",
+    "keras.utils.get_file": "minitape loads nothing from the network",
+    "keras.utils.plot_model": "model.summary() tells of the layers; minitape.draw(tape) draws what was computed",
+    "keras.callbacks.TensorBoard": "minitape writes no event files",
+    "keras.mixed_precision": "a layer computes in the type of its weights",
+    "train.Example": _NO_MESSAGES,
+    "data.TFRecordDataset": _NO_MESSAGES,
+    "io.TFRecordWriter": _NO_MESSAGES,
+    "io.parse_example": _NO_MESSAGES,
+    "io.parse_single_example": _NO_MESSAGES,
+    "image.decode_image": _NO_MEDIA,
+    "io.decode_jpeg": _NO_MEDIA,
 }
 
 

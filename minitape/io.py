@@ -1,7 +1,8 @@
-"""``tf.io``: strings as base64 and as raw numbers. Files are read with Python's own means."""
+"""``tf.io``: strings as base64, as raw numbers and as rows of values; files read and written whole."""
 
 from .namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.io", {
+    "data.files": "decode_csv read_file write_file",
     "strings.encoding": "decode_base64 decode_raw encode_base64",
 }, globals())  # fmt: skip

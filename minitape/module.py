@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from . import nest
+from .awaited import AWAITED, resume
 from .evidence import birth
 from .state import state
 from .variable import ResourceVariable
@@ -68,6 +69,7 @@ class Module:
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _checkpointed: frozenset[str] = frozenset()
 
     def __init__(self, name: str | None = None) -> None:
         if name is None:
@@ -80,6 +82,11 @@ class Module:
         self._name = name
         birth(self)
         self._name_scope = ModuleScope((*state.scope, name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if AWAITED in self.__dict__:
+            resume(self)
 
     @property
     def name(self) -> str:

@@ -22,6 +22,7 @@ from ..tensor import wrap
 from . import arguments
 from .arguments import datasets, following, function, number, parallel_calls, truth
 from .batches import check_padding, groups, padded, ragged_rows, row, rows_of, stacked
+from .choosing import Choices
 from .elements import (
     apart,
     call,
@@ -41,10 +42,10 @@ from .elements import (
 from .options import Options
 from .pipelines import Pipelines
 from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
-from .shuffling import drawn, seed_pair, words
+from .shuffling import Rounds, drawn, seed_pair, words
 
 
-class Dataset(Pipelines, Recipe):
+class Dataset(Choices, Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
     Make one with ``Dataset.from_tensor_slices`` and its siblings. See https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -305,7 +306,7 @@ class Dataset(Pipelines, Recipe):
             raise invalid("buffer_size must be greater than zero or UNKNOWN_CARDINALITY", "ShuffleDatasetV3")
         size = size if size > 0 else sys.maxsize
         seeds = seed_pair(seed)
-        rounds = words(seeds)  # each iteration takes two seeds from here
+        rounds = Rounds(seeds)  # each iteration takes two seeds from here
 
         def start() -> Iterator[Any]:
             mine = (next(rounds), next(rounds)) if reshuffle_each_iteration else seeds

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..dtypes import int64
+from ..updates import deprecated
 
 
 class Options:
@@ -30,6 +31,8 @@ def dense_to_ragged_batch(batch_size: Any, drop_remainder: bool = False, row_spl
     ...     print(batch)
     <tf.RaggedTensor [[], [0], [0, 1]]>
     """
+    deprecated("dense_to_ragged_batch (from tensorflow.python.data.experimental.ops.batching) is deprecated and will be removed "
+               "in a future version.\nInstructions for updating:\nUse `tf.data.Dataset.ragged_batch` instead.")  # fmt: skip
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
 
 

@@ -13,6 +13,7 @@ from ..invalid import invalid
 from ..state import state
 from ..tensor import wrap
 from .elements import apart, leaves, map_leaves, spec_of
+from .shuffling import Rounds
 
 AUTOTUNE = -1
 INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
@@ -24,7 +25,7 @@ class Recipe:
     def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
         self._start, self._length, self._kind, self._spec = start, length, kind, spec
         self._source: Recipe | None = None  # what this one is made of
-        self._rounds: Iterator[int] | None = None  # random numbers, two for each iteration
+        self._rounds: Rounds | None = None  # random numbers, two for each iteration
         self._in_graph = state.graph is not None  # its parts may be tensors of the graph
 
     def _batches(self, size: int, drop_remainder: bool) -> int:
@@ -47,6 +48,10 @@ class Recipe:
             next(self._rounds), next(self._rounds)
         if self._source is not None:
             self._source.pass_over()
+
+    def _all_rounds(self) -> list[Rounds]:
+        """The random numbers of this dataset and of those that it is made of."""
+        return [*([] if self._rounds is None else [self._rounds]), *([] if self._source is None else self._source._all_rounds())]
 
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self)
@@ -104,14 +109,36 @@ class DatasetIterator:
     (np.int64(0), np.int64(1), True)
     """
 
+    _checkpointed: frozenset[str] = frozenset({"_elements"})
+
     def __init__(self, dataset: Recipe) -> None:
-        self._dataset, self._elements = dataset, dataset._start()
+        self._dataset = dataset
+        self._begin([rounds.taken for rounds in dataset._all_rounds()])
+
+    def _begin(self, rounds: list[int]) -> None:
+        self._elements, self._rounds, self._taken = self._dataset._start(), rounds, 0
+
+    @property
+    def _place(self) -> np.ndarray:
+        """Where the walk is, as a checkpoint keeps it: how many elements are gone, and where the random numbers began."""
+        return np.array([self._taken, *self._rounds], np.int64)
+
+    @_place.setter
+    def _place(self, place: Any) -> None:
+        taken, *began = map(int, place)
+        for rounds, first in zip(self._dataset._all_rounds(), began, strict=True):
+            rounds.taken = first
+        self._begin(began)
+        for _ in range(taken):
+            next(self)
 
     def __iter__(self) -> DatasetIterator:
         return self
 
     def __next__(self) -> Any:
-        return apart(self._elements.__next__)
+        element = apart(self._elements.__next__)
+        self._taken += 1
+        return element
 
     def get_next(self) -> Any:
         """The next element; OutOfRangeError after the last one."""

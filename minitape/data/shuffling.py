@@ -42,6 +42,30 @@ def words(seeds: tuple[int, int]) -> Iterator[int]:
         yield from philox.blocks(seeds[0], (seeds[1] << 64) + first, 16).reshape(-1).tolist()
 
 
+class Rounds:
+    """The words of two seeds, of which each walk over a dataset takes some; ``taken`` counts them and can be set."""
+
+    def __init__(self, seeds: tuple[int, int]) -> None:
+        self._seeds = seeds
+        self.taken = 0
+
+    @property
+    def taken(self) -> int:
+        """How many words are gone."""
+        return self._taken
+
+    @taken.setter
+    def taken(self, count: int) -> None:
+        self._taken, self._words = count, itertools.islice(words(self._seeds), count, None)
+
+    def __iter__(self) -> Rounds:
+        return self
+
+    def __next__(self) -> int:
+        self._taken += 1
+        return next(self._words)
+
+
 def seed_pair(seed: Any) -> tuple[int, int]:
     """The global seed and the operation's own, as TensorFlow completes them."""
     return pair_of(None if seed is None else int(seed))

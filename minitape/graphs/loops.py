@@ -116,7 +116,7 @@ def _still(extra: Any) -> bool:
     value = extra()
     if decides(value):
         raise NotImplementedError(
-            "break and return statements which are dependent on a TF condition are not supported in Python for loops. "
+            "break and return statements which depend on a TF condition are not supported in Python for loops. "
             "Did you intend to make it a TF loop?\n"
             f"See {LIMITS}#consistency-of-control-flow-types for more info."
         )

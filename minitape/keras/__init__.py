@@ -23,8 +23,8 @@ from ..namespace import lazy as _lazy
 __version__ = "3.15.1"
 
 _MODULES = (
-    "activations backend callbacks constraints initializers layers losses metrics models ops optimizers random "
-    "regularizers saving utils"
+    "activations backend callbacks constraints initializers layers losses metrics models ops optimizers preprocessing "
+    "random regularizers saving utils"
 ).split()
 
 

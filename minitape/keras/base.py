@@ -399,7 +399,8 @@ def set_keras_mask(x: Any, mask: Any) -> None:
     current.masks[key] = (weakref.ref(x, lambda _: current.masks.pop(key, None)), mask)
 
 
-def _mask_attribute(x: Any) -> Any:
+def mask_of(x: Any) -> Any:
+    """The mask of a tensor; AttributeError if there is none."""
     mask = get_keras_mask(x)
     if mask is None:
         raise AttributeError("The tensor has no mask: no layer that masks, such as Embedding(mask_zero=True), made it.")
@@ -407,4 +408,4 @@ def _mask_attribute(x: Any) -> Any:
 
 
 # what Keras calls it
-Tensor._keras_mask = property(_mask_attribute, set_keras_mask)
+Tensor._keras_mask = property(mask_of, set_keras_mask)

@@ -111,7 +111,7 @@ class Feed:
             raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
         arrays = tuple(None if a is None else nest.map_structure(_array, a) for a in (x, y, weight))
         made = _origins((x, y, weight), arrays)
-        sizes = {len(a) for a in nest.flatten([a for a in arrays if a is not None])}
+        sizes = {a.shape[0] for a in nest.flatten([a for a in arrays if a is not None])}
         if len(sizes) != 1:
             raise ValueError(
                 "Data cardinality is ambiguous. Make sure all arrays contain the same number of samples."
@@ -212,7 +212,7 @@ def _ran_out() -> None:
 
 
 def _sizes_of(name: str, arrays: Any) -> str:
-    sizes = [] if arrays is None else [str(len(a)) for a in nest.flatten(arrays)]
+    sizes = [] if arrays is None else [str(a.shape[0]) for a in nest.flatten(arrays)]
     return f"'{name}' sizes: {', '.join(sizes)}\n" if sizes else ""
 
 
@@ -243,6 +243,8 @@ def _array(value: Any) -> Any:
         array = value._read().array
     else:
         array = np.asarray(value)
+        if type(value).__name__ == "Series":  # a column of pandas
+            array = array[:, None]
     return array.astype(np.float32) if array.dtype == np.float64 else array
 
 

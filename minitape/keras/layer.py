@@ -195,13 +195,15 @@ class Layer(Stateful, Operation):
                 self._hand_down(args, kwargs)
                 if not self.built:
                     self._build_for(args, kwargs)
-                if any_symbolic(tensors) or (given and any_symbolic(given)):
-                    return note_call(self, given, args, kwargs)
                 mask = kwargs.get("mask")
                 before = base.get_keras_masks(first) if mask is None else mask
-                outputs = self._run(args, kwargs)
+                if any_symbolic(tensors) or (given and any_symbolic(given)):
+                    outputs = note_call(self, given, args, kwargs)
+                else:
+                    outputs = self._run(args, kwargs)
+                    self._add_activity_loss(outputs)
             self.built = True
-            self._after(first, before, outputs)
+            self._mask_outputs(first, before, outputs)
             return outputs
         finally:
             if outermost:
@@ -316,12 +318,14 @@ class Layer(Stateful, Operation):
                 raise
             raise told.with_traceback(error.__traceback__) from None
 
-    def _after(self, first: Any, before: Any, outputs: Any) -> None:
-        """Notes the activity penalty and the masks of the outputs, given those that the first argument had."""
+    def _add_activity_loss(self, outputs: Any) -> None:
         if self.activity_regularizer is not None:
             for output in nest.flatten(outputs):
                 loss = self.activity_regularizer(output)
                 self.add_loss(loss / base.convert(_batch_of(output), loss.dtype.name) if output.ndim else loss)
+
+    def _mask_outputs(self, first: Any, before: Any, outputs: Any) -> None:
+        """Notes the masks of the outputs, given those that the first argument had."""
         if self.supports_masking:
             masks = self.compute_mask(first, before)
             if masks is not None:

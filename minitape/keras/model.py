@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import nest
+from ..awaited import resume
 from ..tensor import Tensor
 from . import base
 from .base import convert
@@ -116,10 +117,23 @@ class Model(Trainer, Layer):
             raise ValueError("minitape's summary() shows all layers: `layer_range` is not supported.")
         print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable)
 
-    def save(self, filepath: Any, overwrite: bool = True) -> None:
-        """Writes the model to a ``.keras`` file of minitape's own."""
+    def to_json(self) -> str:
+        """The class and the configuration as text, for ``tf.keras.models.model_from_json``."""
+        import json
+
+        from .saving import described
+
+        return json.dumps(described(self))
+
+    def save(self, filepath: Any, overwrite: bool = True, save_format: Any = None) -> None:
+        """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``, which the name tells."""
         from .saving import save_model
 
+        if save_format is not None:
+            raise ValueError(
+                "The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a file path with "
+                f"either `.keras` or `.h5` extension.Received: save_format={save_format}"
+            )
         save_model(self, filepath, overwrite)
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
@@ -329,6 +343,8 @@ class Sequential(Model):
     (True, array([[3.]], dtype=float32))
     """
 
+    _checkpointed = frozenset({"_stack", "_init_arguments"})  # the same layers are in ``_functional``
+
     def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
         super().__init__(trainable=trainable, name=name)
         self._stack: tuple[Layer, ...] = ()
@@ -406,6 +422,7 @@ class Sequential(Model):
         for layer in self._stack[1:]:
             x = layer(x)
         object.__setattr__(self, "_functional", Functional(start, x))
+        resume(self)
         self.built = True
 
     def _built_with(self, shape: Any) -> None:

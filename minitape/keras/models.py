@@ -7,7 +7,7 @@ from typing import Any
 from .. import nest
 from ..namespace import public
 from .model import Functional, Model, Sequential
-from .saving import load_model, save_model
+from .saving import load_model, model_from_json, save_model
 from .symbolic import InputLayer, Step
 
 
@@ -73,5 +73,5 @@ def _is_input(symbol: Any) -> bool:
     return isinstance(symbol._keras_history.layer, InputLayer)
 
 
-__all__ = ["Model", "Sequential", "clone_model", "load_model", "save_model"]
+__all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
 __getattr__, __dir__ = public("tf.keras.models", __all__)

@@ -6,6 +6,7 @@ import re
 import warnings
 from typing import Any
 
+from ..awaited import resume
 from ..shown import methods_of
 from ..slices import IndexedSlices
 from . import initializers, schedules
@@ -43,6 +44,8 @@ class Optimizer:
     >>> v.numpy()
     np.float32(0.5)
     """
+
+    _checkpointed: frozenset[str] = frozenset()
 
     def __init__(
         self,
@@ -147,6 +150,7 @@ class Optimizer:
             (self._gradient_sums,) = self._slots("gradient_accumulator")
         self._make_slots()
         self.built = True
+        resume(self)
 
     def _make_slots(self) -> None:
         """Makes the variables that the rule of the optimizer needs for each weight."""

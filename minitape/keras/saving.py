@@ -13,21 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from .. import nest
 from ..namespace import public
+from ..shape import TensorShape
 from . import losses, metrics, optimizers, schedules
 from .serial import known, made, plain, registered, unknown
 from .utils import register_keras_serializable
 
+_WEIGHTS, _MODELS = (".weights.h5",), (".keras", ".h5", ".hdf5")
 
-def _check(filepath: Any, ending: str, overwrite: bool) -> str:
+
+def _check(filepath: Any, endings: tuple[str, ...], overwrite: bool) -> str:
     path = os.fspath(filepath)
-    if not path.endswith(ending) and "weights" in ending:
-        raise ValueError(f"The filename must end in `{ending}`. Received: filepath={path}")
-    if not path.endswith(ending):
+    if not path.endswith(endings):
         raise ValueError(
-            "Invalid filepath extension for saving. Please add either a `.keras` extension for the native Keras format "
-            "(recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export a SavedModel for use "
-            f"with TFLite/TFServing/etc. Received: filepath={path}."
+            f"The filename must end in `{endings[0]}`. Received: filepath={path}"
+            if endings is _WEIGHTS
+            else f"Invalid filepath extension for saving. Please add either a `.keras` extension for the native "
+            f"Keras format (recommended) or a `.h5` extension. Use `model.export(filepath)` if you want to export "
+            f"a SavedModel for use with TFLite/TFServing/etc. Received: filepath={path}."
         )
     if os.path.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists already; pass overwrite=True to replace it.")
@@ -49,7 +53,7 @@ def save_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
     >>> bool(tf.reduce_all(one(tf.ones([1, 2])) == other(tf.ones([1, 2]))))
     True
     """
-    path, arrays = _check(filepath, ".weights.h5", overwrite), _numbered(model.weights)
+    path, arrays = _check(filepath, _WEIGHTS, overwrite), _numbered(model.weights)
     with open(path, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
@@ -94,7 +98,7 @@ def load_weights(model: Any, filepath: Any) -> None:
 def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     """Writes a model: its class, its configuration, its weights, and how it was compiled with the optimizer's state.
 
-    Raises ValueError unless the name ends in ``.keras``, FileExistsError without ``overwrite`` where the file is there,
+    Raises ValueError unless the name ends in ``.keras`` or ``.h5`` (the file is the same), FileExistsError without ``overwrite`` where the file is there,
     TypeError for a configuration that is no JSON.
 
     >>> import minitape as tf, pathlib, tempfile
@@ -106,14 +110,7 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     >>> bool(tf.reduce_all(model(tf.ones([1, 2])) == again(tf.ones([1, 2]))))
     True
     """
-    from .model import Functional, Sequential
-
-    path = _check(filepath, ".keras", overwrite)
-    kind = "Sequential" if isinstance(model, Sequential) else "Functional" if isinstance(model, Functional) else None
-    config = model.get_config()
-    if kind is None:
-        config = {k: v for k, v in config.items() if k in model._init_arguments or k == "name"}
-    about = {"class_name": type(model).__name__, "kind": kind, "build_shape": model._build_shape, "config": config}
+    path, about = _check(filepath, _MODELS, overwrite), described(model)
     arrays = _numbered(model.weights)
     if model.compiled:
         about["compiled"] = _plainly(model._compile_arguments)
@@ -125,12 +122,42 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
         np.savez(file, allow_pickle=False, about=np.array(text), **arrays)
 
 
-def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) -> Any:
+def described(model: Any) -> dict[str, Any]:
+    """The class and the configuration of a model, as JSON can hold them."""
+    from .model import Functional, Sequential
+
+    kind = "Sequential" if isinstance(model, Sequential) else "Functional" if isinstance(model, Functional) else None
+    config = model.get_config()
+    if kind is None:
+        config = {k: v for k, v in config.items() if k in model._init_arguments or k == "name"}
+    shape = nest.map_structure(lambda size: list(size) if isinstance(size, TensorShape) else size, model._build_shape)
+    return {"class_name": type(model).__name__, "kind": kind, "build_shape": shape, "config": config}
+
+
+def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
+    """A new model, with fresh weights, of the text that ``model.to_json()`` gave.
+
+    ``custom_objects`` is as for ``load_model``; TypeError for a class that is not known.
+
+    >>> import minitape as tf
+    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    >>> tf.keras.models.model_from_json(model.to_json()).count_params()
+    3
+    """
+    with known(custom_objects):
+        about = json.loads(json_string)
+        model = _made(about)
+        if not model.built and about["build_shape"] is not None:
+            model.build(tuple(about["build_shape"]))
+    return model
+
+
+def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True, safe_mode: bool = True) -> Any:
     """The model in a file that ``save_model`` wrote, compiled as it was if ``compile``.
 
     Classes and functions of the user must be registered (``register_keras_serializable``) or given in
-    ``custom_objects``, a dictionary by their names. Raises ValueError when there is no such file and for one of
-    another kind, TypeError for a class that is not known.
+    ``custom_objects``, a dictionary by their names. ``safe_mode`` changes nothing: no code is ever taken from a file. Raises
+    ValueError when there is no such file and for one of another kind, TypeError for a class that is not known.
 
     >>> import minitape as tf, pathlib, tempfile
     >>> class Double(tf.keras.layers.Layer):

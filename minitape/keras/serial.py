@@ -83,6 +83,27 @@ def made(config: Any) -> Any:
     return kind.from_config(config["config"])
 
 
+def serialize(obj: Any) -> Any:
+    """A layer, or another thing of Keras, as a dictionary that JSON can hold: its class and its arguments.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.serialize(tf.keras.layers.Dense(3))["class_name"]
+    'Dense'
+    """
+    return plain(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """A new layer of what ``serialize`` gave; TypeError for a class that is neither Keras's nor in ``custom_objects``.
+
+    >>> import minitape as tf
+    >>> tf.keras.layers.deserialize(tf.keras.layers.serialize(tf.keras.layers.Dense(3))).units
+    3
+    """
+    with known(custom_objects):
+        return made(config)
+
+
 def policy(dtype: str) -> dict[str, Any]:
     """How Keras writes down the type that a layer works in."""
     return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": dtype}, "registered_name": None}

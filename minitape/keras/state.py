@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
+from ..awaited import AWAITED, resume
 from ..shown import methods_of
 from ..tensor import Tensor
 from . import constraints
@@ -19,6 +20,8 @@ from .variable import Variable
 class Stateful:
     """The part of a layer that keeps state: what is assigned to its attributes is filed in a ``Store``."""
 
+    _checkpointed: frozenset[str] = frozenset({"_init_arguments"})
+
     def __setattr__(self, name: str, value: Any) -> None:
         if might_track(value):
             store = self.__dict__.get("_store")
@@ -27,6 +30,8 @@ class Stateful:
                 object.__setattr__(self, "_store", store)
             value = store.track(value)
         object.__setattr__(self, name, value)
+        if AWAITED in self.__dict__:
+            resume(self)
 
     def __delattr__(self, name: str) -> None:
         value = self.__dict__.get(name)
@@ -40,8 +45,17 @@ class Stateful:
                 "statement in the `__init__()` method. Go add it!"
             )
 
+    def add_metric(self, *args: Any, **kwargs: Any) -> None:
+        """Refused, as by Keras 3; metrics are given to ``compile``."""
+        raise NotImplementedError(
+            "Layer `add_metric()` method is deprecated. Add your metric in `Model.compile(metrics=[...])`, or create metric "
+            "trackers in init() or build() when subclassing the layer or model, then call `metric.update_state()` whenever "
+            "necessary."
+        )
+
     def add_weight(
         self,
+        *args: Any,
         shape: Any = None,
         initializer: Any = None,
         dtype: Any = None,
@@ -52,15 +66,14 @@ class Stateful:
         aggregation: str = "none",
         name: str | None = None,
     ) -> Variable:
-        """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types."""
+        """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types.
+
+        ``shape``, ``initializer`` and ``dtype`` may come in this order without their names.
+        """
         from . import initializers, regularizers
 
         self._check_super_called()
-        if isinstance(shape, str):
-            raise ValueError(
-                f"`name` must be passed as a keyword argument. Received: add_weight('{shape}', ...). Use: "
-                f"add_weight(shape=..., name='{shape}')."
-            )
+        shape, initializer, dtype = _by_place(args, {"shape": shape, "initializer": initializer, "dtype": dtype})
         kind = self._dtype if dtype is None else standardize_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if "float" in kind else "zeros"
@@ -81,7 +94,28 @@ class Stateful:
             made.trainable = False
         return made
 
-    add_variable = add_weight
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        name: str | None = None,
+    ) -> Variable:
+        """The same as ``add_weight``."""
+        return self.add_weight(
+            shape=shape,
+            initializer=initializer,
+            dtype=dtype,
+            trainable=trainable,
+            autocast=autocast,
+            regularizer=regularizer,
+            constraint=constraint,
+            name=name,
+        )
 
     @property
     def trainable(self) -> bool:
@@ -216,3 +250,18 @@ class Stateful:
     def _clear_losses(self) -> None:
         for layer in self._flatten_layers():
             layer._added_losses.clear()
+
+
+def _by_place(args: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """The first arguments of ``add_weight``, given by place or by name; ValueError for both, and for a name as the shape."""
+    if args and isinstance(args[0], str):
+        raise ValueError(
+            f"`name` must be passed as a keyword argument. Received: add_weight('{args[0]}', ...). Use: "
+            f"add_weight(shape=..., name='{args[0]}')."
+        )
+    if len(args) > 3:
+        raise TypeError(f"add_weight() takes at most 3 positional arguments but {len(args)} were given.")
+    for name, _ in zip(named, args, strict=False):
+        if named[name] is not None:
+            raise ValueError(f"`{name}` was passed both positionally and as a keyword argument.")
+    return [*args, *list(named.values())[len(args) :]]

@@ -128,12 +128,17 @@ def _connections(layer: Any, model: Any) -> str:
     mine = [n for n in layer._inbound_nodes if n in model._nodes]
     return (
         ", ".join(
-            f"{t._keras_history.layer.name}[{t._keras_history.layer._inbound_nodes.index(t._keras_history)}][0]"
+            f"{t._keras_history.layer.name}[{t._keras_history.layer._inbound_nodes.index(t._keras_history)}][{_output(t)}]"
             for n in mine
             for t in n.tensors
         )
         or "-"
     )
+
+
+def _output(tensor: Any) -> int:
+    """Which of the outputs of its layer a symbolic tensor is."""
+    return next(i for i, output in enumerate(nest.flatten(tensor._keras_history.outputs)) if output is tensor)
 
 
 def _table(rows: list[list[str]], widths: list[int], aligned: str) -> str:

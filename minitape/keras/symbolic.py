@@ -15,7 +15,7 @@ from ..block import block
 from ..custom import no_tapes
 from ..random.seeds import untouched
 from ..state import state
-from .base import auto_name, current, floatx, standardize_dtype, standardize_shape
+from .base import auto_name, current, floatx, mask_of, set_keras_mask, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
 
@@ -38,6 +38,7 @@ class KerasTensor:
         self._keras_history: Any = None
 
     ndim = property(lambda self: len(self.shape), doc="The number of axes.")
+    _keras_mask = property(mask_of, set_keras_mask)
 
     def __repr__(self) -> str:
         return (
@@ -88,7 +89,7 @@ class Step(Layer):
     """A plain function of tensors as a node of the graph: what operators on symbolic tensors become."""
 
     def __init__(self, function: Any, name: str, exactly: bool = False) -> None:
-        super().__init__(name=name if exactly else auto_name(name))
+        super().__init__(name=name if exactly else auto_name(name), autocast=False)
         self._function = function
         self.built = True
 
@@ -100,6 +101,9 @@ class Step(Layer):
     def call(self, *inputs: Any) -> Any:
         """Applies the function."""
         return self._function(*inputs)
+
+    def _mask_outputs(self, first: Any, before: Any, outputs: Any) -> None:
+        """A plain function knows of no masks."""
 
     def get_config(self) -> dict[str, Any]:
         """The name, and what is called with which arguments."""
@@ -286,11 +290,11 @@ def any_symbolic(given: Any) -> bool:
 def note_call(layer: Layer, given_kwargs: Any, args: Any, kwargs: Any) -> Any:
     """Writes down a call on symbolic tensors and returns its symbolic outputs.
 
-    ``training`` is written down where the caller gave it, not where it was filled in.
+    ``training`` and the masks of several inputs are written down where the caller gave them, not where they were filled in.
     """
     outputs = nest.map_structure(lambda t: KerasTensor(t.shape, t.dtype), infer(layer, args, kwargs))
-    Node(layer, args, {k: v for k, v in kwargs.items() if k != "training" or k in given_kwargs}, outputs)
-    layer.built = True
+    noted = {k: v for k, v in kwargs.items() if k in given_kwargs or not (k == "training" or k.endswith("_mask"))}
+    Node(layer, args, noted, outputs)
     return outputs
 
 

@@ -56,7 +56,7 @@ class Trainer:
         Nor does ``auto_scale_loss``, which is for mixed precision. Raises ValueError for an unknown optimizer, and for
         loss weights of another number than the losses.
         """
-        compiled_metrics = None
+        compiled_metrics = self._compiled_metrics  # Keras keeps those of an earlier call where there are no others
         if metrics is not None or weighted_metrics is not None:
             compiled_metrics = Metrics(metrics, weighted_metrics, lambda: output_names(self))
         settings = {
@@ -122,6 +122,20 @@ class Trainer:
         if self._compiled_metrics is not None:
             self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
+
+    @property
+    def compiled_metrics(self) -> Any:
+        """What ``train_step`` of older programs updates: it has ``update_state(y, y_pred, sample_weight)`` only."""
+        return _AllMetrics(self)
+
+    def compiled_loss(self, y: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None) -> Any:
+        """What ``train_step`` of older programs calls: ``compute_loss``, with ``self.losses`` in any case."""
+        warnings.warn(
+            "`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss(x, y, y_pred, sample_weight, "
+            "training)`.",
+            stacklevel=2,
+        )
+        return self.compute_loss(None, y, y_pred, sample_weight)
 
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
@@ -320,6 +334,26 @@ class Trainer:
         names = [one.name for m in self.metrics for one in (m.metrics if isinstance(m, Metrics) else [m])]
         values = [logs[n] for n in names if n in logs] + [logs[n] for n in sorted(logs) if n not in names]
         return values[0] if len(values) == 1 else values
+
+
+class _AllMetrics:
+    """All metrics of a model at once; means take the predictions, as in Keras."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def update_state(self, y: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Hands a batch to each metric."""
+        warnings.warn(
+            "`model.compiled_metrics()` is deprecated. Instead, use e.g.:\n```\nfor metric in self.metrics:\n    "
+            "metric.update_state(y, y_pred)\n```\n",
+            stacklevel=2,
+        )
+        for metric in self._model.metrics:
+            if isinstance(metric, metrics_module.Mean):
+                metric.update_state(y_pred, sample_weight=sample_weight)
+            else:
+                metric.update_state(y, y_pred, sample_weight=sample_weight)
 
 
 def _plain(logs: dict[str, Any]) -> dict[str, float]:

@@ -13,7 +13,10 @@ from . import progress
 from .base import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401 - Keras offers them here too
 from .feeding import pack_x_y_sample_weight, unpack_x_y_sample_weight  # noqa: F401
 from .progress import Progbar  # noqa: F401
-from .serial import registered
+from .serial import deserialize as deserialize_keras_object  # noqa: F401
+from .serial import known, registered
+from .serial import serialize as serialize_keras_object  # noqa: F401
+from .windows import timeseries_dataset_from_array  # noqa: F401
 
 
 def set_random_seed(seed: int) -> None:
@@ -36,6 +39,43 @@ def set_random_seed(seed: int) -> None:
     from .base import current
 
     current.seeds = None
+
+
+def get_custom_objects() -> dict[str, Any]:
+    """The classes and functions of the user by name, that models in files are made of; a name may be added.
+
+    >>> import minitape as tf
+    >>> isinstance(tf.keras.utils.get_custom_objects(), dict)
+    True
+    """
+    return registered
+
+
+class custom_object_scope:
+    """In the block these classes and functions of the user are found by their names.
+
+    >>> import minitape as tf
+    >>> class Twice(tf.keras.layers.Layer):
+    ...     def call(self, x):
+    ...         return 2.0 * x
+    >>> config = tf.keras.layers.serialize(Twice())
+    >>> with tf.keras.utils.custom_object_scope({"Twice": Twice}):
+    ...     type(tf.keras.layers.deserialize(config)) is Twice
+    True
+    """
+
+    def __init__(self, custom_objects: dict[str, Any]) -> None:
+        self._block = known(custom_objects)
+
+    def __enter__(self) -> custom_object_scope:
+        self._block.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._block.__exit__(*error)
+
+
+CustomObjectScope = custom_object_scope
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
@@ -190,7 +230,9 @@ def _check_fill(dtype: Any, value: Any) -> None:
         )
 
 
-__all__ = """Progbar clear_session disable_interactive_logging enable_interactive_logging
+__all__ = """CustomObjectScope Progbar clear_session custom_object_scope deserialize_keras_object get_custom_objects
+serialize_keras_object disable_interactive_logging enable_interactive_logging
 is_interactive_logging_enabled is_keras_tensor normalize pack_x_y_sample_weight pad_sequences
-register_keras_serializable set_random_seed standardize_dtype to_categorical unpack_x_y_sample_weight""".split()
+register_keras_serializable set_random_seed standardize_dtype timeseries_dataset_from_array to_categorical
+unpack_x_y_sample_weight""".split()
 __getattr__, __dir__ = public("tf.keras.utils", __all__)

@@ -7,7 +7,7 @@ experimental = _Namespace("tf.nn.experimental", {"nn.normalization": "general_dr
 
 __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.activations": "crelu elu gelu leaky_relu log_softmax relu relu6 selu silu softmax swish",
-    "nn.crossentropy": "compute_average_loss l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits "
+    "nn.crossentropy": "compute_average_loss l2_loss log_poisson_loss scale_regularization_loss sigmoid_cross_entropy_with_logits "
                        "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
                        "weighted_cross_entropy_with_logits",
     "nn.normalization": "batch_normalization bias_add dropout embedding_lookup moments normalize_moments "

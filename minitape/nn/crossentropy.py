@@ -153,6 +153,18 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
     return loss + apply(TABLE["select"], (small, TABLE["zeros_like"](y), stirling), {})
 
 
+def scale_regularization_loss(regularization_loss: Any) -> Any:
+    """The sum of penalties, divided by the number of replicas, of which there is one here. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
+    np.float32(3.0)
+    """
+    import minitape as tf
+
+    return tf.reduce_sum(regularization_loss)
+
+
 @generated("l2_loss")
 def l2_loss(t: Any, name: str | None = None) -> Any:
     """Half the sum of the squares of all elements. Differentiable; floats only.

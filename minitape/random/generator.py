@@ -90,6 +90,8 @@ class Generator:
     [ 0.43842274 -0.53439844]
     """
 
+    _checkpointed: frozenset[str] = frozenset()
+
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is not None:
             if state is not None or alg is not None:
@@ -102,7 +104,7 @@ class Generator:
         self._alg = _algorithm(alg)
         if not isinstance(state, Variable):  # a variable is shared, as in TensorFlow
             state = Variable(_vector(state, 3), trainable=False, name="StateVar", dtype=dtypes.int64)
-        self._state = state
+        self._state_var = state
 
     @classmethod
     def from_seed(cls, seed: Any, alg: Any = None) -> Generator:
@@ -147,9 +149,9 @@ class Generator:
         """
         return cls(state=np.append(_vector(counter, 2), np.int64(static(key))), alg=alg)
 
-    state = property(lambda self: self._state, doc="The state, an int64 variable: two words of counter, one of key.")
+    state = property(lambda self: self._state_var, doc="The state, an int64 variable: two words of counter, one of key.")
     algorithm = property(lambda self: self._alg, doc="The number of the algorithm: 1 for Philox.")
-    key = property(lambda self: wrap(self._state.numpy()[2]), doc="The last word of the state, an int64 tensor.")
+    key = property(lambda self: wrap(self._state_var.numpy()[2]), doc="The last word of the state, an int64 tensor.")
 
     def reset(self, state: Any) -> None:
         """Goes on from another state, a vector of three integers.
@@ -160,7 +162,7 @@ class Generator:
         >>> print(g.state.numpy())
         [5 0 0]
         """
-        self._state.assign(_vector(state, 3))
+        self._state_var.assign(_vector(state, 3))
 
     def reset_from_seed(self, seed: Any) -> None:
         """Begins again at a seed.
@@ -172,7 +174,7 @@ class Generator:
         >>> bool(tf.reduce_all(before == g.normal([2])))
         True
         """
-        self._state.assign(create_rng_state(seed, self._alg))
+        self._state_var.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> None:
         """Begins again at a key and a counter.
@@ -183,7 +185,7 @@ class Generator:
         >>> print(g.state.numpy())
         [1 2 7]
         """
-        self._state.assign(Generator.from_key_counter(key, counter, self._alg).state)
+        self._state_var.assign(Generator.from_key_counter(key, counter, self._alg).state)
 
     def skip(self, delta: Any) -> Any:
         """Leaves out ``delta`` numbers; returns the state before, as a tensor.
@@ -204,11 +206,11 @@ class Generator:
     def _advance(self, blocks: int) -> tuple[int, int]:
         """Key and counter now; the counter goes on by ``blocks``."""
         with _one_at_a_time:
-            words = [int(w) & philox.MASK for w in self._state.numpy()]
+            words = [int(w) & philox.MASK for w in self._state_var.numpy()]
             counter = words[0] | words[1] << 64
             after = counter + blocks
             new = np.array([after & philox.MASK, after >> 64 & philox.MASK, words[2]], np.uint64).view(np.int64)
-            self._state.assign(new)
+            self._state_var.assign(new)
         return words[2], counter
 
     def _draw(self, sampler: Any, shape: Any, dtype: Any, *limits: Any, op: str = "StatelessRandomNormalV2") -> Any:

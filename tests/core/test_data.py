@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -130,3 +132,71 @@ def test_an_element_is_not_the_tensor_that_was_given():
         tape.watch(x)
         y = sum(tf.reduce_sum(e) for e in D.from_tensors(x))
     assert tape.gradient(y, x) is None
+
+
+def test_lines_of_text_files(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"one\ntwo\r\n\nthree")
+    (tmp_path / "b.txt").write_text("x\n")
+    (tmp_path / "c.gz").write_bytes(gzip.compress(b"packed\n"))
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt", "c.gz")]
+    lines = tf.data.TextLineDataset
+    assert repr(lines(names[0])) == "<TextLineDatasetV2 element_spec=TensorSpec(shape=(), dtype=tf.string, name=None)>"
+    assert list(lines(names[:2]).as_numpy_iterator()) == [b"one", b"two", b"", b"three", b"x"]
+    assert list(lines(tf.data.Dataset.from_tensor_slices(names[1:2])).as_numpy_iterator()) == [b"x"]
+    assert list(lines(names[2], compression_type="GZIP").as_numpy_iterator()) == [b"packed"]
+    turns = tf.data.Dataset.from_tensor_slices(names[:2]).interleave(lines, cycle_length=2)
+    assert list(turns.as_numpy_iterator()) == [b"one", b"x", b"two", b"", b"three"]
+    with pytest.raises(tf.errors.NotFoundError, match="nope; No such file or directory"):
+        list(lines("nope"))
+    with pytest.raises(TypeError, match=r"must contain `tf.string` elements. Got `tf.int32` elements"):
+        lines(3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported compression_type"):
+        list(lines(names[0], compression_type="ZIP"))
+
+
+TABLE = 'a,b,c\n1,2.5,x\n2,,"y,z"\n3,1.5,w\n'
+
+
+def test_rows_of_files_of_values(tmp_path):
+    file = str(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(TABLE)
+    rows = tf.data.experimental.CsvDataset
+    read = [[x.numpy() for x in row] for row in rows(file, [tf.int32, 0.5, ""], header=True)]
+    assert read == [[1, 2.5, b"x"], [2, 0.5, b"y,z"], [3, 1.5, b"w"]]
+    assert [[x.numpy() for x in row] for row in rows(file, [0, ""], header=True, select_cols=[0, 2])][1] == [2, b"y,z"]
+    assert [[x.numpy() for x in row] for row in rows(file, [0], header=True, exclude_cols=[1, 2])] == [[1], [2], [3]]
+    for wrong, message in (
+        (lambda: rows(file, [tf.int32, tf.float32, ""], header=True), "Field 1 is required but missing in record!"),
+        (lambda: rows(file, [tf.int32, tf.float32], header=True), "Expect 2 fields but have more in record"),
+        (lambda: rows(file, [tf.int32, tf.float32, ""]), "Field 0 in record is not a valid int32: a"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            list(wrong())
+
+
+def test_batches_of_named_columns(tmp_path):
+    file = str(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text(TABLE)
+    make = tf.data.experimental.make_csv_dataset
+    plain = {"num_epochs": 1, "shuffle": False}
+    batches = make(file, 2, label_name="a", **plain)
+    assert repr(batches) == (
+        "<_PrefetchDataset element_spec=(OrderedDict([('b', TensorSpec(shape=(None,), dtype=tf.float32, name=None)), ('c', "
+        "TensorSpec(shape=(None,), dtype=tf.string, name=None))]), TensorSpec(shape=(None,), dtype=tf.int32, name=None))>"
+    )
+    read = [({k: v.numpy().tolist() for k, v in f.items()}, label.numpy().tolist()) for f, label in batches]
+    assert read == [({"b": [2.5, 0.0], "c": [b"x", b"y,z"]}, [1, 2]), ({"b": [1.5], "c": [b"w"]}, [3])]
+    some = make(file, 3, select_columns=["c", "a"], column_defaults=[0.0, ""], **plain)
+    assert {k: v.numpy().tolist() for k, v in next(iter(some)).items()} == {"a": [1, 2, 3], "c": [b"x", b"y,z", b"w"]}
+    assert len(list(make(file, 2).take(5))) == 5
+    bare = make(file, 4, column_names=["p", "q", "r"], header=False, **plain)
+    assert next(iter(bare))["p"].numpy().tolist() == [b"a", b"1", b"2", b"3"]
+    for wrong, message in (
+        ({"label_name": "q"}, "`label_name` provided must be one of the columns: .* Received: q"),
+        ({"select_columns": ["q"]}, "Column q specified in `select_columns` must be of one of the columns"),
+        ({"column_names": ["a", "a", "b"]}, "contains duplicate column names: {'a'}"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make(file, 2, **plain, **wrong)
+    with pytest.raises(ValueError, match="No files match `file_pattern`"):
+        make(str(tmp_path / "*.none"), 2)

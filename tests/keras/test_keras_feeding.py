@@ -168,3 +168,19 @@ def test_long_names_are_cut_in_a_summary(capsys):
 def test_functions_are_metrics_by_name():
     made = model(metrics=[lambda y_true, y_pred: y_true])
     assert sorted(made.evaluate(X, Y, verbose=0, return_dict=True)) == ["lambda", "loss"]
+
+
+def test_a_column_of_pandas_has_rows_of_one_number():
+    class Series:
+        def __init__(self, values):
+            self.values, self.shape = np.asarray(values), (len(values),)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(self.values, dtype)
+
+    class Joined(tf.keras.Model):
+        def call(self, inputs):
+            return tf.concat([inputs["a"], inputs["b"]], 1)
+
+    column = Series([1.0, 2.0])
+    assert Joined().predict({"a": column, "b": column}, verbose=0).tolist() == [[1.0, 1.0], [2.0, 2.0]]

@@ -3,6 +3,7 @@
 from ...namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.compat.v1.train", {
-    "compat.v1.optimizers": "GradientDescentOptimizer Optimizer",
-    "checkpoint": "Checkpoint CheckpointManager latest_checkpoint list_variables load_variable",
+    "compat.v1.optimizers": "AdagradOptimizer AdamOptimizer GradientDescentOptimizer MomentumOptimizer Optimizer "
+                            "RMSPropOptimizer get_global_step get_or_create_global_step",
+    "checkpoint": "Checkpoint CheckpointManager latest_checkpoint list_variables load_checkpoint load_variable",
 }, globals())  # fmt: skip

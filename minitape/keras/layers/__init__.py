@@ -11,6 +11,7 @@ from ...namespace import lazy as _lazy
 
 __getattr__, __dir__ = _lazy("tf.keras.layers", {
     "keras.layer": "InputSpec Layer",
+    "keras.serial": "deserialize serialize",
     "keras.symbolic": "Input InputLayer",
     "keras.layers.dense": "Dense",
     "keras.layers.einsum": "EinsumDense",
@@ -29,6 +30,7 @@ __getattr__, __dir__ = _lazy("tf.keras.layers", {
                             "MaxPool3D MaxPooling3D UpSampling3D ZeroPadding3D",
     "keras.layers.sequences": "DepthwiseConv1D SeparableConv1D SeparableConvolution1D",
     "keras.layers.convlstm": "ConvLSTM1D ConvLSTM2D ConvLSTM3D",
+    "keras.layers.encoding": "CategoryEncoding",
     "keras.layers.lookup": "IntegerLookup StringLookup",
     "keras.layers.vectorization": "TextVectorization",
     "keras.layers.cells": "GRUCell LSTMCell SimpleRNNCell StackedRNNCells",

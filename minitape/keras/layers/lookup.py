@@ -82,6 +82,7 @@ class _Lookup(OfText):
             raise ValueError("`idf_weights` should only be set if `output_mode` is `'tf_idf'`. Received: "
                              f"idf_weights={idf_weights} and output_mode={output_mode}")  # fmt: skip
         super().__init__(name=name, **kwargs)
+        self._dtype = "string" if self._words else "int64"
         self.max_tokens, self.num_oov_indices, self.mask_token = max_tokens, num_oov_indices, mask_token
         self.oov_token, self.invert, self.output_mode = oov_token, invert, output_mode
         self.sparse, self.pad_to_max_tokens = sparse, pad_to_max_tokens

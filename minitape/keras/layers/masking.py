@@ -31,7 +31,7 @@ class Masking(SameShape):
         """True for steps with a feature that is not ``mask_value``."""
         import minitape as tf
 
-        return tf.reduce_any(tf.not_equal(inputs, tf.cast(self.mask_value, inputs.dtype)), -1)
+        return tf.keras.ops.any(tf.keras.ops.not_equal(inputs, self.mask_value), -1)
 
     def call(self, inputs: Any) -> Any:
         """The inputs, with zeros in the steps that are padding."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from ..layer import Layer
 from ..operations.common import alike
-from ..operations.sampling import sizes_of
 
 
 class _Merge(Layer):
@@ -60,7 +59,7 @@ class _Merge(Layer):
 
         if previous_mask is None or any(mask is None for mask in previous_mask):
             return None
-        return functools.reduce(tf.logical_or, previous_mask)
+        return functools.reduce(tf.keras.ops.logical_or, previous_mask)
 
 
 def _broadcast(first: Any, second: Any) -> tuple[int | None, ...]:
@@ -209,16 +208,16 @@ class Concatenate(_Merge):
         if previous_mask is None:
             return None
         masks = [_for_elements(mask, x) for x, mask in zip(inputs, previous_mask, strict=True)]
-        return tf.reduce_any(tf.concat(masks, axis=self.axis), -1)
+        return tf.keras.ops.any(tf.keras.ops.concatenate(masks, axis=self.axis), -1)
 
 
 def _for_elements(mask: Any, x: Any) -> Any:
     """A mask of the steps of ``x`` as one of its elements."""
-    import minitape as tf
+    from .. import ops
 
-    if mask is not None and len(mask.shape) == len(x.shape):
-        return mask
-    return tf.broadcast_to(True if mask is None else tf.expand_dims(mask, -1), sizes_of(x))
+    if mask is None:
+        return ops.ones_like(x, dtype="bool")
+    return mask if len(mask.shape) == len(x.shape) else ops.logical_or(ops.expand_dims(mask, -1), ops.zeros_like(x, dtype="bool"))
 
 
 class Dot(_Merge):

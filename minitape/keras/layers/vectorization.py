@@ -45,6 +45,7 @@ class TextVectorization(OfText):
         if ragged:
             raise ValueError(f"minitape's TextVectorization pads its rows. Received: ragged={ragged}")
         super().__init__(name=name, **kwargs)
+        self._dtype = "string"
         self._lookup = StringLookup(
             max_tokens, mask_token="", vocabulary=vocabulary, idf_weights=idf_weights, output_mode=output_mode,
             pad_to_max_tokens=pad_to_max_tokens, sparse=sparse, encoding=encoding,

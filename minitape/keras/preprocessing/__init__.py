@@ -1,0 +1,7 @@
+"""``tf.keras.preprocessing``: where older programs find what is in ``tf.keras.utils`` today."""
+
+from ...namespace import lazy as _lazy
+
+__getattr__, __dir__ = _lazy("tf.keras.preprocessing", {
+    "keras.windows": "timeseries_dataset_from_array",
+}, globals(), {"sequence": ("keras.preprocessing.sequence", "")})  # fmt: skip
