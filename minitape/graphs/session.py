@@ -202,9 +202,9 @@ class Session:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
-        if not graph.by_name:
-            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         flat = _flatten(fetches)
+        if not (graph.by_name or any(isinstance(f, EagerTensor) for f in flat)):  # a constant is an operation of it
+            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         elements = [_fetch(graph, f) for f in flat]
         feeds = _feeds(graph, feed_dict or {})
         rows = [e._row for e in elements if isinstance(e, SymbolicTensor)]
