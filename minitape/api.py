@@ -7,7 +7,7 @@ from collections.abc import Iterable
 # module of minitape -> the names that it gives to ``tf`` (see minitape.namespace.places)
 ROOT: dict[str, str] = {
     "tensor": "Tensor",
-    "convert": "constant convert_to_tensor register_tensor_conversion_function",
+    "convert": "constant convert_to_tensor=converted register_tensor_conversion_function",
     "variable": "Variable",
     "distribution": "VariableAggregation VariableSynchronization",
     "tape": "GradientTape",

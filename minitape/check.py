@@ -9,6 +9,9 @@ import numpy as np
 
 from .convert import convert_to_tensor
 from .forward import ForwardAccumulator
+from .graphs.gradients import gradients
+from .graphs.scopes import executing_eagerly
+from .graphs.session import get_default_session, placeholder
 from .tape import GradientTape
 from .tensor import Tensor, wrap
 
@@ -93,7 +96,8 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
     """The Jacobians of ``f``, by the tape and by finite differences (``tf.test.compute_gradient``).
 
     ``x`` is a list of arguments. Returns two tuples of 2-d arrays, one for each argument, of shape
-    [size of f(*x), size of the argument]; a complex number counts as two real ones. Raises ValueError when ``x`` is no
+    [size of f(*x), size of the argument]; a complex number counts as two real ones. While a graph is built, the default
+    session computes them. Raises ValueError when ``x`` is no
     list or the gradient of an empty result has the wrong shape, AssertionError for types that have no gradient.
 
     >>> theory, numbers = compute_gradient(lambda x: x * x, [np.array([1.0, 2.0])])
@@ -105,14 +109,57 @@ def compute_gradient(f: Callable[..., Any], x: Any, delta: float | None = None) 
         raise ValueError(
             f"`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not a {type(x)}"
         )
-    tensors = [convert_to_tensor(a) for a in x]
+    tensors, delta = [convert_to_tensor(a) for a in x], 1.0 / 1024 if delta is None else delta
+    if not executing_eagerly():
+        return _in_graph(f, tensors, delta)
     with GradientTape(persistent=True) as tape:
         tape.watch(tensors)
         out = f(*tensors)
+    _refuse_types(tensors, out)
+    arrays = [t.array for t in tensors]
+    return tuple(_by_tape(tape, out, t) for t in tensors), tuple(
+        _columns(lambda *moved: f(*map(wrap, moved)).array, arrays, i, out.shape, delta) for i in range(len(tensors))
+    )
+
+
+def _in_graph(f: Any, tensors: list[Any], delta: float) -> tuple[Any, Any]:
+    """``compute_gradient`` while a graph is built: of one call of ``f`` on placeholders, in the default session."""
+    places = [placeholder(t.dtype, t.shape) for t in tensors]
+    out, arrays = f(*places), get_default_session().run(tensors)
+    _refuse_types(places, out)
+    feeds = dict(zip(places, arrays, strict=True))
+    shape = get_default_session().run(out, feeds).shape
+    pairs = [session_jacobians(x, array, out, shape, feeds, delta) for x, array in zip(places, arrays, strict=True)]
+    return tuple(theory for theory, _ in pairs), tuple(numbers for _, numbers in pairs)
+
+
+def session_jacobians(x: Any, array: Any, out: Any, shape: Any, feeds: dict[Any, Any], delta: float) -> tuple[Any, Any]:
+    """The Jacobians of ``out`` in ``x`` at ``array``, two tensors of one graph, as the default session computes them."""
+    session = get_default_session()
+    with x.graph.as_default():
+        upstream = placeholder(out.dtype, shape)
+        (slope,) = gradients(out, [x], upstream)
+
+    def pull(seed: Any) -> Any:
+        found = None if slope is None else session.run(slope, {**feeds, x: array, upstream: seed})
+        return found if found is None or isinstance(found, np.ndarray | np.generic) else _scattered(found, array.shape)
+
+    def value(moved: Any) -> Any:
+        return session.run(out, {**feeds, x: moved})
+
+    return _rows(pull, shape, out.dtype, array), _columns(value, [array], 0, shape, delta)
+
+
+def _scattered(slices: Any, shape: Any) -> Any:
+    """The array that the values of IndexedSlices stand for."""
+    whole = np.zeros(shape, slices.values.dtype)
+    np.add.at(whole, slices.indices, slices.values)
+    return whole
+
+
+def _refuse_types(tensors: Sequence[Any], out: Any) -> None:
     for which, dtype in (*((f"argument {i}", t.dtype) for i, t in enumerate(tensors)), ("y", out.dtype)):
         assert dtype.differentiable, f"Cannot compute gradient for unsupported type {dtype.name} of {which}"
-    theory, delta = tuple(_by_tape(tape, out, t) for t in tensors), 1.0 / 1024 if delta is None else delta
-    return theory, tuple(_by_differences(f, tensors, out, i, delta) for i in range(len(tensors)))
 
 
 def _reals(array: Any) -> Any:
@@ -127,34 +174,43 @@ def _by_tape(tape: Any, out: Any, x: Any) -> Any:
         whole = tape.jacobian(out, x)
         size = out.shape.num_elements(), x.shape.num_elements()
         return np.zeros(size, x.dtype.as_numpy_dtype) if whole is None else whole.numpy().reshape(size)
-    seed = np.zeros(tuple(out.shape), out.dtype.as_numpy_dtype)
+
+    def pull(seed: Any) -> Any:
+        g = _dense(tape.gradient(out, x, output_gradients=wrap(seed.copy())))
+        return None if g is None else g.array
+
+    return _rows(pull, out.shape, out.dtype, x.array)
+
+
+def _rows(pull: Any, shape: Any, dtype: Any, x: Any) -> Any:
+    """A Jacobian row by row: ``pull`` takes a gradient of the result, of this shape and dtype, back to the array x."""
+    seed = np.zeros(tuple(shape), dtype.as_numpy_dtype)
     entries = _reals(seed)
-    found = np.zeros((entries.size, _reals(x.array).size), x.dtype.real_dtype.as_numpy_dtype)
+    found = np.zeros((entries.size, _reals(x).size), x.real.dtype)
     for i in range(entries.size):
         entries[i] = 1
-        g = _dense(tape.gradient(out, x, output_gradients=wrap(entries.view(seed.dtype).reshape(seed.shape).copy())))
+        g = pull(seed)
         if g is not None:
-            found[i] = _reals(g.array)
+            found[i] = _reals(g)
         entries[i] = 0
-    if not entries.size and (g := _dense(tape.gradient(out, x, output_gradients=wrap(seed)))) is not None:
+    if not entries.size and (g := pull(seed)) is not None:
         if g.shape != x.shape:
             raise ValueError(f"Empty gradient has wrong shape: expected {x.shape}, got {g.shape}")
-        if np.any(g.array):
+        if np.any(g):
             raise ValueError("Empty tensor with nonzero gradients")
     return found
 
 
-def _by_differences(f: Any, tensors: Sequence[Any], out: Any, i: int, delta: float) -> Any:
-    """The Jacobian of ``out = f(*tensors)`` in one of the arguments by central differences."""
-    x = tensors[i]
+def _columns(value: Any, arrays: Sequence[Any], i: int, shape: Any, delta: float) -> Any:
+    """The Jacobian of ``value(*arrays)``, of this shape, in one of the arrays by central differences."""
+    x = arrays[i]
     columns = []
-    for k in range(_reals(x.array).size):
+    for k in range(_reals(x).size):
         values = []
         for step in (delta, -delta):
-            moved = _reals(np.array(x.array))
-            moved[k] += step
-            moved = wrap(moved.view(x.dtype.as_numpy_dtype).reshape(tuple(x.shape)))
-            values.append(_reals(f(*tensors[:i], moved, *tensors[i + 1 :]).array).astype(np.float64))
+            moved = np.array(x, order="C")
+            _reals(moved)[k] += step
+            values.append(_reals(value(*arrays[:i], moved, *arrays[i + 1 :])).astype(np.float64))
         columns.append((values[0] - values[1]) / (2 * delta))
-    found = np.stack(columns, axis=1) if columns else np.zeros((_reals(out.array).size, 0))
-    return found.astype(x.dtype.real_dtype.as_numpy_dtype)
+    found = np.stack(columns, axis=1) if columns else np.zeros((int(np.prod(shape)), 0))
+    return found.astype(x.real.dtype)

@@ -89,6 +89,23 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, nam
     return _pack(value, wanted) if made is None else _enter(made, value)
 
 
+def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+    """``tf.convert_to_tensor``: as above, but a value becomes a constant of the graph that is being built.
+
+    Other operations can then be differentiated with respect to it, and a session can be fed another value.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.convert_to_tensor(np.array([1.0, 2.0]))
+    ...     print(session.run(tf.gradients(x * x, x), {x: [3.0, 4.0]}))
+    [array([6., 8.])]
+    """
+    tensor = convert_to_tensor(value, dtype, dtype_hint, name)
+    if state.graph is None or tensor is value or type(tensor) is not EagerTensor:
+        return tensor
+    return state.graph.constant(tensor, name or "Const")
+
+
 def _array_of(value: Any, wanted: DType | None) -> Any:
     """The array of a constant; a graph takes a few values more, and words its refusals otherwise."""
     if state.graph is None:

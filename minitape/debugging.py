@@ -32,14 +32,26 @@ def _with_values(
 ) -> _Any:
     """Runs a check on eager tensors: now, or when the graph that is being built runs.
 
-    A graph has words of its own for an assertion that fails, and the tensors' names.
+    A graph has words of its own for an assertion that fails, and the tensors' names; constants are checked while it is
+    built. There the assertion is an operation, which other operations may depend on.
     """
     if _state.graph is None and all(isinstance(t, _EagerTensor) for t in tensors):
         return check(*tensors)
     from .graphs.effects import later
+    from .introspection import get_static_value
     from .shape import TensorShape
 
     names = [f"{label} ({getattr(t, 'name', 'Const:0')}) = " for label, t in zip("xy", tensors, strict=False)]
+    constants = [get_static_value(t) for t in tensors] if words else [None]
+    if all(value is not None for value in constants):
+        try:
+            check(*map(_tensor_of, constants))
+        except (_InvalidArgumentError, ValueError) as error:
+            if "did not hold" not in str(error):  # the shapes do not fit
+                raise
+            shown = [str(part) for pair in zip(names, constants, strict=True) for part in pair]
+            raise _InvalidArgumentError(None, None, "\n".join([*words, *shown])) from None
+        return _nothing()
 
     def run(*values: _Any) -> list[_Any]:
         try:
@@ -51,7 +63,7 @@ def _with_values(
             _graph_assert(False, [_tensor_of(v) for v in (*words, *data)], summarize)
         return [_wrap(_np.bool_(True))]
 
-    return later(run, list(tensors), [(TensorShape([]), _dtypes.bool)], stateful=True)[0]
+    return later(run, list(tensors), [(TensorShape([]), _dtypes.bool)], stateful=True)[0].op
 
 
 # -- Assert -----------------------------------------------------------------------------------------------------------
@@ -299,45 +311,63 @@ def _called(x: _Any, eager: str) -> str:
     return x.name if hasattr(x, "graph") else eager
 
 
-def _check_rank(x: _Any, holds: bool, words: str, message: str | None) -> None:
-    if not holds:
-        name = _called(x, "")
-        raise ValueError(
-            f"{_lead(message)}Tensor {name} must have rank {words}.  Received rank {x.ndim}, shape {x.shape}"
-        )
+def _sizes(x: _Any) -> _Any:
+    """The shape of a dense or sparse tensor, as a tensor."""
+    from .ops.arrays import shape
+
+    return x.dense_shape if hasattr(x, "_composite") else shape(x)
+
+
+def _check_rank(x: _Any, holds: _Callable[[int], bool], words: str, numbers: tuple[int, ...], message: str | None) -> _Any:
+    """ValueError unless the rank is right; one that only a run of the graph knows is checked there, by an operation."""
+    what = f"Tensor {_called(x, '')} must have rank{words}"
+    if x.shape.rank is None:
+        parts = [_tensor_of(part) for part in (_lead(message), what, *numbers, "Received shape: ")]
+        return _with_values(lambda sizes: _graph_assert(holds(sizes.array.size), [*parts, sizes], None), _sizes(x))
+    if not holds(x.shape.rank):
+        wanted = numbers if words == " in" else numbers[0]
+        raise ValueError(f"{_lead(message)}{what} {wanted}.  Received rank {x.shape.rank}, shape {x.shape}")
+    return _nothing()
+
+
+def _nothing() -> _Any:
+    """What an assertion that holds for good returns: an operation in a graph."""
+    from .graphs.variables import no_op
+
+    return None if _state.graph is None else no_op()
 
 
 @_worded
-def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises ValueError unless ``x`` has ``rank`` axes.
+def assert_rank(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> _Any:
+    """Raises ValueError unless ``x`` has ``rank`` axes; in a graph that does not know, InvalidArgumentError when it runs.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_rank([1, 2], 1)
     """
     x, rank = _tensor_of(x), _rank_number(rank)
-    _check_rank(x, x.ndim == rank, f"{rank}", message)
+    return _check_rank(x, lambda n: n == rank, "", (rank,), message)
 
 
 @_worded
-def assert_rank_at_least(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises ValueError unless ``x`` has at least ``rank`` axes.
+def assert_rank_at_least(x: _Any, rank: _Any, message: str | None = None, name: str | None = None) -> _Any:
+    """Raises ValueError unless ``x`` has at least ``rank`` axes; see ``assert_rank``.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_rank_at_least([[1]], 1)
     """
     x, rank = _tensor_of(x), _rank_number(rank)
-    _check_rank(x, x.ndim >= rank, f"at least {rank}", message)
+    return _check_rank(x, lambda n: n >= rank, " at least", (rank,), message)
 
 
 @_worded
-def assert_rank_in(x: _Any, ranks: _Any, message: str | None = None, name: str | None = None) -> None:
-    """Raises ValueError unless the number of axes of ``x`` is one of ``ranks``.
+def assert_rank_in(x: _Any, ranks: _Any, message: str | None = None, name: str | None = None) -> _Any:
+    """Raises ValueError unless the number of axes of ``x`` is one of ``ranks``; see ``assert_rank``.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_rank_in([1], [1, 2])
     """
     x, numbers = _tensor_of(x), tuple(_rank_number(r) for r in ranks)
-    _check_rank(x, x.ndim in numbers, f"in {numbers}", message)
+    return _check_rank(x, lambda n: n in numbers, " in", numbers, message)
 
 
 @_worded
@@ -348,12 +378,13 @@ def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = N
     >>> tf.debugging.assert_scalar(1)
     """
     x = _tensor_of(tensor)
-    if x.ndim:
-        raise ValueError(f"{_lead(message)}Expected scalar shape, saw shape: {x.shape}.")
+    if x.shape.rank != 0:
+        name = f" for {x.name}" if hasattr(x, "graph") else ""
+        raise ValueError(f"{_lead(message)}Expected scalar shape{name}, saw shape: {x.shape}.")
 
 
 @_worded
-def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> None:
+def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> _Any:
     """Raises TypeError unless the tensor has this dtype.
 
     >>> import minitape as tf
@@ -363,6 +394,7 @@ def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: s
     if x.dtype != wanted:
         name = _called(x, "tensor")
         raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")
+    return _nothing()
 
 
 @_worded
@@ -413,51 +445,86 @@ def assert_proper_iterable(values: _Any) -> None:
 @_worded
 def assert_shapes(
     shapes: _Any, data: _Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
-) -> None:
+) -> _Any:
     """Raises ValueError unless each (tensor, shape) pair fits, with letters standing for sizes that must agree.
 
-    A shape is a tuple of ints, names, None or "..." for any number of axes. ``data`` and ``summarize`` are for shapes
-    that only a run of a graph knows, which are not checked here; ``message`` begins the error's text.
+    A shape is a tuple of ints, names, None, or ``...`` in front for any number of axes; the tensors may be sparse. What only
+    a run of a graph knows is checked there, with InvalidArgumentError, which shows ``data`` (the pair) and ``summarize``
+    elements (3). ``message`` begins the error's text.
 
     >>> import minitape as tf
     >>> tf.debugging.assert_shapes([(tf.zeros([2, 3]), ("n", 3)), (tf.zeros([2]), ("n",))])
     """
-    known: dict[_Any, tuple[int, str]] = {}
+    from .graphs.variables import group
+
+    known: dict[_Any, tuple[_Any, int, str]] = {}
+    made = []
     for tensor, spec in shapes.items() if isinstance(shapes, dict) else shapes:
-        x = _tensor_of(tensor)
-        for place, (symbol, axis) in enumerate(_paired(x, spec, message)):
-            _check_size(x, axis, symbol, place, known, message)
+        x = tensor if hasattr(tensor, "dense_shape") and hasattr(tensor, "_composite") else _tensor_of(tensor)
+        pairs, ranked = _paired(x, spec, message)
+        made += [ranked, *[_check_size(x, axis, symbol, known, message, data, summarize) for symbol, axis in pairs]]
+    return None if _state.graph is None else group(*[operation for operation in made if operation is not None])
 
 
-def _paired(x: _Any, spec: _Any, message: str | None) -> list[tuple[_Any, int]]:
-    """Symbols with the axes that they describe."""
-    symbols = list(spec) if isinstance(spec, (tuple, list, str)) or hasattr(spec, "__iter__") else [spec]
-    dots = [i for i, s in enumerate(symbols) if s in ("...", Ellipsis, "*")]
-    if dots:
-        behind = len(symbols) - dots[0] - 1
-        _check_rank(x, (x.ndim or 1) >= len(symbols) - 1, f"at least {len(symbols) - 1}", message)
-        front = [(s, i) for i, s in enumerate(symbols[: dots[0]])]
-        return front + [(s, (x.ndim or 1) - behind + i) for i, s in enumerate(symbols[dots[0] + 1 :])]
-    symbols = symbols or [1]  # a scalar is as good as one element
-    _check_rank(x, (x.ndim or 1) == len(symbols), f"in {(0, 1)}" if len(symbols) == 1 else f"{len(symbols)}", message)
-    return [(s, i) for i, s in enumerate(symbols)]
-
-
-def _check_size(x: _Any, axis: int, symbol: _Any, place: int, known: dict[_Any, _Any], message: str | None) -> None:
-    if symbol is None or symbol == ".":
-        return
+def _paired(x: _Any, spec: _Any, message: str | None) -> tuple[list[tuple[_Any, int]], _Any]:
+    """Symbols with the axes that they describe, from the end where any number come before; and the check of the rank."""
+    if spec is None:
+        return [], None
     label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
-    size = x.shape[axis] if x.ndim else 1
-    if isinstance(symbol, int):
-        wanted, source = symbol, "Specified explicitly"
-    elif symbol in known:
-        wanted, source = known[symbol]
+    if not (hasattr(spec, "__iter__") or hasattr(spec, "__getitem__")):
+        raise ValueError(f"{_lead(message)}Tensor {label}.  Specified shape must be an iterable.  An iterable has the attribute "
+                         f"`__iter__` or `__getitem__`.  Received specified shape: {spec}")  # fmt: skip
+    symbols = list(spec)
+    dots = [i for i, s in enumerate(symbols) if s in (Ellipsis, "*")]
+    if any(dots):
+        raise ValueError(f"{_lead(message)}Tensor {label} specified shape index {max(dots)}.  Symbol `...` or `*` for a "
+                         "variable number of unspecified dimensions is only allowed as the first entry")  # fmt: skip
+    if dots:
+        least = len(symbols) - 1
+        ranked = _check_rank(x, lambda n: (n or 1) >= least, " at least", (least,), message)
+        return [(s, i - least) for i, s in enumerate(symbols[1:])], ranked
+    symbols = symbols or [1]  # a scalar is as good as one element
+    if len(symbols) == 1:
+        ranked = _check_rank(x, lambda n: n <= 1, " in", (0, 1), message)
     else:
-        known[symbol] = size, f"Specified by tensor {label} dimension {axis}"
-        return
-    if size != wanted:
-        raise ValueError(f"{_lead(message)}{source}.  Tensor {label} dimension {axis} must have size {wanted}.  Received size "
-                         f"{size}, shape {x.shape}")  # fmt: skip
+        ranked = _check_rank(x, lambda n: n == len(symbols), "", (len(symbols),), message)
+    return [(s, i) for i, s in enumerate(symbols)], ranked
+
+
+def _check_size(
+    x: _Any, axis: int, symbol: _Any, known: dict[_Any, _Any], message: str | None, data: _Any, summarize: int | None
+) -> _Any:
+    """One size of ``x`` against the number, or the axis that had the symbol first: ``known[symbol]``."""
+    if symbol is None or symbol == ".":
+        return None
+    if isinstance(symbol, str) and symbol.isdecimal() or isinstance(symbol, _np.integer):
+        symbol = int(symbol)
+    label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
+    if not isinstance(symbol, int) and symbol not in known:
+        known[symbol] = x, axis, f"Specified by tensor {label} dimension {axis}"
+        return None
+    other, place, source = (None, 0, "Specified explicitly") if isinstance(symbol, int) else known[symbol]
+    size, wanted = _static_size(x, axis), symbol if other is None else _static_size(other, place)
+    if size is not None and wanted is not None:
+        if size != wanted:
+            raise ValueError(f"{_lead(message)}{source}.  Tensor {label} dimension {axis} must have size {wanted}.  "
+                             f"Received size {size}, shape {x.shape}")  # fmt: skip
+        return None
+
+    def check(sizes: _Any, others: _Any) -> None:
+        expected = symbol if other is None else _size(others.array, place)
+        parts = (_lead(message), source, f"Tensor {label} dimension", axis, "must have size", expected, "Received shape: ", sizes)
+        _graph_assert(_size(sizes.array, axis) == expected, [_tensor_of(part) for part in data or parts], summarize)
+
+    return _with_values(check, _sizes(x), _sizes(x if other is None else other))
+
+
+def _size(sizes: _Any, axis: int) -> int:
+    return int(sizes[axis]) if sizes.size else 1
+
+
+def _static_size(x: _Any, axis: int) -> int | None:
+    return None if x.shape.rank is None else x.shape[axis] if x.shape.rank else 1
 
 
 def is_numeric_tensor(tensor: _Any) -> bool:

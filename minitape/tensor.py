@@ -157,10 +157,14 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Not there in eager mode: NotImplementedError."""
-        raise NotImplementedError(
-            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
-        )
+        """Its value in the default session of the graph that is being built; in eager mode NotImplementedError."""
+        if state.graph is None:
+            raise NotImplementedError(
+                "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+            )
+        from .graphs.session import default_session
+
+        return default_session(session, "evaluate tensor using `eval()`", state.graph).run(self, feed_dict)
 
     @property
     def _id(self) -> int:

@@ -14,6 +14,7 @@ from ..invalid import unsupported
 from ..random.seeds import restart
 from ..shape import TensorShape
 from ..slices import IndexedSlices
+from ..sparse.tensor import SparseTensor, SparseTensorValue
 from ..state import state
 from ..tensor import EagerTensor, Tensor
 from .build import Graph
@@ -202,9 +203,9 @@ class Session:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
-        if not graph.by_name:
-            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         flat = _flatten(fetches)
+        if not (graph.by_name or any(isinstance(f, Tensor) for f in flat)):  # a constant is an operation of it
+            raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         elements = [_fetch(graph, f) for f in flat]
         feeds = _feeds(graph, feed_dict or {})
         rows = [e._row for e in elements if isinstance(e, SymbolicTensor)]
@@ -283,6 +284,8 @@ class IndexedSlicesValue(NamedTuple):
 def _flatten(fetches: Any) -> list[Any]:
     if isinstance(fetches, IndexedSlices):
         return [fetches._values, fetches._indices, fetches._dense_shape]
+    if isinstance(fetches, SparseTensor):
+        return [fetches.indices, fetches.values, fetches.dense_shape]
     if isinstance(fetches, (list, tuple)):
         return [f for part in fetches for f in _flatten(part)]
     if isinstance(fetches, dict):
@@ -293,6 +296,8 @@ def _flatten(fetches: Any) -> list[Any]:
 def _pack(fetches: Any, values: Iterator[Any]) -> Any:
     if isinstance(fetches, IndexedSlices):
         return IndexedSlicesValue(next(values), next(values), next(values))
+    if isinstance(fetches, SparseTensor):
+        return SparseTensorValue(next(values), next(values), next(values))
     if isinstance(fetches, dict):
         return type(fetches)((k, _pack(v, values)) for k, v in fetches.items())
     if isinstance(fetches, (list, tuple)):

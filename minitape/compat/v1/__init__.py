@@ -29,6 +29,7 @@ __getattr__, __dir__ = _lazy("tf.compat.v1", {
     "compat.v1.train": "train=",
     "compat.v1.logging": "logging=",
     "compat.v1.losses": "losses=",
+    "compat.v1.test": "test=",
     "compat.v1.control": "cond gradients while_loop",
     "graphs.session": "InteractiveSession Session get_default_graph get_default_session placeholder "
                       "placeholder_with_default reset_default_graph",

@@ -313,16 +313,23 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """As ``tf.where``.
+    """As ``tf.where``, but a vector ``condition`` chooses whole rows of ``x`` and ``y``.
 
     With ``condition`` alone it gives the places where it is true. Differentiable in ``x`` and ``y``.
 
     >>> import minitape as tf
-    >>> tf.compat.v1.where([True, False], [1, 2], [3, 4]).numpy()
-    array([1, 4], dtype=int32)
+    >>> tf.compat.v1.where([True, False], [[1, 2], [3, 4]], [[5, 6], [7, 8]]).numpy()
+    array([[1, 2],
+           [7, 8]], dtype=int32)
     """
     import minitape as tf
 
+    if x is not None and y is not None:
+        condition, places = tf.convert_to_tensor(condition), tf.convert_to_tensor(x).shape
+        if condition.shape.rank == 1 and places.rank is None:
+            condition = tf.reshape(condition, tf.concat([tf.shape(condition), tf.ones([tf.rank(x) - 1], tf.int32)], 0))
+        elif condition.shape.rank == 1 and places.rank > 1:
+            condition = tf.reshape(condition, [-1] + [1] * (places.rank - 1))
     return tf.where(condition, x, y)
 
 
