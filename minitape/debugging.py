@@ -497,7 +497,7 @@ def _check_size(
     """One size of ``x`` against the number, or the axis that had the symbol first: ``known[symbol]``."""
     if symbol is None or symbol == ".":
         return None
-    if isinstance(symbol, str) and symbol.isdecimal() or isinstance(symbol, _np.integer):
+    if (isinstance(symbol, str) and symbol.isdecimal()) or isinstance(symbol, _np.integer):
         symbol = int(symbol)
     label = _called(x, f"shape={x.shape} dtype={x.dtype.name}")
     if not isinstance(symbol, int) and symbol not in known:
