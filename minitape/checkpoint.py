@@ -221,7 +221,7 @@ class _Restoring:
                 value.assign(array)
 
 
-class ListWrapper(list):  # type: ignore[type-arg]
+class ListWrapper(list):
     """A list that is an attribute of a checkpoint: what is appended is restored if it was awaited."""
 
     def append(self, value: Any) -> None:
@@ -233,7 +233,7 @@ class ListWrapper(list):  # type: ignore[type-arg]
         return f"ListWrapper({super().__repr__()})"
 
 
-class DictWrapper(dict):  # type: ignore[type-arg]
+class DictWrapper(dict):
     """The same of a dictionary."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -378,7 +378,7 @@ class CheckpointReader:
     def get_tensor(self, tensor_str: str) -> np.ndarray:
         """The value under a key; NotFoundError when there is none."""
         if tensor_str not in self._arrays:
-            raise errors.NotFoundError(None, None, f"Key {tensor_str} not found in checkpoint")  # type: ignore[attr-defined]
+            raise errors.NotFoundError(None, None, f"Key {tensor_str} not found in checkpoint")
         return self._arrays[tensor_str][()]
 
 

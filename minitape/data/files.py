@@ -47,7 +47,7 @@ def _read(name: str, compression: Any, end: str = "IteratorGetNext") -> bytes:
         with open(name, "rb") as file:
             return _OPENED[kind](file.read())
     except FileNotFoundError:
-        raise errors.NotFoundError(None, None, f"{name}; No such file or directory [Op:{end}] name: ") from None  # type: ignore[attr-defined]
+        raise errors.NotFoundError(None, None, f"{name}; No such file or directory [Op:{end}] name: ") from None
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
@@ -69,8 +69,8 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     >>> import minitape as tf, tempfile
     >>> path = tempfile.mkdtemp() + "/folder/greeting"
     >>> tf.io.write_file(path, "hello")
-    >>> open(path).read()
-    'hello'
+    >>> tf.io.read_file(path).numpy()
+    b'hello'
     """
     path = Path(_one(convert_to_tensor(filename, dtypes.string), "filename").decode())
     text = _one(convert_to_tensor(contents, dtypes.string), "contents")
@@ -81,7 +81,7 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
 def _one(tensor: Tensor, what: str) -> bytes:
     if tensor.ndim:
         raise invalid(f"Input {what} tensor must be scalar, but had shape: {list(tensor.shape)}", "ReadFile")
-    return tensor.numpy()  # type: ignore[no-any-return]
+    return tensor.numpy()
 
 
 def _now_or_later(function: Any, tensor: Tensor) -> Any:
@@ -275,7 +275,7 @@ def _kind(values: list[str]) -> dtypes.DType:
     """The first type that all values of a column fit."""
     for kind in (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64):
         column = _Column(kind, 0)
-        with contextlib.suppress(errors.InvalidArgumentError):  # type: ignore[attr-defined]
+        with contextlib.suppress(errors.InvalidArgumentError):
             if all(np.isfinite(column.value(v, 0, "", "", "")) for v in values):
                 return kind
     return dtypes.string
