@@ -79,7 +79,8 @@ def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str 
     values = [data] if isinstance(data, str) else list(data)
     if _state.graph is None:
         if not condition:
-            raise _invalid(f"Expected '{condition!s}' to be true. Summarized data: {_summary(values, summarize)}")
+            shown = "\n".join(_elements(v, 3 if summarize is None else summarize) for v in values)
+            raise _invalid(f"Expected '{condition!s}' to be true. Summarized data: {shown}")
         return None
     tensors = [_tensor_of(v) for v in values]
     return _with_values(lambda c, *data: _graph_assert(c, data, summarize), _tensor_of(condition), *tensors)
@@ -87,49 +88,11 @@ def Assert(condition: _Any, data: _Any, summarize: int | None = None, name: str 
 
 def _graph_assert(condition: _Any, data: _Any, summarize: int | None) -> None:
     """The same in a run of a graph, which words it otherwise."""
+    from .ops.printing import summarized
+
     if not condition:
-        shown = " ".join(f"[{_summarized(_np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
+        shown = " ".join(f"[{summarized(_np.asarray(t.array), 3 if summarize is None else summarize)}]" for t in data)
         raise _invalid(f"assertion failed: {shown}", "Assert")
-
-
-def _summarized(array: _Any, limit: int) -> str:
-    """The first elements of an array, rows in brackets, as kernels print them in their errors."""
-    left = array.size if limit < 0 else limit
-    cut = left < array.size
-
-    def rows(part: _Any) -> str:
-        nonlocal left
-        if part.ndim == 1:
-            taken = part[:left]
-            left -= len(taken)
-            return " ".join(_shown(v) for v in taken) + ("..." if len(taken) < len(part) else "")
-        out = ""
-        for row in part:
-            if left <= 0:
-                break
-            out += f"[{rows(row)}]"
-        return out
-
-    if not array.ndim:
-        return _shown(array[()])
-    return rows(array) + ("..." if cut and array.ndim > 1 else "")
-
-
-def _shown(value: _Any) -> str:
-    from .ops.printing import element
-
-    return _escaped(value) if isinstance(value, bytes) else element(value)
-
-
-def _escaped(value: bytes) -> str:
-    """A text as C would write it between quotes."""
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
-    text = value.decode("utf-8", "replace")
-    return "".join(known.get(c) or (f"\\{ord(c):03o}" if ord(c) < 32 or ord(c) == 127 else c) for c in text)
-
-
-def _summary(values: list[_Any], summarize: int | None) -> str:
-    return "\n".join(_elements(v, 3 if summarize is None else summarize) for v in values)
 
 
 def _elements(value: _Any, limit: int) -> str:
@@ -537,27 +500,4 @@ def is_numeric_tensor(tensor: _Any) -> bool:
     return isinstance(tensor, _Tensor) and tensor.dtype.is_numeric
 
 
-# -- switches ---------------------------------------------------------------------------------------------------------
-
-
-def set_log_device_placement(enabled: bool) -> None:
-    """Only False is supported: minitape runs on the CPU and has no placements to log. Raises ValueError for True.
-
-    >>> import minitape as tf
-    >>> tf.debugging.set_log_device_placement(False)
-    """
-    if enabled:
-        raise ValueError("minitape has one device, the CPU: there are no placements to log")
-
-
-def get_log_device_placement() -> bool:
-    """False: there are no placements to log.
-
-    >>> import minitape as tf
-    >>> tf.debugging.get_log_device_placement()
-    False
-    """
-    return False
-
-
-__getattr__, __dir__ = _lazy("tf.debugging", {}, globals())
+__getattr__, __dir__ = _lazy("tf.debugging", {"settings": "get_log_device_placement set_log_device_placement"}, globals())

@@ -223,3 +223,23 @@ def is_built_with_gpu_support() -> bool:
     False
     """
     return False
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Only False is supported: minitape runs on the CPU and has no placements to log. Raises ValueError for True.
+
+    >>> import minitape as tf
+    >>> tf.debugging.set_log_device_placement(False)
+    """
+    if enabled:
+        raise ValueError("minitape has one device, the CPU: there are no placements to log")
+
+
+def get_log_device_placement() -> bool:
+    """False: there are no placements to log.
+
+    >>> import minitape as tf
+    >>> tf.debugging.get_log_device_placement()
+    False
+    """
+    return False

@@ -186,3 +186,37 @@ def _float(number: float, size: int) -> str:
     short, long, back = ("%.15g", "%.17g", float) if size == 8 else ("%.6g", "%.9g", np.float32)
     text = short % number
     return text if back(text) == number else long % number
+
+
+def summarized(array: Any, limit: int) -> str:
+    """The first elements of an array, rows in brackets, as kernels print them in their errors."""
+    left = array.size if limit < 0 else limit
+    cut = left < array.size
+
+    def rows(part: Any) -> str:
+        nonlocal left
+        if part.ndim == 1:
+            taken = part[:left]
+            left -= len(taken)
+            return " ".join(_quoted(v) for v in taken) + ("..." if len(taken) < len(part) else "")
+        out = ""
+        for row in part:
+            if left <= 0:
+                break
+            out += f"[{rows(row)}]"
+        return out
+
+    if not array.ndim:
+        return _quoted(array[()])
+    return rows(array) + ("..." if cut and array.ndim > 1 else "")
+
+
+def _quoted(value: Any) -> str:
+    return _escaped(value) if isinstance(value, bytes) else element(value)
+
+
+def _escaped(value: bytes) -> str:
+    """A text as C would write it between quotes."""
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"}
+    text = value.decode("utf-8", "replace")
+    return "".join(known.get(c) or (f"\\{ord(c):03o}" if ord(c) < 32 or ord(c) == 127 else c) for c in text)
