@@ -15,7 +15,7 @@ A file stands for the namespace of its name; the others hold what these are made
     ``loss``, ``lossfunctions``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics
     ``optimizer``, ``scaled``, ``schedules``   optimizers, and how their rates change
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
-    ``operations``   the functions behind ``ops``, ``activations`` and ``random``
+    ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` of ``utils``
 """
 
 from ..namespace import lazy as _lazy
