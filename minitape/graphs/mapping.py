@@ -197,7 +197,8 @@ def vectorized_map(fn: Any, elems: Any, fallback_to_while_loop: bool = True, war
         return mapped(elems)
     if count == 0:
         return function(mapped, autograph=False)(elems)
-    return _as_one(_stacked([fn(elements(elems, i)) for i in range(count)]))
+    concrete = fn.get_concrete_function(elements(elems, 0))  # by itself: it may be another function in each call
+    return _as_one(_stacked([concrete.call_flat(nest.flatten(elements(elems, i))) for i in range(count)]))
 
 
 def _as_one(found: Any) -> Any:
