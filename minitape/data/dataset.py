@@ -182,7 +182,7 @@ class Dataset(Choices, Pipelines, Recipe):
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
     ) -> Dataset:
-        """A function of each element; one that is a tuple gives several arguments.
+        """A function of each element; one that is a tuple gives several arguments. A list that it returns counts as a tuple.
 
         Elements are made one after the other, in their order: ``deterministic``, ``synchronous`` and
         ``use_unbounded_threadpool`` say how TensorFlow makes several at a time, and have no effect.
@@ -190,7 +190,13 @@ class Dataset(Choices, Pipelines, Recipe):
         """
         function(map_func)
         parallel_calls(num_parallel_calls, "ParallelMapDatasetV2")
-        return self._derived(lambda: (map_leaves(source, call(map_func, e)) for e in self), self._length, "_MapDataset")
+
+        def start() -> Iterator[Any]:
+            for element in self:
+                made = call(map_func, element)
+                yield map_leaves(source, tuple(made) if isinstance(made, list) else made)
+
+        return self._derived(start, self._length, "_MapDataset")
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which the function is true; ValueError when it gives anything but a scalar of bool."""
