@@ -13,7 +13,7 @@ import tensorflow as tf
 
 NAMESPACES = """
 tf tf.autodiff tf.autograph tf.autograph.experimental tf.bitwise tf.compat tf.compat.v1 tf.compat.v1.initializers
-tf.compat.v1.logging tf.compat.v1.losses tf.compat.v1.train tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging
+tf.compat.v1.logging tf.compat.v1.losses tf.compat.v1.test tf.compat.v1.train tf.config tf.config.experimental tf.data tf.data.experimental tf.debugging
 tf.dtypes tf.errors tf.experimental tf.image tf.io tf.keras tf.keras.activations tf.keras.backend tf.keras.callbacks
 tf.keras.constraints tf.keras.initializers tf.keras.layers tf.keras.losses tf.keras.metrics tf.keras.models
 tf.keras.ops tf.keras.optimizers tf.keras.optimizers.schedules tf.keras.preprocessing tf.keras.preprocessing.sequence tf.keras.random tf.keras.regularizers tf.keras.saving
