@@ -85,14 +85,14 @@ class IndexedSlices(metaclass=Shown):
             raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
                              f"{self}")  # fmt: skip
         from .convert import convert_to_tensor
-        from .invalid import invalid
+        from .invalid import at_run
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
         sizes = self.shape
         known = np.ravel(indices.array) if hasattr(indices, "array") else ()  # not while a graph is being built
         for i, place in enumerate(known):
             if not 0 <= place < sizes[0]:
-                raise invalid(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
+                raise at_run(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
     def consumers(self) -> list[Any]:

@@ -94,11 +94,17 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
         fitting += bool(found)
         if fitting == 3:
             break
+    if not results:  # an axis, or what counts from 0, can be nothing else
+        with variables_read() as read:
+            trials = (_trial(run, symbolic, guess, 4) for guess in itertools.islice(sizes_to_try(symbolic, past), 8))
+            results = [r for r in trials if r is not None]
+        variables |= read
+        known = True  # as far as other trials can tell
     if not results:
         return None, None
     if not known:  # sizes that are equal above may differ
         results += [r for r in (_trial(run, symbolic, (2, guess[1]), kind) for kind in (2, 3)) if r is not None]
-    certain = fitting > 1 or (known and len(results) > 1)
+    certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
         return results[0], None
@@ -168,11 +174,12 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
 
 
 def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
-    """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling."""
+    """A stand-in for each tensor by itself; those of kinds 2 and 3 have other sizes, rising and falling; whole numbers
+    of kind 4 are 0."""
     tensors: list[Any] = []
     size, rank = guess
     for at, t in enumerate(symbolic):
-        if kind > 1:
+        if kind in (2, 3):
             size = guess[0] << min(at if kind == 2 else len(symbolic) - 1 - at, 3)
         if t.shape.rank is None:
             sizes = (size,) * rank
@@ -180,6 +187,8 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
             sizes = tuple(size if d is None else d for d in t.shape.as_list())
         if t.dtype.kind == "s":
             value = filled(sizes, t.dtype, kind % 2)
+        elif kind == 4 and t.dtype.is_integer:
+            value = np.zeros(sizes, t.dtype.as_numpy_dtype)
         elif kind == 0 or not sizes:
             value = np.full(sizes, 2 + 3 * kind + len(tensors), t.dtype.as_numpy_dtype)
         else:

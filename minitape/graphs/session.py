@@ -204,7 +204,7 @@ class Session:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self.graph
         flat = _flatten(fetches)
-        if not (graph.by_name or any(isinstance(f, Tensor) for f in flat)):  # a constant is an operation of it
+        if not (graph.by_name or any(isinstance(f, EagerTensor) for f in flat)):  # a constant is an operation of it
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         elements = [_fetch(graph, f) for f in flat]
         feeds = _feeds(graph, feed_dict or {})

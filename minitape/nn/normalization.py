@@ -246,11 +246,18 @@ def sufficient_statistics(x: Any, axes: Any, shift: Any = None, keepdims: bool =
     >>> print(count.numpy(), total.numpy(), squares.numpy())
     2.0 3.0 5.0
     """
+    from ..ops.arrays import shape
+    from ..ops.picking import gather
+    from ..ops.reductions import reduce_prod
+
     x = tensor_of(x)
-    count = int(np.prod([x.shape[a] for a in (axes_of(axes) or ())]))
+    sizes = [x.shape[a] for a in (axes_of(axes) or ())]
+    if None in sizes:
+        size = TABLE["cast"](reduce_prod(gather(shape(x), axes)), dtype=x.dtype)
+    else:
+        size = wrap(x.dtype.as_numpy_dtype(int(np.prod(sizes))))
     if shift is not None:
         away, squares = x - shift, apply(TABLE["squared_difference"], (x, tensor_of(shift, x.dtype)), {})
     else:
         away, squares = x, apply(TABLE["square"], (x,), {})
-    size = wrap(x.dtype.as_numpy_dtype(count))
     return size, reduce_sum(away, axes, keepdims), reduce_sum(squares, axes, keepdims), shift

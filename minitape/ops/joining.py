@@ -178,6 +178,8 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     >>> [t.numpy().tolist() for t in tf.split([1, 2, 3], [1, 2])]
     [[1], [2, 3]]
     """
+    from ..introspection import get_static_value
+
     x, axis = tensor_of(value), int(static(axis))
     sizes, rank = num_or_size_splits, x.ndim
     if not isinstance(sizes, (int, np.integer)):
@@ -185,6 +187,10 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         if not sizes.ndim:
             raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
                              f"provided: {num_or_size_splits!s}")  # fmt: skip
+        if get_static_value(sizes) is None:
+            if num is None and sizes.shape.num_elements() is None:
+                raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits!s}")
+            return _split_later(x, sizes, axis, num)
         sizes = integers(sizes, "SplitV", "Tlen").tolist()
     if rank is None or (-rank <= axis < rank and x.shape[axis] is None):
         return _split_later(x, sizes, axis, num)
@@ -213,11 +219,17 @@ def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:
     """The parts of a graph's tensor whose size along the axis only a run knows."""
     from ..graphs.effects import later
 
-    lengths = [None] * int(sizes) if not isinstance(sizes, list) else [n if n >= 0 else None for n in sizes]
+    if isinstance(sizes, list):
+        lengths = [n if n >= 0 else None for n in sizes]
+    else:
+        lengths = [None] * (sizes.shape.num_elements() or num if isinstance(sizes, Tensor) else int(sizes))
     shapes = [TensorShape(None) if x.ndim is None
               else TensorShape([n if i == axis % x.ndim else d for i, d in enumerate(x.shape)])
               for n in lengths]  # fmt: skip
-    return later(lambda t: split(t, sizes, axis, num), [x], [(s, x.dtype) for s in shapes], name="split")
+    specs = [(s, x.dtype) for s in shapes]
+    if isinstance(sizes, Tensor):
+        return later(lambda t, n: split(t, n, axis, num), [x, sizes], specs, name="split")
+    return later(lambda t: split(t, sizes, axis, num), [x], specs, name="split")
 
 
 def _split_sizes(sizes: list[int], total: int) -> tuple[int, ...]:

@@ -268,7 +268,17 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     >>> [t.numpy().tolist() for t in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
     [[1, 3], [2]]
     """
+    from ..graphs.effects import later
+    from ..graphs.symbolic import is_symbolic
+    from .arrays import expand_dims
+
     x, parts = tensor_of(data), tensor_of(partitions)
+    if parts.shape.rank == 0:
+        x, parts = expand_dims(x, 0), expand_dims(parts, 0)
+    if is_symbolic(parts):
+        tail = None if None in (parts.shape.rank, x.shape.rank) else [None, *x.shape[parts.shape.rank :]]
+        return later(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
+                     [(TensorShape(tail), x.dtype)] * num_partitions, name="DynamicPartition")  # fmt: skip
     numbers = np.asarray(parts.array)
     if tuple(x.shape)[: parts.ndim] != numbers.shape:
         raise invalid("data.shape must start with partitions.shape, got data.shape = "
@@ -276,7 +286,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)
-        raise invalid(
+        raise at_run(
             f"partitions{shown(int(i) for i in at)} = {numbers[at]} is not in [0, {num_partitions})", "DynamicPartition"
         )
     return [boolean_mask(x, wrap(numbers == k)) for k in range(num_partitions)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..invalid import invalid, shown
+from ..invalid import at_run, shown
 
 
 def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
@@ -15,7 +15,7 @@ def check_places(places: Any, size: int, op: str = "GatherV2") -> None:
     if wrong.size:
         at = np.unravel_index(wrong[0], np.shape(places))
         where = shown(map(int, at)) if at else ""
-        raise invalid(f"indices{where} = {int(np.asarray(places)[at])} is not in [0, {size})", op)
+        raise at_run(f"indices{where} = {int(np.asarray(places)[at])} is not in [0, {size})", op)
 
 
 def outside(places: Any, sizes: tuple[int, ...]) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..invalid import invalid
+from ..invalid import at_run, invalid
 from ..operands import generated, integers, static, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE
@@ -90,6 +90,6 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
         raise invalid("shift and axis must have the same size", "Roll")
     for a in axes.reshape(-1):
         if not -x.ndim <= a < x.ndim:
-            raise invalid(f"axis {a} is out of range", "Roll")
+            raise at_run(f"axis {a} is out of range", "Roll")
     return apply(TABLE["roll"], (x,), {"shift": tuple(int(s) for s in shifts.reshape(-1)),
                                        "axis": tuple(int(a) % x.ndim for a in axes.reshape(-1))})  # fmt: skip

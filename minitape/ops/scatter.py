@@ -11,6 +11,7 @@ from ..opdefs import accept_attr
 from ..operands import generated, static, strict, tensor_of, together
 from ..operation import apply
 from ..primitives import TABLE
+from ..shape import TensorShape
 from ..state import state
 from .places import outside
 
@@ -28,9 +29,25 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     """
     places, values = tensor_of(indices), tensor_of(updates)
     accept_attr("ScatterNd", "Tindices", places.dtype)
+    if state.graph is not None and (found := _scatter_later(places, values, shape)) is not None:
+        return found
     sizes = tuple(int(n) for n in np.asarray(static(shape)).reshape(-1))
     _check_scatter(places, values, sizes)
     return apply(TABLE["scatter_nd"], (places, values), {"shape": sizes})
+
+
+def _scatter_later(places: Any, values: Any, shape: Any) -> Any:
+    """``scatter_nd`` in a graph that knows a rank or the shape only when it runs; None where it knows them."""
+    from ..graphs.effects import later
+    from ..introspection import get_static_value
+
+    wanted = tensor_of(shape)
+    value = get_static_value(wanted)
+    if value is not None and None not in (places.shape.rank, values.shape.rank):
+        return None
+    count = wanted.shape.num_elements()
+    made = TensorShape(value if value is not None else None if count is None else [None] * count)
+    return later(lambda *given: [scatter_nd(*given)], [places, values, wanted], [(made, values.dtype)], name="ScatterNd")[0]
 
 
 def _check_scatter(places: Any, values: Any, sizes: tuple[int, ...]) -> None:

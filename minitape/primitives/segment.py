@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..elements import dtype_of
-from ..invalid import invalid, shown
+from ..invalid import at_run, invalid, shown
 from . import TABLE, declare, special
 
 __all__ = ["special"]  # whose primitives the rules use
@@ -31,7 +31,7 @@ def _checked(x: Any, ids: Any, op: str) -> None:
             f"Segment id {ids[0]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.", op
         )
     if np.any(np.diff(ids) < 0):
-        raise invalid("segment ids are not increasing", op)
+        raise at_run("segment ids are not increasing", op)
 
 
 def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
@@ -42,7 +42,7 @@ def _checked_unsorted(x: Any, ids: Any, count: int, op: str) -> None:
         raise invalid(f"data.shape = {shapes[0]} does not start with segment_ids.shape = {shapes[1]}", op)
     if np.any(ids >= count):
         at = tuple(int(i[0]) for i in np.nonzero(ids >= count))
-        raise invalid(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
+        raise at_run(f"segment_ids[{','.join(map(str, at))}] = {ids[at]} is out of range [0, {count})", op)
 
 
 def _collect(ufunc: Any, x: Any, ids: Any, count: int, empty: Any) -> Any:

@@ -8,9 +8,12 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..dtypes import int32
-from ..invalid import invalid
+from ..graphs.effects import later
+from ..graphs.symbolic import is_symbolic
+from ..invalid import at_run, invalid
 from ..opdefs import accept
 from ..operands import spelled
+from ..tensor import Tensor
 from .primitives import pick
 
 
@@ -86,14 +89,40 @@ def _segments(
     from ..ops.picking import gather
 
     given, data = data, convert_to_tensor(data)
-    picked, ids = (convert_to_tensor(v, int32 if np.size(v) == 0 else None) for v in (indices, segment_ids))
+    picked, ids = (v if isinstance(v, Tensor) else convert_to_tensor(v, int32 if np.size(v) == 0 else None)
+                   for v in (indices, segment_ids))  # fmt: skip
     accept(op, data.dtype, picked.dtype, ids.dtype)
     if num_segments is not None:
         op += "WithNumSegments"
-    _check(op, data, picked.array, ids.array, num_segments)
-    count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
-    rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
+    if is_symbolic(picked) or is_symbolic(ids) or is_symbolic(num_segments):
+        rows, count = _in_graph(op, given, data, picked, ids, num_segments, sparse_gradient)
+    else:
+        _check(op, data, picked.array, ids.array, num_segments)
+        count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
+        rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
     return getattr(math, f"unsorted_segment_{kind}")(rows, ids, count)
+
+
+def _in_graph(
+    op: str, given: Any, data: Any, picked: Any, ids: Any, num_segments: Any, sparse_gradient: bool
+) -> tuple[Any, Any]:
+    """The chosen rows, and the number of segments, where only a run knows the ids: it checks them, too."""
+    from ..graphs.scopes import control_dependencies
+    from ..ops.arrays import identity, reshape, shape
+    from ..ops.elementwise import maximum
+    from ..ops.picking import gather
+    from ..ops.reductions import reduce_max
+
+    def check(rows: Any, chosen: Any, segments: Any, *most: Any) -> list[Any]:
+        _check(op, rows, chosen.array, segments.array, most[0].array if most else None)
+        return [chosen]
+
+    most = () if num_segments is None else (convert_to_tensor(num_segments),)
+    (checked,) = later(check, [data, picked, ids, *most], [(picked.shape, picked.dtype)], name=op)
+    if num_segments is None:
+        with control_dependencies([checked]):
+            num_segments = maximum(reduce_max(identity(ids)) + 1, 0)
+    return gather(given if sparse_gradient else reshape(data, shape(data)), checked), num_segments
 
 
 def _check(op: str, data: Any, indices: Any, ids: Any, num_segments: Any) -> None:
@@ -108,16 +137,16 @@ def _check(op: str, data: Any, indices: Any, ids: Any, num_segments: Any) -> Non
     if not len(ids):
         return
     if num_segments is not None and ids[-1] >= int(num_segments):
-        raise invalid("segment ids must be < num_segments", op)
+        raise at_run("segment ids must be < num_segments", op)
     if (np.diff(ids) < 0).any():
-        raise invalid("segment ids are not increasing", op)
+        raise at_run("segment ids are not increasing", op)
     if ids[0] < 0:
         limit = int(num_segments) if num_segments is not None else int(ids[-1]) + 1
-        raise invalid(
+        raise at_run(
             f"Segment id {ids[0]} out of range [0, {limit}), possibly because 'segment_ids' input is not sorted.", op
         )
     size = int(data.shape[0])
     outside = np.flatnonzero((indices < 0) | (indices >= size))
     if len(outside):
         at = outside[0]
-        raise invalid(f"Bad: indices[{at}] == {indices[at]} out of range [0, {size})", op)
+        raise at_run(f"Bad: indices[{at}] == {indices[at]} out of range [0, {size})", op)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import dtypes
 from ...check import session_jacobians
+from ...updates import deprecated
 
 
 def compute_gradient(x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_value: Any = None, delta: float = 1e-3,
@@ -25,6 +26,19 @@ def compute_gradient(x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_value: A
     array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
+    _deprecated("compute_gradient")
+    return _pairs(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+
+
+def _deprecated(name: str) -> None:
+    deprecated(f"{name} (from tensorflow.python.ops.gradient_checker) is deprecated and will be removed in a future "
+               "version.\nInstructions for updating:\nUse tf.test.compute_gradient in 2.0, which has better support for "
+               "functions. Note that the two versions have different usage, so code change is needed.")  # fmt: skip
+
+
+def _pairs(
+    x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_value: Any, delta: float, init_targets: Any, extra_feed_dict: Any
+) -> Any:
     for target in init_targets or ():
         target.run()
     if not isinstance(x, list):
@@ -59,7 +73,8 @@ def compute_gradient_error(x: Any, x_shape: Any, y: Any, y_shape: Any, x_init_va
     ...     print(tf.compat.v1.test.compute_gradient_error(x, [2], x * x, [2]) < 0.01)
     True
     """
-    pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+    _deprecated("compute_gradient_error")
+    pairs = _pairs(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     error = 0
     for theory, numbers in [pairs] if isinstance(pairs, tuple) else pairs:
         error = np.maximum(error, np.abs(theory - numbers).max(initial=0))
