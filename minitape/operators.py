@@ -159,14 +159,14 @@ def row_of(lane: Any, b: Any) -> int | None:
             return None
     own, home = b._lane, lane if type(lane) is Record else lane.home
     if own is not None and (own is lane or own is home):
-        return b._row  # type: ignore[no-any-return]
+        return b._row
     if own is None:
         shape, real = b._value.shape, b._value.dtype.type
     else:
         shape, real = own.shape, own.real
     if real is not lane.real or (shape and (shape != lane.shape or type(lane) is Wide)) or _open(lane) is None:
         return None
-    return home.enter(b, level=4)  # type: ignore[no-any-return]
+    return home.enter(b, level=4)
 
 
 def _open(lane: Any) -> Any:
@@ -273,13 +273,13 @@ def _alike(a: Any, b: Any) -> bool:
 def _broadcast(primitive: Primitive, a: Any, b: Any) -> EagerTensor | None:
     """The result of an operation on float arrays of unlike shapes that is put off; None where more is to be asked."""
     record = state.record
-    if state.graph is not None or type(a) is not EagerTensor or type(b) is not EagerTensor or record.watchers:  # type: ignore[union-attr]
+    if state.graph is not None or type(a) is not EagerTensor or type(b) is not EagerTensor or record.watchers:
         return None
     x = a._value if a._lane is None else a._lane
     y = b._value if b._lane is None else b._lane
     if x.shape == y.shape or not x.shape or not y.shape or x.dtype is not y.dtype or x.dtype.type not in REALS:
         return None
-    place = put_off(record, primitive, (a, b), {})  # type: ignore[arg-type]
+    place = put_off(record, primitive, (a, b), {})
     return None if place is None else tensor_of_row(*place)
 
 
@@ -454,13 +454,13 @@ def install() -> None:
         slow, slow_reversed = _slow_pair(name, TABLE[primitive_name], prepare, strict=name != "matmul")
         setattr(Tensor, f"__{name}__", slow)
         setattr(Tensor, f"__r{name}__", slow_reversed)
-    Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})  # type: ignore[attr-defined]
-    Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})  # type: ignore[attr-defined]
-    _fast_unary("__neg__", TABLE["negative"], Tensor.__neg__)  # type: ignore[attr-defined]
-    _fast_unary("__abs__", TABLE["abs"], Tensor.__abs__)  # type: ignore[attr-defined]
-    Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})  # type: ignore[attr-defined]
+    Tensor.__neg__ = lambda a: apply(TABLE["negative"], (a,), {})
+    Tensor.__abs__ = lambda a: apply(_abs_of(a), (a,), {})
+    _fast_unary("__neg__", TABLE["negative"], Tensor.__neg__)
+    _fast_unary("__abs__", TABLE["abs"], Tensor.__abs__)
+    Tensor.__invert__ = lambda a: apply(TABLE["logical_not" if a.dtype.kind == "b" else "bitwise_not"], (a,), {})
     for name, primitive_name in (("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal")):
         _comparison(f"__{name}__", TABLE[primitive_name])
     _equality("__eq__", TABLE["equal"], False)
     _equality("__ne__", TABLE["not_equal"], True)
-    Tensor.__hash__ = EagerTensor.__hash__  # type: ignore[method-assign]
+    Tensor.__hash__ = EagerTensor.__hash__

@@ -226,10 +226,10 @@ class Record:
 
     def constant(self, number: float) -> int:
         """The row of a Python number that was used as an operand: of the operator two frames up."""
-        tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None  # type: ignore[union-attr]
+        tensor = self.numbers.get((number, self.real.__name__)) if self.numbers else None
         if tensor is not None and tensor._lane is self:  # a call has met it before
             self.constants[number] = tensor._row
-            return tensor._row  # type: ignore[no-any-return]
+            return tensor._row
         frame = sys._getframe(3)
         row = self.append(LEAF, 0, 0, frame.f_lasti if frame is self.frame else self.here(4))
         if number == number and number != 0:  # 0.0 and -0.0 are one key, nan is none
@@ -251,7 +251,7 @@ class Record:
         if row is not None:
             if variable is not None and self.leaves[row].variable is None:
                 self.leaves[row] = Leaf(tensor, variable, version)
-            return row  # type: ignore[no-any-return]
+            return row
         value = tensor._value
         if value is None:
             value = tensor.array
@@ -303,21 +303,21 @@ class Record:
             return None
         if dtype.type is not (self.real or self.settled(dtype.type)):
             return None
-        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)  # type: ignore[arg-type]
+        lane = self.lanes[value.shape] = Lane(self, value.shape, self.real)
         return lane
 
     def lane_for(self, shape: tuple[int, ...] | None) -> Lane | None:
         """The lane of arrays of this shape, small or large; None for an unknown shape, and for one without elements."""
-        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)  # type: ignore[arg-type]
+        lane = self.lanes.get(shape) or self.wide_lanes.get(shape)
         if lane is not None:
             return lane
         size = math.prod(shape) if shape else 0
         if not size:
             return None
         if size <= FAST:
-            lane = self.lanes[shape] = Lane(self, shape, self.real)  # type: ignore[arg-type, index]
+            lane = self.lanes[shape] = Lane(self, shape, self.real)
             return lane
-        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)  # type: ignore[arg-type, index]
+        lane = self.wide_lanes[shape] = Wide(self, shape, self.real)
         return lane
 
     def _set(self, row: int, value: Any) -> Record | Lane | None:
@@ -377,7 +377,7 @@ class Record:
         if primitive.code and len(rows) == 2:
             for i, row in enumerate(rows):
                 if self.is_number(row):
-                    return primitive.keeps_beside[i]  # type: ignore[no-any-return]
+                    return primitive.keeps_beside[i]
         return range(len(rows)) if primitive.keeps is None else primitive.keeps
 
     def is_number(self, row: int) -> bool:
@@ -473,7 +473,7 @@ class Record:
     def member(self, tape: Any) -> int | None:
         """The number of a tape among those of this recording; None when it is of another one."""
         if tape._record is self:
-            return tape.number  # type: ignore[no-any-return]
+            return tape.number
         for k, member in enumerate(self.members):
             if member[0]() is tape:
                 return k
@@ -488,7 +488,7 @@ class Record:
 def recording_of(tensor: Any) -> Record | None:
     """The recording that a tensor is a row of, None for a plain value."""
     lane, home = tensor._lane, tensor._home
-    return home if home is not None or lane is None else lane.home  # type: ignore[no-any-return]
+    return home if home is not None or lane is None else lane.home
 
 
 def released(tensor: Any) -> Record | None:

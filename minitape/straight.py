@@ -118,7 +118,7 @@ class _Writer:
         return program
 
     def _shape(self, row: int) -> tuple[int, ...]:
-        return self.record.meta.get(row, ((), None))[0]  # type: ignore[no-any-return]
+        return self.record.meta.get(row, ((), None))[0]
 
     def _size(self, row: int) -> int:
         return math.prod(self._shape(row))

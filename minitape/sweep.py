@@ -88,14 +88,14 @@ class Sweep:
     def adjoint(self, row: int) -> Any:
         """The adjoint that has arrived at ``row``, None when none has."""
         if self.long is not None and row not in self.record.meta:
-            return self.record.real(self.long[row]) if self.reach[row] & 2 else None  # type: ignore[misc]
+            return self.record.real(self.long[row]) if self.reach[row] & 2 else None
         return self.adjoints.get(row)
 
     def slices_at(self, row: int) -> IndexedSlices:
         """The slices that arrived at ``row``; those of several calls in the order in which TensorFlow meets the calls."""
         slices, arrived = self.adjoints[row], self.slices.get(row, ())
         if len(arrived) < 2:
-            return slices  # type: ignore[no-any-return]
+            return slices
         place: dict[int, list[int]] = {}
         first = 0
         for call, count in arrived:
@@ -201,7 +201,7 @@ class Sweep:
         return True
 
     def _is_leaf(self, row: int) -> bool:
-        return self.long is None and self.record.cell(row)[0] == LEAF  # type: ignore[no-any-return]
+        return self.long is None and self.record.cell(row)[0] == LEAF
 
     def _shares(self, primitive: Any, wanted: Sequence[int], g: Any, z: Any, inputs: list[Any], attrs: Any) -> Any:
         """(position, share) for each wanted input of a call."""

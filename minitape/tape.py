@@ -116,7 +116,7 @@ class GradientTape:
 
     def __exit__(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
         if self._paused:  # Ctrl-C came between the end of a pause and what it does then
-            self._record.paused -= 1  # type: ignore[union-attr]
+            self._record.paused -= 1
             self._paused = False
         if self._recording or state.record is self._record is not None:
             try:
@@ -125,11 +125,11 @@ class GradientTape:
                 self._pop()
                 raise
             if kind is not None:
-                self._record.mend()  # type: ignore[union-attr]
+                self._record.mend()
 
     def _pop(self) -> None:
         """Stops recording; may be called again where it was interrupted."""
-        record: Record = self._record  # type: ignore[assignment]
+        record: Record = self._record
         tapes = state.tapes
         if tapes and tapes[-1] is self:
             tapes.pop()
@@ -158,7 +158,7 @@ class GradientTape:
 
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""
-        old: Record = self._record  # type: ignore[assignment]
+        old: Record = self._record
         shift = len(record)
         rows = adopt(record, old)
         for tape in state.tapes:  # those that are recording here did not see what has come
@@ -175,7 +175,7 @@ class GradientTape:
         """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self._start = now = len(self._record)  # type: ignore[arg-type]
+        self._start = now = len(self._record)
         if len(self.notes) < NOTES:
             self.notes.append(("reset", now, None, site()))
         self._forget()
@@ -237,9 +237,9 @@ class GradientTape:
                 warn_not_watchable(t.dtype)
                 self._watches()
             elif self._watches():
-                self._watch_row(self._record.enter(t))  # type: ignore[union-attr]
+                self._watch_row(self._record.enter(t))
             else:
-                self._record.note("watch_ignored", t)  # type: ignore[union-attr]
+                self._record.note("watch_ignored", t)
 
     def _watches(self) -> bool:
         """Whether ``watch`` has an effect now: while any tape of this thread records, as in TensorFlow.
@@ -257,7 +257,7 @@ class GradientTape:
 
     def _watch_row(self, row: int) -> None:
         if row not in self.watched:
-            record: Record = self._record  # type: ignore[assignment]
+            record: Record = self._record
             self.watched[row] = now = record.base + (len(record.pending) >> 2)
             record.cold.discard(row)
             if row != now - 1:
@@ -319,8 +319,8 @@ class GradientTape:
                 g if f is s or g is None else s._like_gradient(g)
                 for g, f, s in zip(gradients, flat, given, strict=True)
             ]
-        if self._record.watchers:  # type: ignore[union-attr]
-            self._record.notify()  # type: ignore[union-attr]
+        if self._record.watchers:
+            self._record.notify()
         self._end(frames)
         return packed(sources, given, gradients)
 
@@ -437,7 +437,7 @@ class GradientTape:
     def _end(self, frames: Any) -> None:
         if not self._persistent:
             self._used = True
-            record: Record = self._record  # type: ignore[assignment]
+            record: Record = self._record
             self.notes.append(("gradient", record.base + (len(record.pending) >> 2), None, frames))
             if record.bulky and record.tapes == 1:
                 record.free()
@@ -465,7 +465,7 @@ def _option(options: dict[str, Any]) -> bool:
 
 
 # what everybody sees is TensorFlow's signature; `explain` is minitape's own
-GradientTape.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+GradientTape.__signature__ = inspect.Signature([
     inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation="bool")
     for name, default in (("persistent", False), ("watch_accessed_variables", True))
 ])  # fmt: skip

@@ -444,10 +444,10 @@ class _UnreadVariable(ResourceVariable):
 
     name = property(lambda self: "UnreadVariable", doc="Always the same.")
     constraint = None
-    _shape = property(lambda self: self._base._shape)  # type: ignore[assignment]
-    _trainable = property(lambda self: self._base._trainable)  # type: ignore[assignment]
-    _number = property(lambda self: self._base._number)  # type: ignore[assignment]
-    _state = property(lambda self: self._base._state)  # type: ignore[assignment]
+    _shape = property(lambda self: self._base._shape)
+    _trainable = property(lambda self: self._base._trainable)
+    _number = property(lambda self: self._base._number)
+    _state = property(lambda self: self._base._state)
 
     def _read(self) -> Any:
         record = state.record
