@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from types import TracebackType
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from .. import errors
 
 _BEGIN = "Graph execution error:"
+_OF_NUMPY = ("operands could not be broadcast", "all input arrays must have the same shape", "matmul: ")
 
 
 def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
@@ -23,20 +25,32 @@ def explained(graph: Any, where: dict[int, Any], error: Exception) -> Exception:
     if call is None or message.startswith((_BEGIN, "{{function_node ")):
         return error
     kind = type(error) if isinstance(error, errors.OpError) else errors.InvalidArgumentError
-    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(call, trace, message))
+    message = re.sub(r" \[Op:\w*\] name: ?[^\n]*$", "", _in_words(graph, call, trace, message))
     op = graph.op_of[call.row]
     return kind(None, op, located(graph, op, message))
 
 
-def _in_words(call: Any, trace: TracebackType | None, message: str) -> str:
+def _in_words(graph: Any, call: Any, trace: TracebackType | None, message: str) -> str:
     """What NumPy says about shapes, as TensorFlow says it."""
-    if not message.startswith("operands could not be broadcast") or trace is None:
+    unshaped = re.fullmatch(r"cannot reshape array of size (\d+) into shape \(([\d,]*)\)", message)
+    if unshaped is not None:
+        wanted = math.prod(int(size) for size in unshaped[2].split(",") if size)
+        return f"Input to reshape is a tensor with {unshaped[1]} values, but the requested shape has {wanted}"
+    if trace is None or not message.startswith(_OF_NUMPY):
         return message
-    arrays = [trace.tb_frame.f_locals.get(f"v{r}") for r in call.inputs]
-    if len(arrays) != 2 or any(a is None for a in arrays):
+    values = trace.tb_frame.f_locals
+    arrays = [values.get(f"v{r}", graph.constant_value(r)) for r in call.inputs]
+    if len(arrays) < 2 or any(a is None for a in arrays):
         return message
-    shapes = [",".join(map(str, np.shape(a))) for a in arrays]
-    return f"Incompatible shapes: [{shapes[0]}] vs. [{shapes[1]}]"
+    first, *rest = (np.shape(a) for a in arrays)
+    other = next((shape for shape in rest if shape != first), first)
+    shapes = [f"[{','.join(map(str, shape))}]" for shape in (first, other)]
+    if call.primitive.op == "Pack":
+        at = rest.index(other) + 1
+        return f"Shapes of all inputs must match: values[0].shape = {shapes[0]} != values[{at}].shape = {shapes[1]}"
+    if message.startswith("matmul: "):
+        return f"Matrix size-incompatible: In[0]: {shapes[0]}, In[1]: {shapes[1]}"
+    return f"Incompatible shapes: {shapes[0]} vs. {shapes[1]}"
 
 
 def located(graph: Any, op: Any, message: str) -> str:
