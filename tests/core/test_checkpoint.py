@@ -170,3 +170,17 @@ def test_the_manager_counts_steps_and_keeps_the_folder_as_it_is_written(tmp_path
         step.assign_add(1)
     assert [s for s in saved if s] == ["./here/ckpt-1", "./here/ckpt-2", "./here/ckpt-3"] == manager.checkpoints
     assert manager.restore_or_initialize() == "./here/ckpt-3" and step.numpy() == 10
+
+
+def test_an_optimizer_of_tensorflow_1_goes_on_as_well(tmp_path):
+    def make():
+        v, optimizer = tf.Variable([1.0, 2.0]), tf.compat.v1.train.AdamOptimizer(0.1)
+        return v, lambda: optimizer.minimize(lambda: tf.reduce_sum(v * v)), tf.train.Checkpoint(v=v, optimizer=optimizer)
+
+    v, step, checkpoint = make()
+    step()
+    path = checkpoint.save(tmp_path / "c")
+    w, other_step, other = make()
+    other.restore(path)
+    step(), other_step()
+    assert w.numpy().tolist() == v.numpy().tolist()
