@@ -50,6 +50,8 @@ def test_a_value_is_found_on_any_path_that_leads_to_it(tmp_path):
     other = tf.Variable([0.0, 0.0])
     tf.train.Checkpoint(two={"again": other}).restore(path).assert_existing_objects_matched()
     assert other.numpy().tolist() == [1.0, 2.0]
+    tf.train.Checkpoint(data=tf.data.Dataset.range(2), function=tf.function(abs)).write(tmp_path / "d")
+    assert len(tf.train.list_variables(tmp_path / "d")) == 1
     with pytest.raises(ValueError, match="was expecting n to be a trackable object"):
         tf.train.Checkpoint(n=3)
 
