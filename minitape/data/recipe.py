@@ -22,6 +22,8 @@ INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
 class Recipe:
     """How to make elements, one after the other, each time anew: ``start()`` gives an iterator over them."""
 
+    _checkpointed: Any = None  # a checkpoint takes it, and keeps nothing of it
+
     def __init__(self, start: Callable[[], Iterator[Any]], length: int, kind: str, spec: Any = None) -> None:
         self._start, self._length, self._kind, self._spec = start, length, kind, spec
         self._source: Recipe | None = None  # what this one is made of

@@ -40,6 +40,8 @@ class Function:
     (np.float32(6.0), 6)
     """
 
+    _checkpointed: Any = None  # a checkpoint takes it, and keeps nothing of it
+
     def __init__(self, python_function: Callable[..., Any], input_signature: Any = None, autograph: bool = True,
                  reduce_retracing: bool = False, owner: Any = None, name: str | None = None) -> None:  # fmt: skip
         self._python_function, self._owner = python_function, owner

@@ -50,6 +50,8 @@ def test_a_value_is_found_on_any_path_that_leads_to_it(tmp_path):
     other = tf.Variable([0.0, 0.0])
     tf.train.Checkpoint(two={"again": other}).restore(path).assert_existing_objects_matched()
     assert other.numpy().tolist() == [1.0, 2.0]
+    tf.train.Checkpoint(data=tf.data.Dataset.range(2), function=tf.function(abs)).write(tmp_path / "d")
+    assert len(tf.train.list_variables(tmp_path / "d")) == 1
     with pytest.raises(ValueError, match="was expecting n to be a trackable object"):
         tf.train.Checkpoint(n=3)
 
@@ -170,3 +172,17 @@ def test_the_manager_counts_steps_and_keeps_the_folder_as_it_is_written(tmp_path
         step.assign_add(1)
     assert [s for s in saved if s] == ["./here/ckpt-1", "./here/ckpt-2", "./here/ckpt-3"] == manager.checkpoints
     assert manager.restore_or_initialize() == "./here/ckpt-3" and step.numpy() == 10
+
+
+def test_an_optimizer_of_tensorflow_1_goes_on_as_well(tmp_path):
+    def make():
+        v, optimizer = tf.Variable([1.0, 2.0]), tf.compat.v1.train.AdamOptimizer(0.1)
+        return v, lambda: optimizer.minimize(lambda: tf.reduce_sum(v * v)), tf.train.Checkpoint(v=v, optimizer=optimizer)
+
+    v, step, checkpoint = make()
+    step()
+    path = checkpoint.save(tmp_path / "c")
+    w, other_step, other = make()
+    other.restore(path)
+    step(), other_step()
+    assert w.numpy().tolist() == v.numpy().tolist()

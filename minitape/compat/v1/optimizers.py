@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ...awaited import resume
 from ...graphs.gradients import check_aggregation, gradients
 from ...graphs.session import get_default_graph
 from ...graphs.variables import group
@@ -22,6 +23,8 @@ class Optimizer:
     >>> issubclass(tf.compat.v1.train.GradientDescentOptimizer, tf.compat.v1.train.Optimizer)
     True
     """
+
+    _checkpointed = frozenset({"_slots", "_held", "_powers"})  # what they hold are attributes, too
 
     def __init__(self, use_locking: bool = False, name: str = "Optimizer") -> None:
         self._name = name
@@ -141,8 +144,15 @@ class _Slotted(Optimizer):
         if key not in self._slots:
             self._held.append(variable)
             name = f"{variable.name.partition(':')[0]}/{self._name}" + (f"_{which}" if which else "")
-            self._slots[key] = tf.Variable(tf.fill(variable.shape, tf.cast(value, variable.dtype)), False, name=name)
+            made = tf.Variable(tf.fill(variable.shape, tf.cast(value, variable.dtype)), False, name=name)
+            self._keep(f"slot_{len(self._slots)}", made)
+            self._slots[key] = made
         return self._slots[key]
+
+    def _keep(self, name: str, variable: Any) -> None:
+        """Makes a variable an attribute, by which a checkpoint finds it."""
+        setattr(self, name, variable)
+        resume(self)
 
 
 class MomentumOptimizer(_Slotted):
@@ -253,6 +263,7 @@ class AdamOptimizer(_Slotted):
         if not self._powers:
             for i, beta in enumerate(self._betas, 1):
                 self._powers.append(tf.Variable(_now(beta), False, name=f"beta{i}_power"))
+                self._keep(f"beta{i}_power", self._powers[-1])
 
     def _update(self, variable: Any, gradient: Any) -> Any:
         import minitape as tf
