@@ -275,14 +275,15 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     x, parts = tensor_of(data), tensor_of(partitions)
     if parts.shape.rank == 0:
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)
+    known = None not in (parts.shape.rank, x.shape.rank)
+    if known and not TensorShape(x.shape[: parts.shape.rank]).is_compatible_with(parts.shape):
+        raise invalid("data.shape must start with partitions.shape, got data.shape = "
+                      f"{shown(x.shape)}, partitions.shape = {shown(parts.shape)}", "DynamicPartition")  # fmt: skip
     if is_symbolic(parts):
-        tail = None if None in (parts.shape.rank, x.shape.rank) else [None, *x.shape[parts.shape.rank :]]
+        tail = [None, *x.shape[parts.shape.rank :]] if known else None
         return later(lambda d, p: dynamic_partition(d, p, num_partitions), [x, parts],
                      [(TensorShape(tail), x.dtype)] * num_partitions, name="DynamicPartition")  # fmt: skip
     numbers = np.asarray(parts.array)
-    if tuple(x.shape)[: parts.ndim] != numbers.shape:
-        raise invalid("data.shape must start with partitions.shape, got data.shape = "
-                      f"{shown(x.shape)}, partitions.shape = {shown(parts.shape)}", "DynamicPartition")  # fmt: skip
     wrong = np.flatnonzero((numbers < 0) | (numbers >= num_partitions))
     if wrong.size:
         at = np.unravel_index(wrong[0], numbers.shape)

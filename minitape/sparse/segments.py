@@ -9,10 +9,10 @@ import numpy as np
 from ..convert import convert_to_tensor
 from ..dtypes import int32
 from ..graphs.effects import later
-from ..graphs.symbolic import is_symbolic
 from ..invalid import at_run, invalid
 from ..opdefs import accept
 from ..operands import spelled
+from ..state import state
 from ..tensor import Tensor
 from .primitives import pick
 
@@ -94,7 +94,7 @@ def _segments(
     accept(op, data.dtype, picked.dtype, ids.dtype)
     if num_segments is not None:
         op += "WithNumSegments"
-    if is_symbolic(picked) or is_symbolic(ids) or is_symbolic(num_segments):
+    if state.graph is not None:
         rows, count = _in_graph(op, given, data, picked, ids, num_segments, sparse_gradient)
     else:
         _check(op, data, picked.array, ids.array, num_segments)
@@ -106,7 +106,7 @@ def _segments(
 def _in_graph(
     op: str, given: Any, data: Any, picked: Any, ids: Any, num_segments: Any, sparse_gradient: bool
 ) -> tuple[Any, Any]:
-    """The chosen rows, and the number of segments, where only a run knows the ids: it checks them, too."""
+    """The chosen rows, and the number of segments, while a graph is built: its run checks the ids."""
     from ..graphs.scopes import control_dependencies
     from ..ops.arrays import identity, reshape, shape
     from ..ops.elementwise import maximum
@@ -117,6 +117,8 @@ def _in_graph(
         _check(op, rows, chosen.array, segments.array, most[0].array if most else None)
         return [chosen]
 
+    if data.shape.rank == 0:
+        raise invalid("Shape must be at least rank 1", op)
     most = () if num_segments is None else (convert_to_tensor(num_segments),)
     (checked,) = later(check, [data, picked, ids, *most], [(picked.shape, picked.dtype)], name=op)
     if num_segments is None:
