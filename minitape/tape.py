@@ -156,6 +156,9 @@ class GradientTape:
                 except KeyboardInterrupt:  # which Python would drop here: so it is raised anew in a moment
                     start_new_thread(interrupt_main, ())
 
+    def __copy__(self) -> GradientTape:
+        return self  # a recording is of one tape, and let go of with it
+
     def _join(self, record: Record) -> None:
         """This tape is entered again while another recording is open: its rows move there."""
         old: Record = self._record
