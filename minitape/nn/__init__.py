@@ -10,8 +10,8 @@ __getattr__, __dir__ = _lazy("tf.nn", {
     "nn.crossentropy": "compute_average_loss l2_loss log_poisson_loss scale_regularization_loss sigmoid_cross_entropy_with_logits "
                        "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits "
                        "weighted_cross_entropy_with_logits",
-    "nn.normalization": "batch_normalization bias_add dropout embedding_lookup moments normalize_moments "
-                        "sufficient_statistics weighted_moments",
+    "nn.embeddings": "embedding_lookup embedding_lookup_sparse safe_embedding_lookup_sparse",
+    "nn.normalization": "batch_normalization bias_add dropout moments normalize_moments sufficient_statistics weighted_moments",
     "nn.convolution": "atrous_conv2d avg_pool avg_pool1d avg_pool2d conv1d conv2d convolution depthwise_conv2d max_pool "
                       "max_pool1d max_pool2d pool separable_conv2d",
     "nn.ctc": "collapse_repeated ctc_greedy_decoder ctc_loss ctc_unique_labels",

@@ -1,4 +1,4 @@
-"""Functions of ``tf.nn`` between layers: moments, normalisation, bias, dropout, embeddings."""
+"""Functions of ``tf.nn`` between layers: moments, normalisation, bias, dropout."""
 
 from __future__ import annotations
 
@@ -193,33 +193,6 @@ def _noise_shape(x: Any, given: Any) -> Any:
 
     sizes = list(x.shape) if x.shape.is_fully_defined() else shape(x)
     return sizes if given is None else [sizes[i] if n is None else n for i, n in enumerate(static(given))]
-
-
-@strict
-def embedding_lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
-    """The rows of a table at ``ids``, in the shape of ``ids`` followed by that of a row.
-
-    Differentiable in ``params``: the gradient is an IndexedSlices. ``params`` may be a list of tables, one after the
-    other; ``max_norm`` limits the euclidean norm of each row. InvalidArgumentError for an id that is not there.
-
-    >>> import minitape as tf
-    >>> print(tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0]).numpy().tolist())
-    [[3.0, 4.0], [1.0, 2.0]]
-    """
-    from ..ops.clipping import clip_by_norm
-    from ..ops.picking import gather
-
-    if params is None:
-        raise ValueError("params must be specified")
-    if isinstance(params, (list, tuple)):
-        if not params:
-            raise ValueError("Length of params is currently 0. Need at least one param.")
-        params = tensor_of(params[0]) if len(params) == 1 else call("concat", *[tensor_of(p) for p in params], axis=0)
-    rows = call("identity", gather(params, ids))  # TensorFlow's is one step further, which orders its slices
-    if max_norm is None:
-        return rows
-    first = tensor_of(ids).ndim
-    return clip_by_norm(rows, max_norm, axes=list(range(first, rows.ndim)))
 
 
 @strict
