@@ -29,6 +29,7 @@ ELEMENTWISE = set(
     "OnesLike Conj".split()
 )
 _BY_VALUE = {"Unique", "UniqueV2", "UniqueWithCounts", "Where", "Bincount", "Range", "Mask"}  # also for float inputs
+_ROWS_BY_VALUE = {"SegmentSum", "SegmentMean", "SegmentProd", "SegmentMax", "SegmentMin"}  # TensorFlow never knows how many
 _LARGE = 1 << 16  # elements from which on stand-ins are made smaller for elementwise operations
 
 Spec = tuple[TensorShape, dtypes.DType]
@@ -84,7 +85,10 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
         return [(shape, specs[0][1])], several
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
-    return _specs(_trials(primitive, tensors, attrs))
+    specs, several = _specs(_trials(primitive, tensors, attrs))
+    if primitive.op in _ROWS_BY_VALUE:
+        specs = [(TensorShape([None, *shape[1:]]), dtype) for shape, dtype in specs]
+    return specs, several
 
 
 def _trials(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> list[Any]:

@@ -96,14 +96,16 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
             break
     if not results:  # an axis, or what counts from 0, can be nothing else
         with variables_read() as read:
-            trials = (_trial(run, symbolic, guess, 4) for guess in itertools.islice(sizes_to_try(symbolic, past), 8))
-            results = [r for r in trials if r is not None]
+            for guess in itertools.islice(sizes_to_try(symbolic, past), 8):
+                results += [r for r in (_trial(run, symbolic, guess, 4),) if r is not None]
         variables |= read
         known = True  # as far as other trials can tell
     if not results:
         return None, None
     if not known:  # sizes that are equal above may differ
         results += [r for r in (_trial(run, symbolic, (2, guess[1]), kind) for kind in (2, 3)) if r is not None]
+    if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it
+        results += [r for r in (_trial(run, symbolic, guess, kind) for kind in (5, 7)) if r is not None]
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):

@@ -12,6 +12,7 @@ from ..graphs.effects import later
 from ..invalid import at_run, invalid
 from ..opdefs import accept
 from ..operands import spelled
+from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor
 from .primitives import pick
@@ -107,24 +108,21 @@ def _in_graph(
     op: str, given: Any, data: Any, picked: Any, ids: Any, num_segments: Any, sparse_gradient: bool
 ) -> tuple[Any, Any]:
     """The chosen rows, and the number of segments, while a graph is built: its run checks the ids."""
-    from ..graphs.scopes import control_dependencies
-    from ..ops.arrays import identity, reshape, shape
+    from ..ops.arrays import reshape, shape
     from ..ops.elementwise import maximum
     from ..ops.picking import gather
     from ..ops.reductions import reduce_max
 
     def check(rows: Any, chosen: Any, segments: Any, *most: Any) -> list[Any]:
         _check(op, rows, chosen.array, segments.array, most[0].array if most else None)
-        return [chosen]
+        return [chosen, most[0] if most else maximum(reduce_max(segments) + 1, 0)]
 
     if data.shape.rank == 0:
         raise invalid("Shape must be at least rank 1", op)
     most = () if num_segments is None else (convert_to_tensor(num_segments),)
-    (checked,) = later(check, [data, picked, ids, *most], [(picked.shape, picked.dtype)], name=op)
-    if num_segments is None:
-        with control_dependencies([checked]):
-            num_segments = maximum(reduce_max(identity(ids)) + 1, 0)
-    return gather(given if sparse_gradient else reshape(data, shape(data)), checked), num_segments
+    count = [(TensorShape([]), ids.dtype if num_segments is None else most[0].dtype)]
+    checked, count = later(check, [data, picked, ids, *most], [(picked.shape, picked.dtype), *count], name=op)
+    return gather(given if sparse_gradient else reshape(data, shape(data)), checked), count if num_segments is None else num_segments
 
 
 def _check(op: str, data: Any, indices: Any, ids: Any, num_segments: Any) -> None:
