@@ -86,7 +86,7 @@ def outputs(primitive: Primitive, tensors: list[Any], attrs: dict[str, Any]) -> 
     if primitive.op == "MatMul" and len(tensors) == 2:
         _check_product(*tensors)
     specs, several = _specs(_trials(primitive, tensors, attrs))
-    if primitive.op in _ROWS_BY_VALUE:
+    if primitive.op in _ROWS_BY_VALUE and specs[0][0].rank:
         specs = [(TensorShape([None, *shape[1:]]), dtype) for shape, dtype in specs]
     return specs, several
 
