@@ -1,8 +1,17 @@
-"""Text as bytes and back."""
+"""Text as bytes and back, paths as text, and which types count as numbers and text."""
 
 from __future__ import annotations
 
+import numbers
+import os
 from typing import Any
+
+import numpy as np
+
+bytes_or_text_types = (bytes, str)
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
@@ -48,3 +57,13 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
     '3'
     """
     return as_text(value, encoding) if isinstance(value, bytes) else str(value)
+
+
+def path_to_str(path: Any) -> Any:
+    """A path as text; anything else as it is.
+
+    >>> import minitape as tf, pathlib
+    >>> tf.compat.path_to_str(pathlib.PurePosixPath("a/b")), tf.compat.path_to_str(3)
+    ('a/b', 3)
+    """
+    return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
