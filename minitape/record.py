@@ -134,9 +134,10 @@ class Record:
         n = len(self.pending) >> 2
         if n:
             block = packed(self.pending)
-            arrays = np.fromiter(takewhile(self.base.__le__, reversed(self.meta)), np.int64) - self.base
-            arrays = arrays[arrays < n]
-            block[arrays, 0] += np.where(block[arrays, 0] >= FIRST_CODE, ARRAY_ROW, 0).astype(np.int32)
+            if self.meta:
+                arrays = np.fromiter(takewhile(self.base.__le__, reversed(self.meta)), np.int64) - self.base
+                arrays = arrays[arrays < n]
+                block[arrays, 0] += np.where(block[arrays, 0] >= FIRST_CODE, ARRAY_ROW, 0).astype(np.int32)
             self.blocks = more(self.blocks, (self.base, block))
             self.pending.clear()  # in this order, so that a picture that reads from another thread sees no row twice
             self.base += n
