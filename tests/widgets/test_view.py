@@ -28,10 +28,15 @@ SOURCES = Path(__file__).parents[2] / "widgets" / "frontend" / "src"
 
 @pytest.fixture
 def sent(monkeypatch):
-    """The snapshots that views send, decoded; no thread runs."""
-    found = []
+    """The snapshots that new views send, decoded; no thread is started, but that of a test before may still send for its views."""
+    found, before = [], set(live._views)
+
+    def send(self, content, buffers=None):
+        if self not in before:
+            found.append((content, buffers))
+
     monkeypatch.setattr(live, "wake", lambda: None)
-    monkeypatch.setattr(TapeView, "send", lambda self, content, buffers=None: found.append((content, buffers)))
+    monkeypatch.setattr(TapeView, "send", send)
     return found
 
 
