@@ -219,9 +219,8 @@ def _asked_anyway(record: Any) -> set[int]:
 
     These are functions of the user, and operations without a gradient, which are refused.
     """
-    calls = [c for c in record.calls if c.primitive.rules is None or c.primitive.name == "custom_gradient"]
-    refused = (c for c in calls if c.primitive.rules is not None or c.primitive.missing == "unregistered")
-    return {row for call in refused for row in call.inputs if differentiable(record, row)}
+    asked = [c for c in record.calls if c.primitive.name == "custom_gradient" or c.primitive.missing == "unregistered"]
+    return {row for call in asked for row in call.inputs if differentiable(record, row)}
 
 
 # -- which rows matter ------------------------------------------------------------------------------------------------
@@ -275,7 +274,7 @@ def reach(tape: Any, sources: set[int]) -> Any:
     for row in sources:
         marks[row] = on is None or on[row]
     for row in foreign:
-        on[row] = 0 # nothing reaches it through its own operation
+        on[row] = 0  # nothing reaches it through its own operation
     spread(record, marks, max(min(sources) + 1, start), end, on)
     for row in foreign & sources:
         marks[row] = FOREIGN

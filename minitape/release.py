@@ -24,7 +24,7 @@ ARRAYS, LENT = 256, 2**18  # one keeps up to so many small arrays, and so many b
 # recording is not released there: that computes values, which switches NumPy's warnings off, which changes a context
 # variable; and when the collector was started by such a change, the interpreter crashes (seen on Python 3.11).
 _phases = OrderedDict.fromkeys(("start", "stop"))  # of the collector; the last one is where it is
-gc.callbacks.append(_phases.move_to_end) # no function of ours: it would meet a Ctrl-C, and Python drops it there
+gc.callbacks.append(_phases.move_to_end)  # no function of ours: it would meet a Ctrl-C, and Python drops it there
 orphans: list[Any] = []  # recordings to release when the next tape is entered
 
 

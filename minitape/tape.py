@@ -223,9 +223,10 @@ class GradientTape:
 
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
         """
-        frames, record = site(), self._record
+        frames = site()
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
             if len(self.notes) < NOTES:
+                record = self._record  # another one, perhaps, once a tensor was watched
                 rows = 0 if record is None else record.base + (len(record.pending) >> 2)
                 self.notes.append(("watch", rows, _weak(t), frames))
             if type(t) is not EagerTensor:

@@ -83,12 +83,16 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
 
     The ``variables`` that they read are added.
     """
+
+    def trials(guess: tuple[int, int], *kinds: int) -> list[Any]:
+        return [r for r in (_trial(run, symbolic, guess, kind) for kind in kinds) if r is not None]
+
     results: list[Any] = []
     fitting = 0
     known = all(t.shape.is_fully_defined() for t in symbolic)
     for guess in itertools.islice(sizes_to_try(symbolic, past), 3 if known else None):
         with variables_read() as read:
-            found = [r for r in (_trial(run, symbolic, guess, kind) for kind in (0, 1)) if r is not None]
+            found = trials(guess, 0, 1)
         variables |= read
         results += found
         fitting += bool(found)
@@ -97,15 +101,15 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
     if not results:  # an axis, or what counts from 0, can be nothing else
         with variables_read() as read:
             for guess in itertools.islice(sizes_to_try(symbolic, past), 8):
-                results += [r for r in (_trial(run, symbolic, guess, 4),) if r is not None]
+                results += trials(guess, 4)
         variables |= read
         known = True  # as far as other trials can tell
     if not results:
         return None, None
     if not known:  # sizes that are equal above may differ
-        results += [r for r in (_trial(run, symbolic, (2, guess[1]), kind) for kind in (2, 3)) if r is not None]
+        results += trials((2, guess[1]), 2, 3)
     if any(t.dtype.is_integer and t.shape.rank == 0 for t in symbolic):  # a size, perhaps: others show what comes of it
-        results += [r for r in (_trial(run, symbolic, guess, kind) for kind in (5, 7)) if r is not None]
+        results += trials(guess, 5, 7)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
     if not all(isinstance(t, Tensor) for t in flat[0]):
