@@ -21,8 +21,10 @@ import math
 import sys
 import weakref
 from _thread import RLock, get_ident
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
+from operator import itemgetter
 from types import CodeType, FrameType
 from typing import Any
 
@@ -41,6 +43,7 @@ EVENTS = 10_000  # events kept by one recording
 FAST = 1024  # arrays up to this size are rows like scalars: see Lane
 LOOKED = 16  # so many sweeps compute all rows after somebody looked at one that a sweep had left
 _CHUNK = range(CHUNK)
+_first = itemgetter(0)
 SMALL = 64  # arrays up to this size are kept for the picture even where no rule needs them
 
 
@@ -148,11 +151,7 @@ class Record:
         if row >= self.base:
             at = (row - self.base) << 2
             return tuple(self.pending[at : at + 4])  # type: ignore[return-value]
-        low, high = 0, len(self.blocks)
-        while high - low > 1:
-            middle = (low + high) >> 1
-            low, high = (middle, high) if self.blocks[middle][0] <= row else (low, middle)
-        first, block = self.blocks[low]
+        first, block = _last_from(self.blocks, row)
         op, a, b, site = block[row - first].tolist()
         return op & (ARRAY_ROW - 1), a, b, site
 
@@ -207,13 +206,9 @@ class Record:
 
     def site(self, row: int) -> tuple[CodeType, int] | None:
         """(code, bytecode offset) of the user's statement that wrote ``row``."""
-        low, high = 0, len(self.segments)
-        if not high or row < self.segments[0][0]:
+        if not self.segments or row < self.segments[0][0]:
             return None
-        while high - low > 1:
-            middle = (low + high) >> 1
-            low, high = (middle, high) if self.segments[middle][0] <= row else (low, middle)
-        _, code, fixed = self.segments[low]
+        _, code, fixed = _last_from(self.segments, row)
         return code, self.cell(row)[3] if fixed is None else fixed
 
     def note(self, kind: str, subject: Any = None) -> None:
@@ -484,6 +479,11 @@ class Record:
         """Tells live pictures that rows may have been added."""
         for watcher in list(self.watchers):
             watcher()
+
+
+def _last_from(spans: Sequence[Any], row: int) -> Any:
+    """Of spans that begin with their first row, in order, the one with this row."""
+    return spans[bisect_right(spans, row, key=_first) - 1]
 
 
 def recording_of(tensor: Any) -> Record | None:

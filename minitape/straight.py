@@ -117,8 +117,12 @@ class _Writer:
         program.needs, program.bound, program.attrs = frozenset(self.needs), [*self.attrs], [*self.attrs.values()]
         return program
 
+    def _spec(self, row: int) -> tuple[tuple[int, ...], Any]:
+        """Shape and dtype of a row."""
+        return self.record.meta.get(row) or ((), np.dtype(self.record.real))
+
     def _shape(self, row: int) -> tuple[int, ...]:
-        return self.record.meta.get(row, ((), None))[0]
+        return self._spec(row)[0]
 
     def _size(self, row: int) -> int:
         return math.prod(self._shape(row))
@@ -188,7 +192,7 @@ class _Writer:
 
     def _dtype(self, rows: Sequence[int]) -> Any:
         """The float dtype of these rows; None where they have several, or another one."""
-        found = {self.record.meta.get(r, ((), np.dtype(self.record.real)))[1] for r in rows}
+        found = {self._spec(r)[1] for r in rows}
         return found.pop() if len(found) == 1 and found <= {*FLOATS} else None
 
     def _binds(self, call: Any, number: int) -> bool:
@@ -231,7 +235,7 @@ class _Writer:
 
     def _outline(self, row: int) -> str:
         """The name of what stands for a value whose elements nobody reads."""
-        self.scope[f"o{row}"] = Outline(*self.record.meta.get(row, ((), np.dtype(self.record.real))))
+        self.scope[f"o{row}"] = Outline(*self._spec(row))
         return f"o{row}"
 
     # -- backward -----------------------------------------------------------------------------------------------------
@@ -259,7 +263,7 @@ class _Writer:
                 raise Unwritable
             if row not in self.arrived:
                 continue
-            if self.record.meta.get(row, ((), FLOATS[0]))[1] not in FLOATS:
+            if self._spec(row)[1] not in FLOATS:
                 raise Unwritable
             if rule is None:
                 steps += self._call(row, self.record.calls[a], a, to)
@@ -355,7 +359,7 @@ class _Writer:
         primitive, inputs, record = call.primitive, call.inputs, self.record
         if primitive.rules is None or primitive.name in ("custom_gradient", "py_function"):
             raise Unwritable
-        if any(record.meta.get(r, ((), FLOATS[0]))[1] not in FLOATS for r in (inputs[i] for i in wanted)):
+        if any(self._spec(inputs[i])[1] not in FLOATS for i in wanted):
             raise Unwritable
         if primitive.code:
             return [step for i in wanted for step in self._formula(primitive, row, inputs, i)]

@@ -23,6 +23,7 @@ from .shown import Shown, methods_of
 from .state import state
 from .tensor import EagerTensor, Reference, bare
 from .updates import Updates, deprecated
+from .variable_arguments import check_arguments, is_trainable, unwatched
 from .variable_operators import VariableOperators
 
 _numbers = itertools.count()
@@ -76,26 +77,16 @@ class ResourceVariable(VariableOperators, Variable):
         experimental_enable_variable_lifting: bool = True,
         **unknown: Any,
     ) -> None:
-        if unknown:
-            from .logs import log_first_n
-
-            log_first_n(f"unknown {sorted(unknown)}",
-                        f"tf.Variable does not know {', '.join(map(repr, unknown))} and ignores it, as TensorFlow does.")  # fmt: skip
-        if initial_value is None:
-            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
-                             "providing a `variable_def`. You provided neither.")  # fmt: skip
-        _check_arguments(name, constraint, variable_def, import_scope, caching_device)
-        trainable = _trainable(name, trainable, synchronization, aggregation)
+        check_arguments(initial_value, name, constraint, unknown, variable_def=variable_def, import_scope=import_scope,
+                        caching_device=caching_device)  # fmt: skip
+        trainable = is_trainable(name, trainable, synchronization, aggregation)
         if state.graph is not None:
             from .graphs.variables import create
 
             create(self, initial_value, trainable, name, dtype, constraint, shape)
             self._synchronization, self._aggregation = synchronization, aggregation
             return
-        if callable(initial_value):
-            initial_value = _untaped(initial_value)
-        elif hasattr(initial_value, "_unwatched"):  # no access, as in TensorFlow
-            initial_value = initial_value._unwatched()
+        initial_value = unwatched(initial_value)
         wanted = None if dtype is None else dtypes.as_dtype(dtype)
         tensor = convert_to_tensor(initial_value, wanted, name="initial_value")
         array = tensor.array
@@ -106,7 +97,7 @@ class ResourceVariable(VariableOperators, Variable):
                 f"compatible with the explicitly supplied `shape` argument ({shape})."
             )
         self._trainable = trainable
-        self._name = _scoped("Variable" if name is None else name)
+        self._name = "/".join((*state.scope, "Variable" if name is None else name))
         self._synchronization, self._aggregation = synchronization, aggregation
         self._number = next(_numbers)
         self._version = 0
@@ -490,50 +481,7 @@ def _unpickle(value: Any, trainable: Any, name: str, shape: Any) -> ResourceVari
     return ResourceVariable(value, trainable=trainable, name=name, shape=shape)
 
 
-def _check_arguments(name: Any, constraint: Any, variable_def: Any, import_scope: Any, caching_device: Any) -> None:
-    if name is not None and not isinstance(name, str):
-        raise ValueError("name for name_scope must be a string.")
-    if constraint is not None and not callable(constraint):
-        raise ValueError(
-            f"Argument `constraint` must be None or a callable. a callable. Got a {type(constraint)}:  {constraint}"
-        )
-    for label, value in (
-        ("variable_def", variable_def),
-        ("import_scope", import_scope),
-        ("caching_device", caching_device),
-    ):
-        if value is not None:
-            raise ValueError(f"tf.Variable of minitape does not support `{label}`: got {value!r}, leave it out")
-
-
-def _untaped(function: Any) -> Any:
-    """What a function returns, out of sight of every tape."""
-    from .custom import no_tapes
-
-    with no_tapes():
-        return function()
-
-
-def _trainable(name: Any, trainable: bool | None, synchronization: Any, aggregation: Any) -> bool:
-    """Whether a variable is trainable: by default, unless it is synchronized on reading; ValueError for bad modes."""
-    if synchronization is None and aggregation is None:
-        return True if trainable is None else trainable
-    from .distribution import VariableAggregation, VariableSynchronization
-
-    for label, mode, kind in (
-        ("synchronization", synchronization, VariableSynchronization),
-        ("aggregation", aggregation, VariableAggregation),
-    ):
-        if not (mode is None or isinstance(mode, kind)):
-            raise ValueError(f"Invalid variable {label} mode: {mode} for variable: {name}")
-    return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
-
-
 # what Python's texts for wrong calls say
 methods_of("BaseResourceVariable", *"assign assign_add assign_sub eval is_initialized numpy read_value set_shape value".split())(
     ResourceVariable
 )
-
-
-def _scoped(name: str) -> str:
-    return "/".join((*state.scope, name))

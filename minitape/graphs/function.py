@@ -24,7 +24,7 @@ from .given import Slots, VariableSpec, with_specs
 from .parts import Parts, take_apart
 from .retracing import retracing_of
 from .signature import Signature, as_spec, call_arguments, spread_positional, text_of_parameters
-from .spec import TensorSpec, key_of, show
+from .spec import TensorSpec, covers, key_of, show
 
 _LITERALS = {bool, int, float, str, type(None)}
 
@@ -300,14 +300,14 @@ class Function:
         """Of the traces for shapes that cover those of the arguments the one that no later one covers more closely."""
         best = None
         for key in self._traces:
-            if _covers(key, wanted) and self._known(key) and (best is None or _covers(best, key)):
+            if covers(key, wanted) and self._known(key) and (best is None or covers(best, key)):
                 best = key
         return None if best is None else self._traces[best]
 
     def _relaxed(self, values: dict[str, Any], key: Any) -> dict[str, Any]:
         """With ``reduce_retracing``: shapes that cover those of an earlier trace as well."""
         for known, concrete in reversed(self._traces.items()):
-            if _covers(known, key, lambda old, new: True):
+            if covers(known, key, lambda old, new: True):
                 old = concrete.signature.values
                 return {n: nest.map_structure(_wider, values[n], old[n]) for n in values}
         return values
@@ -448,19 +448,6 @@ def _returned(result: Any, function: Any) -> Any:
         return TABLE["identity"](state.graph.tensor_at(state.graph.enter(value)))
 
     return nest.map_structure(leaf, result)
-
-
-def _is_general(old: Any, new: Any) -> bool:
-    return TensorShape(new).is_subtype_of(TensorShape(old))
-
-
-def _covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -> bool:
-    """True for the keys of two calls when they differ in shapes at most, and each shape of the first ``fits``."""
-    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
-        return bool(old == new)
-    if old and old[0] is new[0] is TensorSpec:
-        return bool(old[1] == new[1] and fits(old[2], new[2]))
-    return all(_covers(a, b, fits) for a, b in zip(old, new, strict=True))
 
 
 def _wider(new: Any, old: Any) -> Any:

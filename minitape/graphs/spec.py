@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,19 @@ def key_of(value: Any) -> Any:
         raise TypeError(f"Could not generate a generic TraceType for {value}.Please verify that it is immutable/hashable. "
                         "Otherwise, consider implementing the Tracing Protocol for it.")  # fmt: skip
     return Identity(value)
+
+
+def _is_general(old: Any, new: Any) -> bool:
+    return TensorShape(new).is_subtype_of(TensorShape(old))
+
+
+def covers(old: Any, new: Any, fits: Callable[[Any, Any], bool] = _is_general) -> bool:
+    """True for the keys of two calls when they differ in shapes at most, and each shape of the first ``fits``."""
+    if type(old) is not tuple or type(new) is not tuple or len(old) != len(new):
+        return bool(old == new)
+    if old and old[0] is new[0] is TensorSpec:
+        return bool(old[1] == new[1] and fits(old[2], new[2]))
+    return all(covers(a, b, fits) for a, b in zip(old, new, strict=True))
 
 
 def is_array(value: Any) -> bool:
