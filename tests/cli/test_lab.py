@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from ipykernel.ipkernel import IPythonKernel
+from nbformat.sign import MemorySignatureStore, NotebookNotary
 
 from minitape.cli import lab as lab_command
 from minitape.cli import main
@@ -60,13 +61,18 @@ def test_a_lesson_that_is_gone_comes_back(tmp_path):
     assert copy.cells == lesson.cells
 
 
+def contents_of(folder):
+    """What JupyterLab asks for notebooks; its signatures stay in memory, and not in a database of the user's."""
+    return Notebooks(root_dir=str(folder), notary=NotebookNotary(store_factory=MemorySignatureStore))
+
+
 def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_language(tmp_path):
     """Else JupyterLab writes it when it opens the notebook, and marks the notebook as changed."""
     copy_missing(tmp_path)
     lesson = notebooks_in(tmp_path)[0]
     other = nbformat.v4.new_notebook(metadata={"language_info": {"name": "R"}})
     nbformat.write(other, tmp_path / "other.ipynb")
-    manager = Notebooks(root_dir=str(tmp_path))
+    manager = contents_of(tmp_path)
     with ThreadPoolExecutor(1) as executor:  # a browser's event loop may be running in this thread
 
         def content(path, **options):
@@ -87,7 +93,7 @@ def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_may_run(tmp
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
-    manager = Notebooks(root_dir=str(tmp_path))
+    manager = contents_of(tmp_path)
     kernels = []
 
     async def runs(self, path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -180,9 +181,9 @@ def test_batches_of_named_columns(tmp_path):
     make = tf.data.experimental.make_csv_dataset
     plain = {"num_epochs": 1, "shuffle": False}
     batches = make(file, 2, label_name="a", **plain)
+    columns = OrderedDict(b=tf.TensorSpec([None], tf.float32), c=tf.TensorSpec([None], tf.string))  # Python 3.12 prints them anew
     assert repr(batches) == (
-        "<_PrefetchDataset element_spec=(OrderedDict([('b', TensorSpec(shape=(None,), dtype=tf.float32, name=None)), ('c', "
-        "TensorSpec(shape=(None,), dtype=tf.string, name=None))]), TensorSpec(shape=(None,), dtype=tf.int32, name=None))>"
+        f"<_PrefetchDataset element_spec=({columns}, TensorSpec(shape=(None,), dtype=tf.int32, name=None))>"
     )
     read = [({k: v.numpy().tolist() for k, v in f.items()}, label.numpy().tolist()) for f, label in batches]
     assert read == [({"b": [2.5, 0.0], "c": [b"x", b"y,z"]}, [1, 2]), ({"b": [1.5], "c": [b"w"]}, [3])]
