@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .typed import Operators
+
 
 def size_of(value: Any) -> int | None:
     """A size as a Python integer, None for an unknown one; TypeError or ValueError for what can not be a size.
@@ -29,7 +31,7 @@ def size_of(value: Any) -> int | None:
     return size
 
 
-class Dimension:
+class Dimension(Operators):
     """One size of a shape; ``value`` is an int, or None for an unknown one.
 
     Arithmetic with an unknown size is unknown, and a comparison with one is None. Raises TypeError for what is no whole

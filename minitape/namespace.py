@@ -91,6 +91,7 @@ def lazy(
             raise AttributeError(f"minitape has no '{namespace}.{name}': {full} is a module inside of it", name=name)
         return refuse(name)
 
+    find.homes = home  # from which the stubs for editors are written
     return find, listed
 
 

@@ -22,6 +22,7 @@ from .shape import TensorShape
 from .shown import Shown, methods_of
 from .state import state
 from .tensor import EagerTensor, Reference, bare
+from .typed import Operators
 from .updates import Updates, deprecated
 from .variable_arguments import check_arguments, is_trainable, unwatched
 from .variable_operators import VariableOperators
@@ -30,7 +31,7 @@ _numbers = itertools.count()
 _IDENTITY = TABLE["identity"]
 
 
-class Variable(Updates, metaclass=Shown):
+class Variable(Updates, Operators, metaclass=Shown):
     """A tensor-like value that can be changed with ``assign``, ``assign_add`` and ``assign_sub``.
 
     Trainable variables are watched automatically by the tapes under which they are read. The shape is fixed by the
@@ -49,7 +50,7 @@ class Variable(Updates, metaclass=Shown):
 
     _shown = "tensorflow.python.ops.variables"
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __new__(cls, *args: Any, **kwargs: Any) -> ResourceVariable:
         return object.__new__(ResourceVariable if cls is Variable else cls)
 
 

@@ -27,19 +27,8 @@ _MODULES = (
     "random regularizers saving utils"
 ).split()
 
-
-def version() -> str:
-    """The version of Keras that this follows.
-
-    >>> import minitape as tf
-    >>> tf.keras.version()
-    '3.15.1'
-    """
-    return __version__
-
-
 __getattr__, __dir__ = _lazy("tf.keras", {
-    "keras.base": "name_scope",
+    "keras.base": "name_scope version",
     "keras.initializers": "Initializer",
     "keras.layer": "InputSpec Layer",
     "keras.losses": "Loss",

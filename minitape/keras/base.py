@@ -20,6 +20,18 @@ ALLOWED_DTYPES = frozenset(
 )
 
 
+def version() -> str:
+    """The version of Keras that this follows.
+
+    >>> import minitape as tf
+    >>> tf.keras.version()
+    '3.15.1'
+    """
+    from . import __version__
+
+    return __version__
+
+
 class _Globals(threading.local):
     """What the layers of a thread share."""
 

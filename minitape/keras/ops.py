@@ -63,3 +63,6 @@ def __getattr__(name: str) -> _Any:
 
     globals()[name] = found = symbolic(found)
     return found
+
+
+__getattr__.homes = _concrete.homes

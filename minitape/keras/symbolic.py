@@ -15,11 +15,12 @@ from ..block import block
 from ..custom import no_tapes
 from ..random.seeds import untouched
 from ..state import state
+from ..typed import Operators
 from .base import auto_name, current, floatx, mask_of, set_keras_mask, standardize_dtype, standardize_shape
 from .layer import Layer, Operation
 
 
-class KerasTensor:
+class KerasTensor(Operators):
     """A tensor without a value: ``shape`` (unknown sizes are None), ``dtype`` (a name), ``name``.
 
     >>> import minitape as tf

@@ -9,11 +9,12 @@ import numpy as np
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import EagerTensor, bare
+from ..typed import Operators
 from ..variable import ResourceVariable
 from .base import auto_name, convert, current_path, result_type, standardize_dtype, standardize_shape
 
 
-class Variable:
+class Variable(Operators):
     """A named array that training may change; ``value`` is the ``tf.Variable`` behind it.
 
     A tape takes gradients with respect to it, but ``tape.watch`` refuses it, as with Keras 3: watch ``value`` instead.

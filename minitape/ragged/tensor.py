@@ -16,13 +16,14 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
 from ..tensor import EagerTensor, Tensor
+from ..typed import Operators
 from . import checks
 from .elementwise import install_operators
 from .parts import Parts, is_ragged, nvals, splits_of
 from .spec import RaggedTensorSpec
 
 
-class RaggedTensor(Parts):
+class RaggedTensor(Parts, Operators):
     """Rows of different lengths: ``values``, cut at ``row_splits``.
 
     Make one with ``tf.ragged.constant`` or a ``from_...`` method; the constructor is private (ValueError).

@@ -10,9 +10,10 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..shape import TensorShape
 from ..tensor import wrap
+from ..typed import Operators
 
 
-class SparseTensor:
+class SparseTensor(Operators):
     """The elements ``values[i]`` at the places ``indices[i]``, zeros elsewhere; its shape is ``dense_shape``.
 
     ``indices`` is int64 of shape (n, rank). Raises ValueError when the three do not fit each other.

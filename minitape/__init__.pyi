@@ -1,0 +1,393 @@
+"""The names of `tf`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape import (
+    autodiff as autodiff,
+    autograph as autograph,
+    bitwise as bitwise,
+    compat as compat,
+    config as config,
+    data as data,
+    debugging as debugging,
+    dtypes as dtypes,
+    errors as errors,
+    experimental as experimental,
+    explain as explain,
+    image as image,
+    io as io,
+    keras as keras,
+    linalg as linalg,
+    math as math,
+    nest as nest,
+    nn as nn,
+    python as python,
+    ragged as ragged,
+    random as random,
+    signal as signal,
+    sparse as sparse,
+    strings as strings,
+    test as test,
+    train as train,
+    types as types,
+    version as version,
+)
+from minitape.compat.v1.collections import (
+    initialize_all_variables as initialize_all_variables,
+)
+from minitape.compat.v1.legacy import (
+    py_func as py_func,
+)
+from minitape.convert import (
+    constant as constant,
+    converted as _convert_to_tensor,
+    register_tensor_conversion_function as register_tensor_conversion_function,
+)
+from minitape.custom import (
+    custom_gradient as custom_gradient,
+    grad_pass_through as grad_pass_through,
+    recompute_grad as recompute_grad,
+)
+from minitape.debugging import (
+    Assert as Assert,
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_less as assert_less,
+    assert_rank as assert_rank,
+)
+from minitape.devices import (
+    device as device,
+    get_logger as get_logger,
+    timestamp as timestamp,
+    tuple as tuple,
+)
+from minitape.distribution import (
+    VariableAggregation as VariableAggregation,
+    VariableSynchronization as VariableSynchronization,
+)
+from minitape.dtypes import (
+    DType as DType,
+    as_dtype as as_dtype,
+    bfloat16 as bfloat16,
+    bool as bool,
+    complex128 as complex128,
+    complex64 as complex64,
+    double as double,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    half as half,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int8 as int8,
+    qint16 as qint16,
+    qint32 as qint32,
+    qint8 as qint8,
+    quint16 as quint16,
+    quint8 as quint8,
+    resource as resource,
+    string as string,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uint8 as uint8,
+    variant as variant,
+)
+from minitape.ends import (
+    UnconnectedGradients as UnconnectedGradients,
+)
+from minitape.graphs.arrays import (
+    TensorArray as TensorArray,
+)
+from minitape.graphs.build import (
+    Graph as Graph,
+)
+from minitape.graphs.control import (
+    case as case,
+    cond as cond,
+    switch_case as switch_case,
+)
+from minitape.graphs.function import (
+    function as function,
+)
+from minitape.graphs.gradients import (
+    gradients as gradients,
+    hessians as hessians,
+)
+from minitape.graphs.mapping import (
+    foldl as foldl,
+    foldr as foldr,
+    map_fn as map_fn,
+    scan as scan,
+    vectorized_map as vectorized_map,
+)
+from minitape.graphs.scopes import (
+    control_dependencies as control_dependencies,
+    executing_eagerly as executing_eagerly,
+    get_current_name_scope as get_current_name_scope,
+    init_scope as init_scope,
+    inside_function as inside_function,
+    name_scope as name_scope,
+)
+from minitape.graphs.session import (
+    Session as Session,
+    get_default_graph as get_default_graph,
+)
+from minitape.graphs.spec import (
+    TensorSpec as TensorSpec,
+)
+from minitape.graphs.symbolic import (
+    Operation as Operation,
+)
+from minitape.graphs.variables import (
+    group as group,
+    no_op as no_op,
+)
+from minitape.graphs.whiles import (
+    while_loop as while_loop,
+)
+from minitape.initial import (
+    Constant as _constant_initializer,
+    Ones as _ones_initializer,
+    RandomNormal as _random_normal_initializer,
+    RandomUniform as _random_uniform_initializer,
+    Zeros as _zeros_initializer,
+)
+from minitape.introspection import (
+    get_static_value as get_static_value,
+    is_symbolic_tensor as is_symbolic_tensor,
+    is_tensor as is_tensor,
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+    type_spec_from_value as type_spec_from_value,
+)
+from minitape.keras import (
+    initializers as initializers,
+    losses as losses,
+    metrics as metrics,
+    optimizers as optimizers,
+)
+from minitape.linalg.factors import (
+    eig as eig,
+    eigvals as eigvals,
+    sqrtm as _matrix_square_root,
+)
+from minitape.linalg.products import (
+    einsum as einsum,
+    matmul as matmul,
+    norm as norm,
+    tensordot as tensordot,
+)
+from minitape.module import (
+    Module as Module,
+)
+from minitape.ops.arrays import (
+    broadcast_dynamic_shape as broadcast_dynamic_shape,
+    broadcast_static_shape as broadcast_static_shape,
+    broadcast_to as broadcast_to,
+    ensure_shape as ensure_shape,
+    expand_dims as expand_dims,
+    identity as identity,
+    identity_n as identity_n,
+    newaxis as newaxis,
+    rank as rank,
+    reshape as reshape,
+    shape as shape,
+    shape_n as shape_n,
+    size as size,
+    squeeze as squeeze,
+    stop_gradient as stop_gradient,
+    transpose as transpose,
+)
+from minitape.ops.blocks import (
+    batch_to_space as batch_to_space,
+    space_to_batch as space_to_batch,
+    space_to_batch_nd as space_to_batch_nd,
+)
+from minitape.ops.casts import (
+    bitcast as bitcast,
+    cast as cast,
+    saturate_cast as saturate_cast,
+)
+from minitape.ops.clipping import (
+    add_n as add_n,
+    clip_by_global_norm as clip_by_global_norm,
+    clip_by_norm as clip_by_norm,
+    clip_by_value as clip_by_value,
+)
+from minitape.ops.complexes import (
+    complex as complex,
+)
+from minitape.ops.elementwise import (
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add as add,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    cos as cos,
+    cosh as cosh,
+    divide as divide,
+    equal as equal,
+    exp as exp,
+    floor as floor,
+    floordiv as floordiv,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    maximum as maximum,
+    minimum as minimum,
+    multiply as multiply,
+    negative as _neg,
+    negative as negative,
+    not_equal as not_equal,
+    pow as pow,
+    realdiv as realdiv,
+    round as round,
+    scalar_mul as scalar_mul,
+    sigmoid as sigmoid,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    sqrt as sqrt,
+    square as square,
+    subtract as subtract,
+    tan as tan,
+    tanh as tanh,
+    truediv as truediv,
+    truncatediv as truncatediv,
+    truncatemod as truncatemod,
+)
+from minitape.ops.filling import (
+    eye as eye,
+    fill as fill,
+    linspace as linspace,
+    meshgrid as meshgrid,
+    one_hot as one_hot,
+    ones as ones,
+    ones_like as ones_like,
+    range as range,
+    zeros as zeros,
+    zeros_like as zeros_like,
+)
+from minitape.ops.indexing import (
+    slice_ as _slice,
+    strided_slice as strided_slice,
+)
+from minitape.ops.joining import (
+    concat as concat,
+    pad as pad,
+    parallel_stack as parallel_stack,
+    repeat as repeat,
+    split as split,
+    stack as stack,
+    tile as tile,
+    unstack as unstack,
+)
+from minitape.ops.picking import (
+    boolean_mask as boolean_mask,
+    dynamic_partition as dynamic_partition,
+    dynamic_stitch as dynamic_stitch,
+    gather as gather,
+    gather_nd as gather_nd,
+    sequence_mask as sequence_mask,
+    unique as unique,
+    unique_with_counts as unique_with_counts,
+    unravel_index as unravel_index,
+    where as where,
+)
+from minitape.ops.printing import (
+    print_ as _print,
+)
+from minitape.ops.reductions import (
+    argmax as argmax,
+    argmin as argmin,
+    cumsum as cumsum,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+)
+from minitape.ops.reversing import (
+    reverse as reverse,
+    reverse_sequence as reverse_sequence,
+    roll as roll,
+)
+from minitape.ops.scatter import (
+    scatter_nd as scatter_nd,
+    tensor_scatter_nd_add as tensor_scatter_nd_add,
+    tensor_scatter_nd_max as tensor_scatter_nd_max,
+    tensor_scatter_nd_min as tensor_scatter_nd_min,
+    tensor_scatter_nd_sub as tensor_scatter_nd_sub,
+    tensor_scatter_nd_update as tensor_scatter_nd_update,
+)
+from minitape.ops.sorting import (
+    argsort as argsort,
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
+    searchsorted as searchsorted,
+    sort as sort,
+)
+from minitape.picture.drawing import (
+    draw as draw,
+)
+from minitape.picture.snapshots import (
+    snapshot as snapshot,
+)
+from minitape.pyfunction import (
+    numpy_function as numpy_function,
+    py_function as py_function,
+)
+from minitape.ragged.spec import (
+    RaggedTensorSpec as RaggedTensorSpec,
+)
+from minitape.ragged.tensor import (
+    RaggedTensor as RaggedTensor,
+)
+from minitape.registry import (
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
+from minitape.shape import (
+    TensorShape as TensorShape,
+)
+from minitape.slices import (
+    IndexedSlices as IndexedSlices,
+)
+from minitape.sparse.tensor import (
+    SparseTensor as SparseTensor,
+    SparseTensorSpec as SparseTensorSpec,
+)
+from minitape.strings.spelling import (
+    as_string as as_string,
+)
+from minitape.tape import (
+    GradientTape as GradientTape,
+)
+from minitape.tensor import (
+    Tensor as Tensor,
+)
+from minitape.variable import (
+    Variable as Variable,
+)
+constant_initializer = _constant_initializer
+convert_to_tensor = _convert_to_tensor
+matrix_square_root = _matrix_square_root
+neg = _neg
+ones_initializer = _ones_initializer
+print = _print
+random_normal_initializer = _random_normal_initializer
+random_uniform_initializer = _random_uniform_initializer
+slice = _slice
+zeros_initializer = _zeros_initializer
+__version__: str

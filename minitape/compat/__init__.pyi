@@ -1,0 +1,22 @@
+"""The names of `tf.compat`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+import minitape as _v2
+from minitape.compat import (
+    v1 as v1,
+)
+from minitape.compat.text import (
+    as_bytes as as_bytes,
+    as_str as as_str,
+    as_str_any as as_str_any,
+    as_text as as_text,
+    bytes_or_text_types as bytes_or_text_types,
+    complex_types as complex_types,
+    integral_types as integral_types,
+    path_to_str as path_to_str,
+    real_types as real_types,
+)
+from minitape.dimension import (
+    dimension_at_index as dimension_at_index,
+    dimension_value as dimension_value,
+)
+v2 = _v2

@@ -1,0 +1,14 @@
+"""The names of `tf.compat.v1.losses`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.compat.v1.weighted import (
+    Reduction as Reduction,
+    absolute_difference as absolute_difference,
+    add_loss as add_loss,
+    compute_weighted_loss as compute_weighted_loss,
+    get_losses as get_losses,
+    get_total_loss as get_total_loss,
+    mean_squared_error as mean_squared_error,
+    sigmoid_cross_entropy as sigmoid_cross_entropy,
+    softmax_cross_entropy as softmax_cross_entropy,
+    sparse_softmax_cross_entropy as sparse_softmax_cross_entropy,
+)

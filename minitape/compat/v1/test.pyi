@@ -1,0 +1,12 @@
+"""The names of `tf.compat.v1.test`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.compat.v1.checking import (
+    compute_gradient as compute_gradient,
+    compute_gradient_error as compute_gradient_error,
+)
+from minitape.settings import (
+    gpu_device_name as gpu_device_name,
+    is_built_with_cuda as is_built_with_cuda,
+    is_built_with_gpu_support as is_built_with_gpu_support,
+    is_gpu_available as is_gpu_available,
+)

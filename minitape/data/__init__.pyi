@@ -1,0 +1,20 @@
+"""The names of `tf.data`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from typing import Any as _Any
+from minitape.data.dataset import (
+    Dataset as Dataset,
+)
+from minitape.data.files import (
+    TextLineDataset as TextLineDataset,
+)
+from minitape.data.options import (
+    Options as Options,
+)
+from minitape.data.recipe import (
+    AUTOTUNE as AUTOTUNE,
+    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
+    DatasetIterator as _Iterator,
+    UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
+)
+Iterator = _Iterator
+experimental: _Any

@@ -1,0 +1,9 @@
+"""The names of `tf.explain`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.explain.answer import (
+    explain as explain,
+    warn as warn,
+)
+from minitape.explain.words import (
+    Explanation as Explanation,
+)

@@ -1,0 +1,8 @@
+"""The names of `tf.keras.preprocessing`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.keras.preprocessing import (
+    sequence as sequence,
+)
+from minitape.keras.windows import (
+    timeseries_dataset_from_array as timeseries_dataset_from_array,
+)

@@ -1,0 +1,30 @@
+"""The names of `tf.python.framework.ops`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.compat.v1.legacy import (
+    name_scope as name_scope,
+    op_scope as op_scope,
+)
+from minitape.convert import (
+    convert_to_tensor as convert_to_tensor,
+)
+from minitape.graphs.build import (
+    Graph as Graph,
+)
+from minitape.graphs.session import (
+    get_default_graph as get_default_graph,
+    reset_default_graph as reset_default_graph,
+)
+from minitape.graphs.symbolic import (
+    Operation as Operation,
+)
+from minitape.registry import (
+    no_gradient as _NoGradient,
+    NotDifferentiable as NotDifferentiable,
+    RegisterGradient as RegisterGradient,
+    no_gradient as no_gradient,
+)
+from minitape.tensor import (
+    EagerTensor as EagerTensor,
+    Tensor as Tensor,
+)
+NoGradient = _NoGradient

@@ -1,0 +1,33 @@
+"""The names of `tf.random`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from typing import Any as _Any
+from minitape.random.generator import (
+    Algorithm as Algorithm,
+    Generator as Generator,
+    create_rng_state as create_rng_state,
+    get_global_generator as get_global_generator,
+    set_global_generator as set_global_generator,
+)
+from minitape.random.seeds import (
+    set_seed as set_seed,
+)
+from minitape.random.stateful import (
+    categorical as categorical,
+    gamma as gamma,
+    normal as normal,
+    poisson as poisson,
+    shuffle as shuffle,
+    truncated_normal as truncated_normal,
+    uniform as uniform,
+)
+from minitape.random.stateless import (
+    fold_in as fold_in,
+    split as split,
+    stateless_categorical as stateless_categorical,
+    stateless_gamma as stateless_gamma,
+    stateless_normal as stateless_normal,
+    stateless_poisson as stateless_poisson,
+    stateless_truncated_normal as stateless_truncated_normal,
+    stateless_uniform as stateless_uniform,
+)
+experimental: _Any
