@@ -13,7 +13,7 @@ from ..evidence import Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
-from .remedies import LEAVES, Remedies
+from .remedies import LEAVES, STEPS, Remedies
 from .source import RUN_ONCE, Statement, last_name
 from .trace import Place
 from .words import where
@@ -34,6 +34,12 @@ _EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "i
 _RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
             "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
             "py_func": "function"}  # fmt: skip
+_OF_NUMPY = {
+    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin",
+    "rounded": "round around round_ rint floor ceil trunc fix sign",
+    "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
+}  # fmt: skip
+_KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
@@ -59,8 +65,10 @@ class Advice(Remedies):
             self.fields["what"] = self.what.removeprefix("the target is ")
             return "target"
         if cause == "wrong_object":
-            symbol = type(self.source).__name__ == "KerasTensor"
-            return "model" if hasattr(self.source, "trainable_variables") else "symbol" if symbol else "plain"
+            if type(self.source).__name__ == "KerasTensor":
+                layer = getattr(self.source._keras_history, "layer", None)
+                return "symbol" if layer is None or type(layer).__name__ == "InputLayer" else "symbol inside"
+            return "model" if hasattr(self.source, "trainable_variables") else "plain"
         return "None" if self.what == "None" else ""
 
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
@@ -76,6 +84,9 @@ class Advice(Remedies):
         kind = _KIND_OF_OP.get(self.what, "")
         if kind == "step":
             self._past_the_step()
+        if kind == "truth" and self._is_builtin() and self.call.func.id in ("max", "min"):
+            self.fields.update(what=self.call.func.id, instead=f"tf.{self.call.func.id}imum")
+            return "python"
         if self.what == "TopKV2":
             return "places"
         if "accuracy" in self.fields["what"]:
@@ -109,17 +120,28 @@ class Advice(Remedies):
             self.fields["code"] = ast.unparse(self.call.func)
             if _is_layer(self.call, "Embedding"):
                 return "embedding"
-            return "inside" if len(self.fields["code"]) <= 40 else "cast"
+            if len(self.fields["code"]) > 40:
+                return "cast"
+            return "embedding inside" if self._numbers_rows() else "inside"
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
         if self.inquiry is None or self.inquiry.record is None:
             return False
-        trace, rows = self.inquiry.trace, set(self.inquiry.tape._rows_of(self.source))
+        return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
+
+    def _numbers_rows(self) -> bool:
+        """Whether the whole numbers that the value became choose rows of a table: what an embedding does."""
+        record = getattr(self.subject, "record", None)
+        return record is not None and self._chooses(record, {self.subject.row}, ("gather",))
+
+    def _chooses(self, record: Any, rows: set[int], by: tuple[str, ...]) -> bool:
+        """Whether an operation of one of these names reads one of the rows."""
+        trace = self.inquiry.trace
         return any(
-            rows.intersection(inputs) and trace.label(trace.of_row(self.inquiry.record, row)) in ("gather", "one_hot")
-            for row, inputs in operations(self.inquiry.record, 0)
+            rows.intersection(inputs) and trace.label(trace.of_row(record, row)) in by
+            for row, inputs in operations(record, min(rows, default=0))
         )
 
     def _left_through_numpy(self) -> str:
@@ -135,12 +157,11 @@ class Advice(Remedies):
             return "copy"
         if self.what in ("bool", "index"):
             return "choice" if self.what == "bool" else "index"
-        self.fields["instead"] = self._in_tensorflow()
-        if self.fields["instead"]:
-            self.fields["what"] = self.fields["code"]
-            return "instead"
         if self._is_text():
             return "text"
+        taken = self._taken_by()
+        if taken:
+            return taken
         if self._is_put():
             return "put"
         if name in _DRAWS:
@@ -318,9 +339,13 @@ class Advice(Remedies):
         self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
 
+    def _changed(self) -> Any:
+        """The variable in which a value was stored; None when it is gone."""
+        return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+
     def _holder(self) -> list[Any]:
         """The object that holds the variable which was changed."""
-        variable = self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+        variable = self._changed()
         owner = None if variable is None else self.inquiry.owners.of(variable)
         return [] if owner is None else [owner]
 
@@ -345,7 +370,36 @@ class Advice(Remedies):
             return True
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, ast.Mod)
-        return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
+        if self.fields["code"].endswith(".format"):
+            return True
+        around = [node, *self._around()]
+        return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or _makes_text(n) for n in around)
+
+    def _around(self) -> list[ast.AST]:
+        """The expressions of the statement in which the call stands, the outer ones first."""
+        nodes = [] if self.statement is None or self.call is None else self.statement.walk()
+        return [n for n in nodes if isinstance(n, ast.expr) and n is not self.call and self.call in ast.walk(n)]
+
+    def _taken_by(self) -> str:
+        """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without one."""
+        for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
+            name, text = last_name(call.func), ast.unparse(call.func)
+            kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
+            instead = self._in_tensorflow(call.func)
+            if kind == "rounded":
+                given = ast.unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
+                smooth = given if len(given) <= 40 else "x"
+                self.fields.update(code=smooth, instead=f"{STEPS.get(name.capitalize(), 'tf.round')}({smooth})")
+            elif not kind and instead:
+                self.fields.update(code=text, instead=instead)
+                kind = "instead"
+            elif not kind and call is not self.call and self._of_another_library(call.func):
+                self.fields["code"] = text
+                kind = "function"
+            if kind:
+                self.fields["what"] = text
+                return kind
+        return ""
 
     def _is_builtin(self) -> bool:
         """Whether the call is that of one of Python's own functions: sum, sorted, list."""
@@ -360,6 +414,11 @@ class Advice(Remedies):
             return False
         self.fields["code"] = ast.unparse(targets[0].value)
         return True
+
+
+def _makes_text(node: ast.AST) -> bool:
+    """Whether an expression is a call of str, repr or format."""
+    return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format")
 
 
 def _is_layer(call: Any, kind: str) -> bool:

@@ -83,6 +83,12 @@ TEXT = {
         "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
     ),
+    "integer_dtype embedding inside": (
+        "An embedding in {code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an "
+        "index.",
+        "Run the embedding by itself, rows = embedding(x), watch its rows with tape.watch(rows), and give them to the layers "
+        "behind it: ask for the gradient of rows. Or ask for {code}.trainable_variables.",
+    ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
@@ -158,6 +164,16 @@ TEXT = {
         _STATE,
         "Compute with tensors instead of storing the value: use {instead} where {code} is read.",
     ),
+    "state part": (
+        _STATE,
+        "Change a tensor instead: {instead}({code}, ...) gives a new one, to be read in place of {code}. Or collect the parts "
+        "in a list and join them with tf.stack.",
+    ),
+    "state layer": (
+        _STATE,
+        "Ask for the gradient of {code}, which the computation uses: that of {x} follows from it. Or compute the layer's "
+        "result with tensors.",
+    ),
     "state before": (
         _STATE,
         "Ask for the gradient of {code}, which the computation uses, or use {x} itself inside the with block.",
@@ -184,6 +200,17 @@ TEXT = {
     ),
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
+    "left_through_numpy places": (_NUMPY, f"{{what}} gives places, not values, and tf has no derivative of it either. {_VALUES}"),
+    "left_through_numpy rounded": (
+        _NUMPY,
+        "Stay with tensors. tf has no derivative of a rounding either: to pass the gradient as if nothing was rounded write "
+        "{code} + tf.stop_gradient({instead} - {code}).",
+    ),
+    "left_through_numpy counted": (
+        _NUMPY,
+        "{what} counts, and tf has no derivative of that either. Use a smooth count: a sum of tf.sigmoid, or of "
+        "tf.exp(-(x - centre) ** 2) for each bin.",
+    ),
     "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
     "left_through_numpy put": (
         "The value was put into {code}, an array of NumPy{line}: what is read from there is a constant that knows nothing of "
@@ -278,6 +305,11 @@ TEXT = {
         "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
         "Pass the tensor that the model was called with, and watch that one before the call.",
     ),
+    "wrong_object symbol inside": (
+        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
+        "Get its value from the run: features, out = tf.keras.Model(model.inputs, [{x}, model.output])(x) inside the block, and "
+        "ask for the gradient of features.",
+    ),
     "wrong_object plain": (
         "{x} is no tensor and no variable, but of the type {what}: no tape can know it.",
         "Make it a tf.Variable, or a tensor that the tape watches, and compute the target from that.",
@@ -331,6 +363,11 @@ TEXT = {
     "nondifferentiable_op truth": (
         "{what}{line} has no derivative: it is true or false, and jumps in between.",
         "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy can not be trained on.",
+    ),
+    "nondifferentiable_op python": (
+        "Python's {what}{line} compares, and gives one of the values: here not the one that was computed from {x}.",
+        "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. What is not taken gets "
+        "the gradient zero.",
     ),
     "nondifferentiable_op hits": (
         "{what}{line} has no derivative: it counts hits.",
