@@ -15,7 +15,7 @@ from ..tensor import Tensor
 from .connection import operations
 from .remedies import LEAVES, STEPS, Remedies
 from .source import RUN_ONCE, Statement, last_name
-from .trace import Place
+from .trace import Node, Place
 from .words import where
 
 _OPS = {
@@ -251,6 +251,8 @@ class Advice(Remedies):
     def _rebound(self) -> str:
         if isinstance(self.subject, str):
             return "target"
+        if isinstance(self.subject, Node):
+            return "inside" if self.inquiry.born_after(self.subject, self.source) else "new"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
@@ -261,6 +263,9 @@ class Advice(Remedies):
             return replaced.strip() if self._of_variables() else f"{replaced}tensor"
         made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
         return "new" if made and not self.statement.reads_itself() else ""
+
+    def _unused_layer(self) -> str:
+        return self.subject or ""
 
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .owners import variables_of
+from .owners import Owners, variables_of
 from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
@@ -27,6 +28,7 @@ class Objects(Names):
     _read: tuple[set[Any], set[int]] | None = None
     _alike: dict[Any, list[Node]] | None = None
     _used: set[int] | None = None
+    _births: set[Any] | None = None
 
     def elsewhere(self, source: Any) -> Finding:
         """Why the target was not computed from the source."""
@@ -56,30 +58,54 @@ class Objects(Names):
                 former = [found for line in lines for found in self.leaves_of(line) if found[1] is not node]
                 if former:
                     _, n, birth = min(former, key=itemgetter(0))
-                    later = self.born_after(n, source)
-                    return Finding("rebound", birth if later else where.at(statement.line), text)
+                    bound = next(place for place in _outwards(birth) if (place.filename, place.line) in lines)
+                    return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
 
     def made_again(self, source: Any) -> Finding | None:
-        """The statement of a loop that made what was used made the source as well, after the tape had begun."""
+        """The statement that made what was used made the source as well: one of them after the tape had begun."""
         origin = self.origin(source)
-        if origin is None or not self.after_tape(origin):
+        if origin is None:
             return None
+        late = self.after_tape(origin)
         for statement, where in self.statements(self.born(source)):
-            if (
-                not statement.binds()
-                or not statement.loops()
-                or statement.expression(where.span) is not statement.value()
-            ):
-                continue
-            for _, n, _ in self.leaves_of((where.filename, where.line)):
-                other = n.origin if n.variable is None else getattr(n.variable, "_born", None)
-                alike = isinstance(source, Tensor) == (n.variable is None)
-                if alike and other is not None and not self.after_tape(other):
-                    return Finding("rebound", where.at(statement.line), statement.binds()[0])
+            again = (
+                node for _, node, _ in self.leaves_of((where.filename, where.line))
+                if (made := self.origin_of(node)) is not None and self.after_tape(made) != late
+                and isinstance(source, Tensor) == (node.variable is None)
+            )  # fmt: skip
+            itself = statement.binds() and statement.expression(where.span) is statement.value()
+            if itself and (statement.loops() if late else self.makes(statement, where, source)):
+                other = next(again, None)
+                if other is not None:
+                    return Finding("rebound", where.at(statement.line), statement.binds()[0], subject=other)
+            elif not itself and not late:
+                layer = next((found for node in again if (found := self.layer_of_call(node)) is not None), None)
+                if layer is not None:
+                    return layer
         return None
+
+    def makes(self, statement: Statement, where: Place, source: Any) -> bool:
+        """Whether a function makes, in this statement, the source or the object that holds it, whenever it is called."""
+        if statement.function is None or statement.function.name in RUN_ONCE:
+            return False
+        born = self.born(source)
+        inner = born.frames[: len(born.frames) - len(where.frames)] if born is not None else ()
+        constructed = bool(inner) and inner[-1][0].co_name in RUN_ONCE[:2]
+        return isinstance(source, Tensor) or constructed or statement.makes_variable()
+
+    def layer_of_call(self, node: Node) -> Finding | None:
+        """A layer that was made, and built, by one and the same call of the function that makes it."""
+        place = None if node.variable is None else self.made(node.variable)
+        born = getattr(node.variable, "_born", None)
+        if place is None or born is None or place.frames[0][0] not in [code for code, _ in born.stack]:
+            return None
+        statement = next((s for s, at in self.statements(place) if at.frames == place.frames), None)
+        if statement is None or statement.function is None or not statement.binds() or place.frames == born.stack:
+            return None
+        return Finding("rebound", place.at(statement.line), statement.binds()[0], subject=node)
 
     def leaves_of(self, line: tuple[str, int]) -> list[tuple[int, Node, Place]]:
         """What was made on a line, or by a call there, and led to the target, each with its number and place."""
@@ -94,9 +120,12 @@ class Objects(Names):
 
     def born_after(self, node: Node, source: Any) -> bool:
         """Whether a value was made after the source was."""
-        mine = self.origin(source)
-        other = node.origin if node.variable is None else getattr(node.variable, "_born", None)
+        mine, other = self.origin(source), self.origin_of(node)
         return mine is not None and other is not None and other.when > mine.when
+
+    def origin_of(self, node: Node) -> Any:
+        """The same of the value or variable behind a node."""
+        return node.origin if node.variable is None else getattr(node.variable, "_born", None)
 
     def origin(self, source: Any) -> Any:
         """What is known of the making of a tensor or variable; None when nothing is."""
@@ -277,7 +306,17 @@ class Objects(Names):
             return None  # it was called; it just does not use this variable for the target
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
-        return Finding("unused_layer", self.construction(owner, source), what)
+        place = self.construction(owner, source)
+        again = place is not None and place.frames[0] in self.used_births()
+        return Finding("unused_layer", place, what, subject="again" if again else None)
+
+    def used_births(self) -> set[Any]:
+        """Where the layers were made that were called on the way to the target."""
+        if self._births is None:
+            used = [n.variable for n in self.ancestors().values() if n.variable is not None]
+            owners = Owners(used)
+            self._births = {frame for v in used for frame in birth_of(owners.of(v))[:1]}
+        return self._births
 
     def construction(self, owner: Any, variable: Any) -> Place | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
@@ -289,6 +328,11 @@ class Objects(Names):
                 if type(owner).__init__.__code__ is not frames[0][0]:
                     break
         return Place(frames) if frames else None
+
+
+def _outwards(place: Place) -> Iterator[Place]:
+    """A place, and those of the calls that led to it."""
+    return (Place(place.frames[i:]) for i in range(len(place.frames)))
 
 
 def same_value(a: Any, b: Any) -> bool:

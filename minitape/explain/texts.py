@@ -263,8 +263,12 @@ TEXT = {
     "rebound tensor": (_REBOUND, _BEHIND),
     "rebound replaced tensor": (_REPLACED, _BEHIND),
     "rebound new": (
-        "{what} was made anew{line}: the target was computed with the {what} of before.",
-        "Run the with block again behind that line, or make {what} only once.",
+        "{what} was made anew{line}: the target was computed with another one than that of {x}.",
+        "Make {what} only once, or run the with block behind that line, and ask for what {what} holds then.",
+    ),
+    "rebound inside": (
+        "{what} is made anew{line} each time that line runs: the with block made, and used, another one than {x}.",
+        "Make {what} once, before the with block, and use it each time.",
     ),
     "rebound target": (
         "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
@@ -397,6 +401,11 @@ TEXT = {
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
         "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
+    "unused_layer again": (
+        "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "
+        "same line made.",
+        "Ask for the variables of the one that is called, such as model.trainable_variables read anew, or call this one.",
     ),
     "connected": ("The target depends on {x}, and the tape recorded how.", ""),
 }  # fmt: skip
