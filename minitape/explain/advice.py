@@ -150,7 +150,7 @@ class Advice(Remedies):
         self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
         if name in _RETURNS:
             return _RETURNS[name]
-        if self.what == "tf.numpy_function":
+        if self.what in ("tf.numpy_function", "tf.py_function"):
             self.fields["code"] = self.what
             return "function"
         if name == "constant" and self.what == "numpy":

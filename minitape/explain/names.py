@@ -10,7 +10,7 @@ from ..evidence import Origin, birth_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .source import Statement, source_of
+from .source import Statement, last_name, source_of
 from .trace import Break, Node, Place, is_state
 
 
@@ -27,6 +27,12 @@ class Names(Connection):
             statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:
                 yield statement, here
+
+    def called_at(self, place: Place | None) -> str:
+        """The last name of the function that the user's text calls at a place; empty for an operator."""
+        found = next(self.statements(place), None)
+        call = None if found is None else found[0].expression(found[1].span)
+        return last_name(call.func) if isinstance(call, ast.Call) else ""
 
     def made(self, variable: Any) -> Place | None:
         """Where a variable was created: of a layer's own weights where the layer was."""

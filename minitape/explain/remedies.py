@@ -124,11 +124,8 @@ class Remedies:
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
-        for n in self.statement.walk():
-            if isinstance(n, ast.Call) and last_name(n.func) in LEAVES:
-                if getattr(n.func, "value", None) is call or (isinstance(n.func, ast.Name) and call in n.args):
-                    return n
-        return None
+        calls = (n for n in self.statement.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
+        return next((n for n in calls if call in (n.args if isinstance(n.func, ast.Name) else [n.func.value])), None)
 
     def _in_tensorflow(self, function: ast.expr) -> str:
         """TensorFlow's function for one of NumPy or math; empty when there is none."""

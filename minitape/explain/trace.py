@@ -321,7 +321,22 @@ class Trace:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         if out is not None and not out.differentiable:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
-        return None
+        return self._broken_in_python(node, where, i) if name == "py_function" else None
+
+    def _broken_in_python(self, node: Node, where: Place | None, i: int) -> Break | None:
+        """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
+        from .reasons import Inquiry
+
+        record: Any = node.record
+        call = record.calls[record.cell(node.row)[1]]
+        ran = call.attrs.get("call")
+        if not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
+            return None
+        output = ran.outputs[node.row - call.row]
+        found = Inquiry(ran.tape, [output]).ask(ran.inputs[i])
+        if found.cause == "independent":
+            return Break("left_through_numpy", where, "tf.py_function", node)
+        return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
 
     def passes(self, record: Any, call: Any) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.

@@ -160,6 +160,11 @@ def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
         return "", ""
 
 
+def say(found: Any, source: Any, inquiry: Any) -> Explanation:
+    """The words for a finding or a break, of a source that has no name yet."""
+    return _say(found, name_of(source, inquiry), source, inquiry)
+
+
 def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:
     """The words for a finding or a break."""
     from .advice import Advice

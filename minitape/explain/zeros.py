@@ -6,26 +6,44 @@ from typing import Any
 
 import numpy as np
 
-from .replay import finite, operation, replay, shown
-from .words import where
+from .replay import EAGERLY, finite, operation, replay, shown
+from .words import say, where
 
-_WHY = {
-    "sign": "sign is flat: its derivative is 0 everywhere",
-    "relu": "relu passes nothing where its input is not positive (here {x})",
-    "multiply": "a factor is 0",
-    "pow": "the power's derivative is 0 there (base {x})",
-    "square": "its input is 0",
-    "maximum": "the other value was the larger one",
-    "minimum": "the other value was the smaller one",
-    "select": "tf.where took the other branch",
-    "clip_by_value": "the value was clipped",
-    "relu6": "relu6 is flat there (input {x})",
-    "function": "the gradient of the tf.function that was called is 0",
-    "tanh": "tanh is saturated (input {x})",
-    "sigmoid": "sigmoid is saturated (input {x})",
-}
+_SATURATED = (
+    "Make its input smaller: scale the data, begin with smaller weights, or take a loss of the logits themselves, such as "
+    "tf.nn.softmax_cross_entropy_with_logits or sigmoid_cross_entropy_with_logits."
+)
+_TAKEN = "What is not taken gets nothing. If it should get something, choose smoothly: tf.reduce_logsumexp, tf.nn.softplus."
+_START = "The slope is 0 at this very point: begin elsewhere, unless this is the minimum."
+_SECOND = "Use a smooth activation, such as tanh, softplus or swish: second derivatives of this one are 0."
+
+_WHY = {  # operation: (why it is flat, what mends that)
+    "sign": ("sign is flat: its derivative is 0 everywhere", "Use tf.tanh(k * x), which has a slope."),
+    "relu": ("relu passes nothing where its input is not positive (here {x})",
+             "Begin with other weights or biases, take a smaller learning rate, or use tf.nn.leaky_relu."),
+    "relu_gate": ("relu consists of straight lines, whose second derivative is 0", _SECOND),
+    "leaky_gate": ("leaky_relu consists of straight lines, whose second derivative is 0", _SECOND),
+    "multiply": ("a factor is 0", "See where that 0 comes from: a mask, a weight that begins with 0, an empty product."),
+    "matmul": ("a factor is 0", "See where that 0 comes from: data, or weights that all begin with 0."),
+    "pow": ("the power's derivative is 0 there (base {x})", _START),
+    "square": ("its input is 0", _START),
+    "maximum": ("the other value was the larger one", _TAKEN),
+    "minimum": ("the other value was the smaller one", _TAKEN),
+    "select": ("tf.where took the other branch", "See whether the condition holds where you expect it to."),
+    "clip_by_value": ("the value was clipped", "Keep the value between the bounds, or leave the bounds out while training."),
+    "relu6": ("relu6 is flat there (input {x})", "Use tf.nn.leaky_relu, or begin with smaller weights."),
+    "function": ("the gradient of the tf.function that was called is 0", EAGERLY),
+    "tanh": ("tanh is saturated (input {x})", _SATURATED),
+    "sigmoid": ("sigmoid is saturated (input {x})", _SATURATED),
+    "softmax": ("softmax is saturated: one of the probabilities is 1 (input {x})", _SATURATED),
+    "dropout": ("dropout dropped it", "Take a smaller rate, or leave dropout out, as training=False does."),
+    "sum of softmax": ("the probabilities of softmax add up to 1, so that their sum has no slope",
+                       "Take the probability of one class, or a cross-entropy, in place of the sum."),
+}  # fmt: skip
 
 _CANCELS = "what comes along several ways cancels out"
+_SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
+_SCALE = "Keep weights and gradients in float32, or scale the loss: tf.keras.mixed_precision.LossScaleOptimizer."
 
 
 def _ordinary(inquiry: Any) -> set[int]:
@@ -49,18 +67,18 @@ def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
         return "", ""
     steps = replay(inquiry, [source])
     if steps is None:
-        return "", ""
-    flat: tuple[str, int] | None = None  # the first sentence on a share that was zero, and its row
+        return _promised(inquiry, source)
+    flat: tuple[str, str, int] | None = None  # of the first share that was zero: why, what mends it, its row
     sums: dict[int, Any] = {}
     several: set[int] = set()  # rows at which something arrived that was not zero
     for step in steps:
         if flat is None and step.row in several and not np.any(step.adjoint):
-            flat = _CANCELS, step.row
+            flat = _CANCELS, "", step.row
         for row, share in step.shares:
             sums[row] = sums[row] + share if row in sums else share
             several.update([row] if np.any(share) else [])
             if flat is None and np.any(step.adjoint) and not np.any(share):
-                flat = _flat(inquiry.record, step.row), step.row
+                flat = *_flat(inquiry, step, row), step.row
     if any(not finite(sums[row]) for row in rows.intersection(sums)):
         from .nonfinite import explain_nonfinite
 
@@ -72,12 +90,31 @@ def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
         return f"Its gradient is zero, though: {_CANCELS}.", ""
     if flat is None:
         return "", ""
-    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, flat[1]))
+    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, flat[2]))
     at = "" if place is None else f" ({where(place.filename, place.line)})"
-    return f"Its gradient is zero, though: {flat[0]}{at}.", ""
+    return f"Its gradient is zero, though: {flat[0]}{at}.", flat[1]
 
 
-def _flat(record: Any, row: int) -> str:
-    """Why an operation handed nothing on."""
-    name, inputs = operation(record, row)
-    return _WHY.get(name, f"the derivative of {name} is 0 there").format(x=shown(record.value(inputs[0])))
+def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
+    """Why an operation handed nothing on to one of its inputs, and what mends that."""
+    record = inquiry.record
+    name, inputs = operation(record, step.row)
+    written = inquiry.called_at(inquiry.trace.place(inquiry.trace.of_row(record, step.row)))
+    if name in ("multiply", "matmul") and len(inputs) == 2:
+        other, g = record.value(inputs[inputs[0] == row]), np.asarray(step.adjoint)
+        if other is not None and np.shape(other) in ((), g.shape) and np.any((other != 0) & (g != 0)):
+            return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
+    if name == "softmax" and np.ptp(step.adjoint) == 0:
+        name = "sum of softmax"
+    why, mend = _WHY.get(written if written == "dropout" else name, (f"the derivative of {name} is 0 there", ""))
+    return why.format(x=shown(record.value(inputs[0]))), mend
+
+
+def _promised(inquiry: Any, source: Any) -> tuple[str, str]:
+    """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
+    path = inquiry.trace.path(inquiry.starts, source)
+    broken = next((b for _, _, b in path or () if b is not None), None)
+    if broken is None:
+        return "", ""
+    answer = say(broken, source, inquiry)
+    return f"Its gradient is zero, though: {answer.message}", answer.fix
