@@ -14,7 +14,7 @@ from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
 from .remedies import LEAVES, STEPS, Remedies
-from .source import RUN_ONCE, Statement, last_name
+from .source import RUN_ONCE, Statement, last_name, unparse
 from .trace import Node, Place
 from .words import where
 
@@ -77,7 +77,7 @@ class Advice(Remedies):
         node = self.subject
         if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
             self.fields["code"] = (
-                ast.unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
+                unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
             )
             return "custom"
         self._name_operation()
@@ -117,7 +117,7 @@ class Advice(Remedies):
             return "text"
         node = self.subject
         if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
-            self.fields["code"] = ast.unparse(self.call.func)
+            self.fields["code"] = unparse(self.call.func)
             if _is_layer(self.call, "Embedding"):
                 return "embedding"
             if len(self.fields["code"]) > 40:
@@ -147,7 +147,7 @@ class Advice(Remedies):
     def _left_through_numpy(self) -> str:
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
-        self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
+        self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
         if name in _RETURNS:
             return _RETURNS[name]
         if self.what in ("tf.numpy_function", "tf.py_function"):
@@ -183,11 +183,11 @@ class Advice(Remedies):
         call = self.call if isinstance(self.call, ast.Call) else self._only_assign()
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
-            self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
+            self.fields["what"] = unparse(function)  # tf.compat.v1.assign, K.update
         elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
             return self._stored(call, function, early)
-        elif function is not None and len(ast.unparse(function)) <= 40:
-            self.fields["what"] = f"{ast.unparse(function)}(...)"
+        elif function is not None and len(unparse(function)) <= 40:
+            self.fields["what"] = f"{unparse(function)}(...)"
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
@@ -274,7 +274,7 @@ class Advice(Remedies):
             return "watch" if self.what == "watch" else "copy"
         made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
         if _is_layer(made, "Model") and _is_layer(self.call, "Model"):
-            self.fields["code"] = ast.unparse(self.call.func)
+            self.fields["code"] = unparse(self.call.func)
             return "run"
         self.fields["code"] = self._equal_name()
         return "named" if self.fields["code"] else ""
@@ -315,16 +315,16 @@ class Advice(Remedies):
         """
         call = self.call
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self._in_namespace(call.func):
-            self.fields["what"] = ast.unparse(call.func)
+            self.fields["what"] = unparse(call.func)
             return
         if isinstance(call, ast.Call):
-            function, text = ast.unparse(call.func), ast.unparse(call)
+            function, text = unparse(call.func), unparse(call)
             if whole and len(text) <= 30:
                 self.fields["what"] = text
             elif len(function) <= 40:
                 self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
         elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
-            text = ast.unparse(call)
+            text = unparse(call)
             if len(text) <= 40:
                 self.fields["what"] = text
 
@@ -388,11 +388,11 @@ class Advice(Remedies):
     def _taken_by(self) -> str:
         """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without one."""
         for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
-            name, text = last_name(call.func), ast.unparse(call.func)
+            name, text = last_name(call.func), unparse(call.func)
             kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
             instead = self._in_tensorflow(call.func)
             if kind == "rounded":
-                given = ast.unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
+                given = unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
                 smooth = given if len(given) <= 40 else "x"
                 self.fields.update(code=smooth, instead=f"{STEPS.get(name.capitalize(), 'tf.round')}({smooth})")
             elif not kind and instead:
@@ -417,7 +417,7 @@ class Advice(Remedies):
         targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []
         if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
             return False
-        self.fields["code"] = ast.unparse(targets[0].value)
+        self.fields["code"] = unparse(targets[0].value)
         return True
 
 

@@ -10,7 +10,7 @@ from ..evidence import Origin, birth_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .source import Statement, last_name, source_of
+from .source import Statement, last_name, source_of, unparse
 from .trace import Break, Node, Place, is_state
 
 
@@ -114,9 +114,9 @@ class Names(Connection):
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
         place = _place(node.origin) if node.variable is None else self.made(node.variable)
         binds = {text for s, _ in self.statements(place) for text in s.binds()}
-        around = {ast.unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
+        around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
         read = {
-            ast.unparse(n) for n in statement.walk()
+            unparse(n) for n in statement.walk()
             if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
         }  # fmt: skip
         return bool(binds & (read - around)) and not binds.intersection(statement.binds())

@@ -62,7 +62,7 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     from .reasons import Inquiry
 
     inquiry = Inquiry(tape, targets)
-    value = _bad_value(inquiry)
+    value = bad_value(inquiry)
     if value is not None:
         return value
     steps = replay(inquiry, sources)
@@ -71,11 +71,11 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     for step in steps:
         for _, share in step.shares:
             if finite(step.adjoint) and not finite(share):
-                return _bad_step(inquiry, step, share)
+                return bad_step(inquiry, step, share)
     return Explanation("finite", "Every adjoint of this sweep is finite.", "")
 
 
-def _bad_value(inquiry: Any) -> Explanation | None:
+def bad_value(inquiry: Any) -> Explanation | None:
     """What made the target's value not finite; None where it is finite, or nobody knows."""
     if inquiry.record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
         return None
@@ -110,7 +110,8 @@ def _cure(inquiry: Any, node: Any, name: str, parents: list[Any]) -> str:
     return _CURES.get(inquiry.called_at(_place(inquiry, node))) or _CURES.get(name, "")
 
 
-def _bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
+def bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
+    """Which derivative, or which value that it reads, made of a finite adjoint a share that is not."""
     record = inquiry.record
     node = inquiry.trace.of_row(record, step.row)
     name, inputs = operation(record, step.row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
@@ -29,6 +30,11 @@ class Objects(Names):
     _alike: dict[Any, list[Node]] | None = None
     _used: set[int] | None = None
     _births: set[Any] | None = None
+    _reads: dict[int, int] | None = None
+
+    def __init__(self, *asked: Any) -> None:
+        super().__init__(*asked)
+        self._elsewhere: dict[tuple[Statement, str], list[tuple[int, Node, Place]]] = {}
 
     def elsewhere(self, source: Any) -> Finding:
         """Why the target was not computed from the source."""
@@ -51,18 +57,26 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), binds[0])
             part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
             for text in dict.fromkeys([*binds, part] if part else binds):
-                lines = {
-                    (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
-                    for n in range(s.line, s.last + 1)
-                }  # fmt: skip
-                former = [found for line in lines for found in self.leaves_of(line) if found[1] is not node]
-                if former:
-                    _, n, birth = min(former, key=itemgetter(0))
-                    bound = next(place for place in _outwards(birth) if (place.filename, place.line) in lines)
-                    return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
+                for _, n, bound in self.bound_elsewhere(statement, text):
+                    if n is not node:
+                        return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
+
+    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[int, Node, Place]]:
+        """The first two values on the way to the target that a name got from other statements, with the places of these."""
+        if (statement, text) not in self._elsewhere:
+            lines = {
+                (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
+                for n in range(s.line, s.last + 1)
+            }  # fmt: skip
+            found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves_of(line)), key=itemgetter(0))
+            self._elsewhere[statement, text] = [
+                (i, n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
+                for i, n, birth in found
+            ]  # fmt: skip
+        return self._elsewhere[statement, text]
 
     def made_again(self, source: Any) -> Finding | None:
         """The statement that made what was used made the source as well: one of them after the tape had begun."""
@@ -277,15 +291,20 @@ class Objects(Names):
     def used(self, tensor: Any) -> bool:
         """Whether any operation of the tape's recording read this tensor."""
         row = None if self.record is None else self.record.find(tensor)
-        return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
+        return row is not None and row in self.reads()
+
+    def reads(self) -> dict[int, int]:
+        """The rows that operations of the recording have read, each with the last row that did."""
+        if self._reads is None:
+            self._reads = {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
+        return self._reads
 
     def last_use(self, source: Any) -> Place | None:
         """The last statement that used a tensor or variable under this tape."""
         if self.record is None:
             return None
-        rows = set(self.tape._rows_of(source))
-        reads = [row for row, inputs in operations(self.record, 0) if rows.intersection(inputs)] if rows else []
-        return self.trace.place(self.trace.of_row(self.record, reads[-1])) if reads else None
+        readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
+        return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
 
     def used_at_all(self, source: Any) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..dtypes import DType
 from ..frames import own_file
-from .source import Statement, covers, last_name
+from .source import Statement, covers, last_name, unparse
 from .trace import is_state
 
 _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
@@ -65,11 +65,11 @@ class Remedies:
         call = self.call
         smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-            smooth, hard = f"{ast.unparse(call.left)} / {ast.unparse(call.right)}", ast.unparse(call)
+            smooth, hard = f"{unparse(call.left)} / {unparse(call.right)}", unparse(call)
         elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
-            if len(call.args) == 1 and not call.keywords and len(ast.unparse(call)) <= 40:
-                smooth, hard = ast.unparse(call.args[0]), ast.unparse(call)
+            if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:
+                smooth, hard = unparse(call.args[0]), unparse(call)
         self.fields.update(code=smooth, instead=hard)
 
     def _as_float(self) -> str:
@@ -88,7 +88,7 @@ class Remedies:
 
     def _stored(self, call: ast.Call, function: ast.Attribute, early: bool) -> str:
         """A value that assign, assign_add or assign_sub stored: what to write where the variable is read."""
-        variable, value = ast.unparse(function.value), ast.unparse(call.args[0]) if call.args else ""
+        variable, value = unparse(function.value), unparse(call.args[0]) if call.args else ""
         sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(function.attr)
         if len(variable) > 40:
             return ""
@@ -98,7 +98,7 @@ class Remedies:
         whole = function.value.value if isinstance(function.value, ast.Subscript) else function.value
         if function.attr.startswith("scatter") or whole is not function.value:
             step = next((name for name in ("add", "sub", "max", "min") if function.attr.endswith(name)), "update")
-            self.fields.update(code=ast.unparse(whole), instead=f"tf.tensor_scatter_nd_{step}")
+            self.fields.update(code=unparse(whole), instead=f"tf.tensor_scatter_nd_{step}")
             return "part"
         if self.inquiry.owners.in_layer(self._changed()):
             return "layer"
@@ -117,9 +117,9 @@ class Remedies:
         while (further := self._leaves_further(call)) is not None:
             call = further
         of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)
-        if inner is None or any(of_array) or len(text := ast.unparse(call)) > 40:
+        if inner is None or any(of_array) or len(text := unparse(call)) > 40:
             return False
-        self.fields.update(code=text, instead=ast.unparse(inner))
+        self.fields.update(code=text, instead=unparse(inner))
         return True
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
@@ -131,7 +131,7 @@ class Remedies:
         """TensorFlow's function for one of NumPy or math; empty when there is none."""
         if self._module_of(function) not in ("numpy", "math"):
             return ""
-        name = ast.unparse(function).partition(".")[2]
+        name = unparse(function).partition(".")[2]
         if name in _OTHER:
             return _OTHER[name]
         return next((path for path in (f"tf.{name}", f"tf.math.{name}") if _exists(path)), "")
@@ -143,7 +143,7 @@ class Remedies:
 
     def _module_of(self, function: ast.expr) -> str:
         """The module, or the part of one, that an expression like ``np.linalg.norm`` begins with; else nothing."""
-        root = ast.unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
+        root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
         return "" if self.statement is None else self.statement.source.imported.get(root, "")
 
     def _assignment(self) -> str:
@@ -155,28 +155,28 @@ class Remedies:
         at = self._bound_at(targets, values)
         if at is None:
             return ""
-        name, value = ast.unparse(targets[at]), values[at]
+        name, value = unparse(targets[at]), values[at]
         whole = value
         self.fields["what"] = name
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
         if called.startswith("assign"):
-            return ast.unparse(value)
+            return unparse(value)
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
         held = self.inquiry.held_variable(self.statement, itself=True)
         if not held and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
-        if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
+        if isinstance(value, ast.BinOp) and unparse(value.left) == name and step is None:
             step, value = value.op, value.right
         if isinstance(step, (ast.Sub, ast.Add)):
-            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({ast.unparse(value)})"
+            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({unparse(value)})"
         elif isinstance(node, ast.AugAssign):
             return ""
         elif isinstance(value, ast.Call) and called == "Variable" and value.args:
-            text = f"{name}.assign({ast.unparse(value.args[0])})"
+            text = f"{name}.assign({unparse(value.args[0])})"
         else:
-            text = f"{name}.assign({ast.unparse(whole)})"
+            text = f"{name}.assign({unparse(whole)})"
         return text if len(text) <= 70 else ""
 
     def _from_variable(self) -> bool:

@@ -95,6 +95,7 @@ class Trace:
         self._chains: dict[Any, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
+        self._numbers: dict[int, set[int]] = {}  # by recording: the tensors that stand for Python's numbers
         spans = list(tape.spans)
         if tape._recording:
             spans.append((tape._start, len(tape._record)))
@@ -422,7 +423,16 @@ class Trace:
 
     def is_number(self, node: Node) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
-        return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
+        return node.record is not None and node.caller is None and self.number_at(node.record, node.row)
+
+    def number_at(self, record: Any, row: int) -> bool:
+        """Whether a row of a recording is a Python number."""
+        leaf = record.leaves.get(row)
+        if leaf is None:
+            return False
+        if id(record) not in self._numbers:
+            self._numbers[id(record)] = {id(number) for number in record.numbers.values()}
+        return leaf.number is not None or id(leaf.tensor) in self._numbers[id(record)]
 
     # -- search -------------------------------------------------------------------------------------------------------
 
@@ -434,6 +444,18 @@ class Trace:
         if search is None:
             search = self._searches[key] = Search(self, targets)
         return search.path(value)
+
+    def names(self, value: Any) -> list[Any]:
+        """What a node of a tensor or variable is known as in a search."""
+        if not isinstance(value, Tensor):
+            return [("variable", id(getattr(value, "_base", value)))]
+        row = None if self.record is None else self.record.find(value)
+        return [("tensor", id(value))] + ([] if row is None else [("row", row)])
+
+    def reached(self, start: Node) -> Any:
+        """The names of all that a search from a node met that has come to its end; None where it leaves rows out."""
+        long = self.record is not None and len(self.record) > LONG
+        return None if long else self._searches[(start.key,)].visited
 
     def look_for(self, value: Any) -> None:
         """Of a long recording, keeps the rows of a value apart from the runs around them."""

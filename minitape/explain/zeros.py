@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .replay import EAGERLY, finite, operation, replay, shown
+from .replay import EAGERLY, Step, finite, operation, replay, shown
 from .words import say, where
 
 _SATURATED = (
@@ -46,53 +47,88 @@ _SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
 _SCALE = "Keep weights and gradients in float32, or scale the loss: tf.keras.mixed_precision.LossScaleOptimizer."
 
 
-def _ordinary(inquiry: Any) -> set[int]:
-    """The rows of connected sources at which finite adjoints arrived that do not add up to zero, from one sweep."""
-    if inquiry.ordinary is None:
-        sources = [s for s in inquiry.sources if inquiry.connected(s)]
-        rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
-        sums: dict[int, Any] = {}
-        for step in replay(inquiry, sources) or ():
+class Sweep:
+    """One sweep to all connected sources: what arrived there, and where it became zero or not finite."""
+
+    def __init__(self, inquiry: Any, steps: Iterator[Step], rows: set[int]) -> None:
+        self.inquiry = inquiry
+        self.sums: dict[int, Any] = {}  # of the sources' rows
+        self.several: set[int] = set()  # rows at which something arrived that was not zero
+        self.zero: dict[int, tuple[Step, int | None]] = {}  # row -> the step, and its input, at which it became zero
+        self.bad: dict[int, tuple[Step, Any]] = {}  # row -> the step, and its share, that was the first not to be finite
+        self._said: dict[Any, tuple[str, str]] = {}
+        for step in steps:
             for row, share in step.shares:
+                self._note(step, row, share)
                 if row in rows:
-                    sums[row] = sums[row] + share if row in sums else share
-        inquiry.ordinary = {row for row, total in sums.items() if finite(total) and np.any(total)}
-    return inquiry.ordinary
+                    self.sums[row] = self.sums[row] + share if row in self.sums else share
+
+    def _note(self, step: Step, row: int, share: Any) -> None:
+        if not finite(share):
+            begun = (step, share) if finite(step.adjoint) else self.bad.get(step.row)
+            if begun is not None:
+                self.bad.setdefault(row, begun)
+        if np.any(share):
+            self.several.add(row)
+        elif row not in self.zero:
+            if _any(step.adjoint):
+                self.zero[row] = step, row
+            elif step.row in self.several:
+                self.zero[row] = step, None
+            elif step.row in self.zero:
+                self.zero[row] = self.zero[step.row]
+
+    def say(self, rows: set[int]) -> tuple[str, str]:
+        """What is to be said of a source with these rows, and what mends it."""
+        arrived = rows.intersection(self.sums)
+        bad = next((row for row in arrived if not finite(self.sums[row])), None)
+        if bad is not None:
+            return self._once(("bad", self.bad[bad][0].row) if bad in self.bad else "bad", self._not_finite, bad)
+        if not arrived or any(np.any(self.sums[row]) for row in arrived):
+            return "", ""
+        if rows & self.several:
+            return f"Its gradient is zero, though: {_CANCELS}.", ""
+        flat = next((self.zero[row] for row in arrived if row in self.zero), None)
+        return ("", "") if flat is None else self._once((flat[0].row, flat[1]), self._became_zero, flat)
+
+    def _once(self, key: Any, make: Any, given: Any) -> tuple[str, str]:
+        """The same sentences for all sources of which the same is to be said."""
+        if key not in self._said:
+            self._said[key] = make(given)
+        return self._said[key]
+
+    def _not_finite(self, row: int) -> tuple[str, str]:
+        from .nonfinite import bad_step, bad_value
+
+        why = bad_value(self.inquiry)
+        if why is None and row in self.bad:
+            why = bad_step(self.inquiry, *self.bad[row])
+        return ("", "") if why is None else ("Its gradient is not finite, though: " + why.message, why.fix)
+
+    def _became_zero(self, flat: tuple[Step, int | None]) -> tuple[str, str]:
+        step, row = flat
+        why, mend = (_CANCELS, "") if row is None else _flat(self.inquiry, step, row)
+        place = self.inquiry.trace.place(self.inquiry.trace.of_row(self.inquiry.record, step.row))
+        at = "" if place is None else f" ({where(place.filename, place.line)})"
+        return f"Its gradient is zero, though: {why}{at}.", mend
 
 
 def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
     """Says at which operation the gradient of a connected source became zero (or not finite), and what mends it."""
-    rows = set(inquiry.tape._rows_of(source))
-    if len(inquiry.sources) > 1 and _ordinary(inquiry).issuperset(rows):
-        return "", ""
-    steps = replay(inquiry, [source])
-    if steps is None:
+    if inquiry.sweep is None:
+        sources = [s for s in inquiry.sources if inquiry.connected(s)]
+        steps = replay(inquiry, sources)
+        rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
+        inquiry.sweep = False if steps is None else Sweep(inquiry, steps, rows)
+    if not inquiry.sweep:
         return _promised(inquiry, source)
-    flat: tuple[str, str, int] | None = None  # of the first share that was zero: why, what mends it, its row
-    sums: dict[int, Any] = {}
-    several: set[int] = set()  # rows at which something arrived that was not zero
-    for step in steps:
-        if flat is None and step.row in several and not np.any(step.adjoint):
-            flat = _CANCELS, "", step.row
-        for row, share in step.shares:
-            sums[row] = sums[row] + share if row in sums else share
-            several.update([row] if np.any(share) else [])
-            if flat is None and np.any(step.adjoint) and not np.any(share):
-                flat = *_flat(inquiry, step, row), step.row
-    if any(not finite(sums[row]) for row in rows.intersection(sums)):
-        from .nonfinite import explain_nonfinite
+    said: tuple[str, str] = inquiry.sweep.say(set(inquiry.tape._rows_of(source)))
+    return said
 
-        why = explain_nonfinite(inquiry.tape, inquiry.targets, source)
-        return "Its gradient is not finite, though: " + why.message, why.fix
-    if not rows.intersection(sums) or any(np.any(sums[row]) for row in rows.intersection(sums)):
-        return "", ""
-    if rows & several:
-        return f"Its gradient is zero, though: {_CANCELS}.", ""
-    if flat is None:
-        return "", ""
-    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, flat[2]))
-    at = "" if place is None else f" ({where(place.filename, place.line)})"
-    return f"Its gradient is zero, though: {flat[0]}{at}.", flat[1]
+
+def _any(value: Any) -> bool:
+    """Whether an adjoint, or one of those of several results, is not zero somewhere."""
+    return any(map(_any, value)) if isinstance(value, (tuple, list)) else bool(np.any(value))
 
 
 def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
