@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import Origin
+from ..evidence import STACK, Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
@@ -211,6 +211,8 @@ class Advice(Remedies):
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
+            if self._in_another_thread(self.subject.stack):
+                return "thread"
             after = len(enters) == 1 and self._stands_behind(enters[0][3])
             return "after" if after else "elsewhere" if inside else ""
         if inside:
@@ -223,6 +225,15 @@ class Advice(Remedies):
         if any("cache" in last_name(d) for d in decorators):
             return "cached"
         return "setup" if function.name in RUN_ONCE else "called"
+
+    def _in_another_thread(self, stack: Any) -> bool:
+        """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
+        if not stack or len(stack) == STACK or stack[-1][0].co_name == "<module>":
+            return False
+        frame = user_frame(sys._getframe(1))
+        while frame is not None and frame.f_code is not stack[-1][0]:
+            frame = frame.f_back
+        return frame is None
 
     def _under_another(self, inside: bool) -> str:
         """Whether a row was written to a recording that this tape has no part in, by an earlier round or elsewhere."""

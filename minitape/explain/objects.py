@@ -230,7 +230,7 @@ class Objects(Names):
         return [n for node in reversed(left) for n in self.relatives(node)]
 
     def leaving(self) -> Any:
-        """The exits of this thread, oldest first."""
+        """What left, on this thread and on others, oldest first."""
         raise NotImplementedError
 
     def flows(self, exit: Any, places: frozenset[tuple[str, int]]) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from ..evidence import Exit, Origin, exits
+from ..evidence import Exit, Origin, all_exits
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .arrivals import Arrivals
@@ -243,9 +243,9 @@ class Inquiry(Objects):
         return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
     def leaving(self) -> list[Exit]:
-        """The exits of this thread, oldest first."""
+        """What left, on this thread and on others, oldest first."""
         if self._leaving is None:
-            self._leaving = list(exits().list)
+            self._leaving = all_exits()
         return self._leaving
 
     def arrived(self, exit: Exit) -> bool:

@@ -144,6 +144,10 @@ TEXT = {
         "function that tf.data calls.",
         "Compute it in the block itself, and take from a dataset or a thread the data alone.",
     ),
+    "outside_tape thread": (
+        "{what}{line} ran in another thread than the with block: a tape follows the thread that entered it alone.",
+        "Compute it in the block itself, or give each thread a tape of its own. Let threads prepare data alone.",
+    ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}, so the tape does not know how.",
         "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",

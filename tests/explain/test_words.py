@@ -71,7 +71,7 @@ def test_after_the_block() -> None:
 def test_in_another_thread_is_neither_before_nor_after() -> None:
     threads = "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n"
     why = explained(threads + "    y = pool.submit(lambda: x * 2.0).result()")
-    assert why.message.startswith("x * 2.0 (") and "a tape follows one thread" in why.message
+    assert why.message.startswith("x * 2.0 (") and "in another thread" in why.message
     assert why.fix.startswith("Compute it in the block itself")
 
 
