@@ -204,6 +204,8 @@ class Advice(Remedies):
             itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
         self._name_operation(whole=True)
+        if self.inquiry.in_stream(self.place):
+            return "data"
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         inside = bool(enters) and self._stands_inside(enters[0][3])
         if enters and self.subject is not None and not isinstance(self.subject, Origin):
@@ -411,7 +413,7 @@ class Advice(Remedies):
                 kind = "instead"
             elif not kind and call is not self.call and self._of_another_library(call.func):
                 self.fields["code"] = text
-                kind = "function"
+                kind = "library"
             if kind:
                 self.fields["what"] = text
                 return kind
@@ -433,8 +435,8 @@ class Advice(Remedies):
 
 
 def _makes_text(node: ast.AST) -> bool:
-    """Whether an expression is a call of str, repr or format."""
-    return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format")
+    """Whether an expression is a call of str, repr, format or the like."""
+    return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format", "dumps")
 
 
 def _is_layer(call: Any, kind: str) -> bool:

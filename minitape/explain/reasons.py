@@ -68,7 +68,7 @@ class Inquiry(Objects):
 
     def called_outside(self, b: Break) -> Break:
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
-        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin):
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or self.in_stream(b.place):
             return b
         enters = [note for note in self.tape.notes if note[0] == "enter"]
         beside = {code for note in enters for code, _ in note[3]}

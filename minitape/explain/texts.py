@@ -144,6 +144,10 @@ TEXT = {
         "function that tf.data calls.",
         "Compute it in the block itself, and take from a dataset or a thread the data alone.",
     ),
+    "outside_tape data": (
+        "{what}{line} ran in a function that a dataset calls: a dataset runs beside the program, where no tape follows.",
+        "Give the dataset the data alone, and compute {what} from its elements, inside the block.",
+    ),
     "outside_tape thread": (
         "{what}{line} ran in another thread than the with block: a tape follows the thread that entered it alone.",
         "Compute it in the block itself, or give each thread a tape of its own. Let threads prepare data alone.",
@@ -257,6 +261,11 @@ TEXT = {
     "left_through_numpy function": (
         "{code}{line} runs NumPy code, which no tape follows.",
         "Write it with tf operations, also inside tf.py_function, or give it a derivative with tf.custom_gradient.",
+    ),
+    "left_through_numpy library": (
+        "{code}{line} knows no tensors: it was given a plain value, and what came back is a constant that knows nothing of "
+        "{x}.",
+        "Write it with tf operations, or give it a derivative with tf.custom_gradient.",
     ),
     "left_through_numpy target": (
         "The target is no tensor: {what}, which does not know what it was computed from.",
