@@ -329,12 +329,20 @@ def _shape_of(value: Any) -> tuple[int, ...] | None:
             return tuple(shape)
         value = next(iter(value))  # some sequences, such as those of pandas, have no element number 0
     if not isinstance(value, (*_TEXT, bool, int, float, complex, np.generic, np.ndarray)):
-        if value is None and state.graph is not None:
-            raise ValueError("None values not supported.")
+        if value is None:
+            raise _no_value()
         raise ValueError(
             f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
         )
     return tuple(shape)
+
+
+def _no_value() -> Exception:
+    """The error for None: often a gradient, of which a note says why it is None."""
+    from .explain.unasked import why_none
+
+    text = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+    return why_none(ValueError(text if state.graph is None else "None values not supported."))
 
 
 def _leaves(value: Any, depth: int) -> Iterator[Any]:

@@ -5,6 +5,7 @@ The recording knows every operation under a tape; :mod:`minitape.evidence` adds 
 
 The question
     ``answer``     takes it, and never raises for what a program did
+    ``unasked``    answers before it is asked: in warnings, and in notes on errors
     ``connection`` whether there is a gradient, by the rules alone
     ``trace``, ``search``, ``chains``   the graph, the way through it with the fewest breaks, and its long runs of numbers
     ``reasons``    which break is to blame; ``objects``, ``names``, ``owners``: another object, a name bound anew, a layer's

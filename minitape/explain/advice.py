@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..evidence import Origin
+from ..evidence import STACK, Origin
 from ..frames import user_frame
 from ..tensor import Tensor
 from .connection import operations
-from .remedies import LEAVES, Remedies
-from .source import RUN_ONCE, Statement, last_name
-from .trace import Place
+from .remedies import LEAVES, STEPS, Remedies
+from .source import RUN_ONCE, Statement, last_name, unparse
+from .trace import Node, Place
 from .words import where
 
 _OPS = {
@@ -34,6 +34,12 @@ _EXITS = {"numpy": ".numpy()", "asarray": "NumPy", "float": "float()", "int": "i
 _RETURNS = {"predict": "predict", "predict_on_batch": "predict", "evaluate": "predict", "train_on_batch": "predict",
             "test_on_batch": "predict", "fit": "predict", "get_weights": "weights", "numpy_function": "function",
             "py_func": "function"}  # fmt: skip
+_OF_NUMPY = {
+    "places": "argmax argmin argsort argpartition argwhere nonzero flatnonzero searchsorted digitize nanargmax nanargmin",
+    "rounded": "round around round_ rint floor ceil trunc fix sign",
+    "counted": "histogram histogram2d histogramdd bincount count_nonzero unique",
+}  # fmt: skip
+_KIND_IN_NUMPY = {name: kind for kind, names in _OF_NUMPY.items() for name in names.split()}
 _DRAWS = ("normal", "standard_normal", "randn", "gauss", "lognormal", "multivariate_normal", "laplace", "uniform")
 _CASTS = ("cast", "to_int32", "to_int64", "saturate_cast")
 
@@ -59,8 +65,10 @@ class Advice(Remedies):
             self.fields["what"] = self.what.removeprefix("the target is ")
             return "target"
         if cause == "wrong_object":
-            symbol = type(self.source).__name__ == "KerasTensor"
-            return "model" if hasattr(self.source, "trainable_variables") else "symbol" if symbol else "plain"
+            if type(self.source).__name__ == "KerasTensor":
+                layer = getattr(self.source._keras_history, "layer", None)
+                return "symbol" if layer is None or type(layer).__name__ == "InputLayer" else "symbol inside"
+            return "model" if hasattr(self.source, "trainable_variables") else "plain"
         return "None" if self.what == "None" else ""
 
     # -- one for each cause that has kinds ----------------------------------------------------------------------------
@@ -69,13 +77,16 @@ class Advice(Remedies):
         node = self.subject
         if node is not None and not isinstance(node, Origin) and self.inquiry.trace.label(node) == "custom_gradient":
             self.fields["code"] = (
-                ast.unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
+                unparse(self.call.func) if isinstance(self.call, ast.Call) else "tf.custom_gradient"
             )
             return "custom"
         self._name_operation()
         kind = _KIND_OF_OP.get(self.what, "")
         if kind == "step":
             self._past_the_step()
+        if kind == "truth" and self._is_builtin() and self.call.func.id in ("max", "min"):
+            self.fields.update(what=self.call.func.id, instead=f"tf.{self.call.func.id}imum")
+            return "python"
         if self.what == "TopKV2":
             return "places"
         if "accuracy" in self.fields["what"]:
@@ -106,41 +117,51 @@ class Advice(Remedies):
             return "text"
         node = self.subject
         if isinstance(self.call, ast.Call) and last_name(self.call.func) not in _CASTS:
-            self.fields["code"] = ast.unparse(self.call.func)
+            self.fields["code"] = unparse(self.call.func)
             if _is_layer(self.call, "Embedding"):
                 return "embedding"
-            return "inside" if len(self.fields["code"]) <= 40 else "cast"
+            if len(self.fields["code"]) > 40:
+                return "cast"
+            return "embedding inside" if self._numbers_rows() else "inside"
         return "cast" if node is not None and not isinstance(node, Origin) and self._is_cast(node) else ""
 
     def _is_index(self) -> bool:
         """Whether the source chooses rows of a table."""
         if self.inquiry is None or self.inquiry.record is None:
             return False
-        trace, rows = self.inquiry.trace, set(self.inquiry.tape._rows_of(self.source))
+        return self._chooses(self.inquiry.record, set(self.inquiry.tape._rows_of(self.source)), ("gather", "one_hot"))
+
+    def _numbers_rows(self) -> bool:
+        """Whether the whole numbers that the value became choose rows of a table: what an embedding does."""
+        record = getattr(self.subject, "record", None)
+        return record is not None and self._chooses(record, {self.subject.row}, ("gather",))
+
+    def _chooses(self, record: Any, rows: set[int], by: tuple[str, ...]) -> bool:
+        """Whether an operation of one of these names reads one of the rows."""
+        trace = self.inquiry.trace
         return any(
-            rows.intersection(inputs) and trace.label(trace.of_row(self.inquiry.record, row)) in ("gather", "one_hot")
-            for row, inputs in operations(self.inquiry.record, 0)
+            rows.intersection(inputs) and trace.label(trace.of_row(record, row)) in by
+            for row, inputs in operations(record, min(rows, default=0))
         )
 
     def _left_through_numpy(self) -> str:
         self.fields["what"] = _EXITS.get(self.what, self.what)
         name = "" if not isinstance(self.call, ast.Call) else last_name(self.call.func)
-        self.fields["code"] = "" if not isinstance(self.call, ast.Call) else ast.unparse(self.call.func)
+        self.fields["code"] = "" if not isinstance(self.call, ast.Call) else unparse(self.call.func)
         if name in _RETURNS:
             return _RETURNS[name]
-        if self.what == "tf.numpy_function":
+        if self.what in ("tf.numpy_function", "tf.py_function"):
             self.fields["code"] = self.what
             return "function"
         if name == "constant" and self.what == "numpy":
             return "copy"
         if self.what in ("bool", "index"):
             return "choice" if self.what == "bool" else "index"
-        self.fields["instead"] = self._in_tensorflow()
-        if self.fields["instead"]:
-            self.fields["what"] = self.fields["code"]
-            return "instead"
         if self._is_text():
             return "text"
+        taken = self._taken_by()
+        if taken:
+            return taken
         if self._is_put():
             return "put"
         if name in _DRAWS:
@@ -162,11 +183,11 @@ class Advice(Remedies):
         call = self.call if isinstance(self.call, ast.Call) else self._only_assign()
         function = None if call is None else call.func
         if isinstance(function, ast.Attribute) and self._in_namespace(function):
-            self.fields["what"] = ast.unparse(function)  # tf.compat.v1.assign, K.update
+            self.fields["what"] = unparse(function)  # tf.compat.v1.assign, K.update
         elif isinstance(function, ast.Attribute) and function.attr.startswith(("assign", "scatter")):
             return self._stored(call, function, early)
-        elif function is not None and len(ast.unparse(function)) <= 40:
-            self.fields["what"] = f"{ast.unparse(function)}(...)"
+        elif function is not None and len(unparse(function)) <= 40:
+            self.fields["what"] = f"{unparse(function)}(...)"
         inner = [type(owner).__mro__ for owner in self._holder()]
         names = {c.__name__ for mro in inner for c in mro if c.__module__.startswith("minitape.keras")}
         if "Metric" in names or (self.statement is not None and self.statement.calls("update_state")):
@@ -183,6 +204,8 @@ class Advice(Remedies):
             itself = isinstance(named, ast.Name) and _value_of(named.id) is self.inquiry.tape
             return "itself" if itself else "gradient"
         self._name_operation(whole=True)
+        if self.inquiry.in_stream(self.place):
+            return "data"
         enters = [note for note in self.inquiry.tape.notes if note[0] == "enter"]
         inside = bool(enters) and self._stands_inside(enters[0][3])
         if enters and self.subject is not None and not isinstance(self.subject, Origin):
@@ -190,6 +213,8 @@ class Advice(Remedies):
         if not enters or not isinstance(self.subject, Origin):
             return ""
         if self.subject.when > min(when for _, _, when, _ in enters):
+            if self._in_another_thread(self.subject.stack):
+                return "thread"
             after = len(enters) == 1 and self._stands_behind(enters[0][3])
             return "after" if after else "elsewhere" if inside else ""
         if inside:
@@ -202,6 +227,15 @@ class Advice(Remedies):
         if any("cache" in last_name(d) for d in decorators):
             return "cached"
         return "setup" if function.name in RUN_ONCE else "called"
+
+    def _in_another_thread(self, stack: Any) -> bool:
+        """Whether a stack that is known to its end begins in no call of those that are running now, nor in a file's text."""
+        if not stack or len(stack) == STACK or stack[-1][0].co_name == "<module>":
+            return False
+        frame = user_frame(sys._getframe(1))
+        while frame is not None and frame.f_code is not stack[-1][0]:
+            frame = frame.f_back
+        return frame is None
 
     def _under_another(self, inside: bool) -> str:
         """Whether a row was written to a recording that this tape has no part in, by an earlier round or elsewhere."""
@@ -230,6 +264,8 @@ class Advice(Remedies):
     def _rebound(self) -> str:
         if isinstance(self.subject, str):
             return "target"
+        if isinstance(self.subject, Node):
+            return "inside" if self.inquiry.born_after(self.subject, self.source) else "new"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():
             self.fields["what"] = self.statement.binds()[0]
         self.fields["instead"] = self._assignment()
@@ -241,6 +277,9 @@ class Advice(Remedies):
         made = self.statement is not None and isinstance(self.statement.value(), ast.Call)
         return "new" if made and not self.statement.reads_itself() else ""
 
+    def _unused_layer(self) -> str:
+        return self.subject or ""
+
     def _wrong_object(self) -> str:
         born = self.inquiry.born(self.source)
         copied = born is not None and self.place is not None and born.frames == self.place.frames
@@ -248,7 +287,7 @@ class Advice(Remedies):
             return "watch" if self.what == "watch" else "copy"
         made = next((s.value() for s, _ in self.inquiry.statements(born)), None)
         if _is_layer(made, "Model") and _is_layer(self.call, "Model"):
-            self.fields["code"] = ast.unparse(self.call.func)
+            self.fields["code"] = unparse(self.call.func)
             return "run"
         self.fields["code"] = self._equal_name()
         return "named" if self.fields["code"] else ""
@@ -289,16 +328,16 @@ class Advice(Remedies):
         """
         call = self.call
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and self._in_namespace(call.func):
-            self.fields["what"] = ast.unparse(call.func)
+            self.fields["what"] = unparse(call.func)
             return
         if isinstance(call, ast.Call):
-            function, text = ast.unparse(call.func), ast.unparse(call)
+            function, text = unparse(call.func), unparse(call)
             if whole and len(text) <= 30:
                 self.fields["what"] = text
             elif len(function) <= 40:
                 self.fields["what"] = f"{function}(...)" if whole else f"{self.what} in {function}(...)"
         elif isinstance(call, (ast.Compare, ast.BinOp, ast.UnaryOp, ast.Subscript)):
-            text = ast.unparse(call)
+            text = unparse(call)
             if len(text) <= 40:
                 self.fields["what"] = text
 
@@ -318,9 +357,13 @@ class Advice(Remedies):
         self.fields.update(code=model or "model", used=f"{path or 'variable'}.value")
         return bool(self.inquiry.owners.in_layer(self.source))
 
+    def _changed(self) -> Any:
+        """The variable in which a value was stored; None when it is gone."""
+        return self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+
     def _holder(self) -> list[Any]:
         """The object that holds the variable which was changed."""
-        variable = self.subject.detail() if isinstance(self.subject, Origin) and callable(self.subject.detail) else None
+        variable = self._changed()
         owner = None if variable is None else self.inquiry.owners.of(variable)
         return [] if owner is None else [owner]
 
@@ -345,7 +388,36 @@ class Advice(Remedies):
             return True
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, ast.Mod)
-        return isinstance(node, (ast.JoinedStr, ast.FormattedValue)) or self.fields["code"].endswith(".format")
+        if self.fields["code"].endswith(".format"):
+            return True
+        around = [node, *self._around()]
+        return any(isinstance(n, (ast.JoinedStr, ast.FormattedValue)) or _makes_text(n) for n in around)
+
+    def _around(self) -> list[ast.AST]:
+        """The expressions of the statement in which the call stands, the outer ones first."""
+        nodes = [] if self.statement is None or self.call is None else self.statement.walk()
+        return [n for n in nodes if isinstance(n, ast.expr) and n is not self.call and self.call in ast.walk(n)]
+
+    def _taken_by(self) -> str:
+        """The kind of a function of NumPy's, or of another library's, that the value was given to; empty without one."""
+        for call in [n for n in (self.call, *reversed(self._around())) if isinstance(n, ast.Call)]:
+            name, text = last_name(call.func), unparse(call.func)
+            kind = _KIND_IN_NUMPY.get(name, "") if isinstance(call.func, ast.Attribute) or name in dir(builtins) else ""
+            instead = self._in_tensorflow(call.func)
+            if kind == "rounded":
+                given = unparse(call.args[0]) if call is self.call and len(call.args) == 1 else "x"
+                smooth = given if len(given) <= 40 else "x"
+                self.fields.update(code=smooth, instead=f"{STEPS.get(name.capitalize(), 'tf.round')}({smooth})")
+            elif not kind and instead:
+                self.fields.update(code=text, instead=instead)
+                kind = "instead"
+            elif not kind and call is not self.call and self._of_another_library(call.func):
+                self.fields["code"] = text
+                kind = "library"
+            if kind:
+                self.fields["what"] = text
+                return kind
+        return ""
 
     def _is_builtin(self) -> bool:
         """Whether the call is that of one of Python's own functions: sum, sorted, list."""
@@ -358,8 +430,13 @@ class Advice(Remedies):
         targets = self.statement.targets() if isinstance(node, (ast.Assign, ast.AugAssign)) else []
         if isinstance(self.call, ast.Call) or len(targets) != 1 or not isinstance(targets[0], ast.Subscript):
             return False
-        self.fields["code"] = ast.unparse(targets[0].value)
+        self.fields["code"] = unparse(targets[0].value)
         return True
+
+
+def _makes_text(node: ast.AST) -> bool:
+    """Whether an expression is a call of str, repr, format or the like."""
+    return isinstance(node, ast.Call) and last_name(node.func) in ("str", "repr", "format", "dumps")
 
 
 def _is_layer(call: Any, kind: str) -> bool:

@@ -89,15 +89,16 @@ def warn(on: bool = True) -> None:
 
 
 def warn_of(tape: Any, targets: list[Any], sources: list[Any]) -> None:
-    """Warns for each of these sources, whose gradients are None."""
+    """Warns of these sources, whose gradients are None: once for all that have the same reason."""
     import sys
     import warnings
 
     from ..frames import user_frame
+    from .unasked import grouped
 
     frame = user_frame(sys._getframe(1))
-    for answer in explain_flat(tape, targets, sources):
-        text = f"The gradient is None ({answer.cause}): {answer.message}"
+    for answer, more in grouped(explain_flat(tape, targets, sources)):
+        text = f"The gradient is None ({answer.cause}): {answer.message} {answer.fix}{more}"
         if frame is None:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
         else:

@@ -25,7 +25,6 @@ class Arrivals:
         self.inquiry, self.trace = inquiry, inquiry.trace
         self.lines: set[tuple[str, int]] = set()  # of everything: a branch may have decided whether it runs
         self._sites: set[tuple[Site, int | None]] = set()
-        self._numbers: dict[tuple[int, int], bool] = {}
         for node in inquiry.ancestors().values():
             if not self.trace.is_number(node):  # one row for all 2.0 of a recording says nothing by its first use
                 self._note(node)
@@ -61,14 +60,8 @@ class Arrivals:
         elif op >= FIRST_CODE:
             two = len(BY_CODE[op - FIRST_CODE].texts) > 2
             for side, row in enumerate((a, b) if two else (a,)):
-                if self._is_number(record, row):
+                if self.trace.number_at(record, row):
                     self._sites.add((place.frames[0], side if two else None))
-
-    def _is_number(self, record: Any, row: int) -> bool:
-        key = (id(record), row)
-        if key not in self._numbers:
-            self._numbers[key] = bool(record.is_number(row))
-        return self._numbers[key]
 
 
 def _point(site: Site, side: int | None) -> tuple[Statement, ast.AST | None] | None:

@@ -39,7 +39,7 @@ class Connection:
         self.trace.ends = {node.key for node in self.starts}
         self._flows: dict[Any, Any] = {}  # where the values of an expression go, and whether they reach something
         self._followed = 0  # how many statements were looked at for that
-        self.ordinary: set[int] | None = None  # see zeros.py
+        self.sweep: Any = None  # see zeros.py
         self._live: bytearray | None = None
         self._ancestors: dict[Any, Node] | None = None
         self._on: bytearray | None = None

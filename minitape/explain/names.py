@@ -10,8 +10,10 @@ from ..evidence import Origin, birth_of
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Connection, is_leaf
-from .source import Statement, source_of
+from .source import Statement, covers, last_name, source_of, unparse
 from .trace import Break, Node, Place, is_state
+
+_STREAMS = {"map", "flat_map", "interleave", "filter", "scan", "reduce", "from_generator", "group_by_window", "take_while"}
 
 
 class Names(Connection):
@@ -27,6 +29,29 @@ class Names(Connection):
             statement = None if source is None else source.at(here.filename, here.line, here.column)
             if statement is not None:
                 yield statement, here
+
+    def called_at(self, place: Place | None) -> str:
+        """The last name of the function that the user's text calls at a place; empty for an operator."""
+        found = next(self.statements(place), None)
+        call = None if found is None else found[0].expression(found[1].span)
+        return last_name(call.func) if isinstance(call, ast.Call) else ""
+
+    def in_stream(self, place: Place | None) -> bool:
+        """Whether a place stands in a function that the text gives to a dataset: ``ds.map(lambda x: x * w)``."""
+        statement, here = next(self.statements(place), (None, None))
+        if statement is None or here is None or here.frames != place.frames:
+            return False
+        name, all_of_it = here.frames[0][0].co_name, statement.source.statements
+        if not any("ataset" in text for s in all_of_it for text in s.mentions()):
+            return False
+        given = (
+            value for s in ([statement] if name == "<lambda>" else all_of_it) for call in s.walk()
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _STREAMS
+            for value in (*call.args, *(k.value for k in call.keywords))
+        )  # fmt: skip
+        if name == "<lambda>":
+            return any(isinstance(value, ast.Lambda) and covers(value, here.line, here.column) for value in given)
+        return any(last_name(value) == name for value in given)
 
     def made(self, variable: Any) -> Place | None:
         """Where a variable was created: of a layer's own weights where the layer was."""
@@ -108,9 +133,9 @@ class Names(Connection):
         """Whether the statement reads a variable under a name of its own: in ``h = h + v`` it is not h that was one."""
         place = _place(node.origin) if node.variable is None else self.made(node.variable)
         binds = {text for s, _ in self.statements(place) for text in s.binds()}
-        around = {ast.unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
+        around = {unparse(n) for target in statement.targets() for n in ast.walk(target) if n is not target}
         read = {
-            ast.unparse(n) for n in statement.walk()
+            unparse(n) for n in statement.walk()
             if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Load)
         }  # fmt: skip
         return bool(binds & (read - around)) and not binds.intersection(statement.binds())

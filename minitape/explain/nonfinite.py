@@ -8,8 +8,9 @@ import numpy as np
 
 from .. import nest
 from ..ends import leaf_of
-from .replay import finite, operation, replay, shown
-from .words import Explanation, where
+from .connection import is_leaf
+from .replay import EAGERLY, finite, operation, replay, shown
+from .words import Explanation, name_of, where
 
 _CURES = {
     "log": "Keep the argument away from 0: tf.math.log(x + 1e-7), or tf.maximum(x, 1e-7).",
@@ -22,6 +23,22 @@ _CURES = {
     "exp": "exp overflows for large arguments: subtract the maximum first, or use tf.nn.softmax, tf.reduce_logsumexp.",
     "reduce_euclidean_norm": "The norm has no derivative at 0: use tf.sqrt(tf.reduce_sum(x * x) + 1e-12).",
 }
+_EDGE = "The derivative is infinite at 1 and -1: keep the argument between, tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6)."
+_CURES |= {
+    "acos": _EDGE, "asin": _EDGE, "atanh": _EDGE, "acosh": "The derivative is infinite at 1: keep the argument above it.",
+    "reduce_std": "The deviation has no derivative where all values are equal: use tf.sqrt(tf.math.reduce_variance(x) + 1e-12).",
+    "norm": _CURES["reduce_euclidean_norm"],
+    "softmax": "Use tf.nn.log_softmax(x) in place of the logarithm of tf.nn.softmax(x), or a loss of the logits.",
+    "sigmoid": "Use tf.math.log_sigmoid(x) in place of the logarithm of tf.sigmoid(x), or a loss of the logits.",
+    "negative pow": "A negative number has no such power: use tf.abs(x), or keep the base positive.",
+    "negative log": "A negative number has no logarithm: keep the argument positive, tf.math.log(tf.maximum(x, 1e-7)).",
+    "negative sqrt": "A negative number has no root: keep the argument positive, tf.sqrt(tf.maximum(x, 1e-12)).",
+    "data": "Mend the data before: tf.debugging.check_numerics(x, 'x') stops where they are not finite, "
+            "tf.where(tf.math.is_finite(x), x, 0.0) replaces them.",
+    "variable": "What was stored there was not finite: ask for that step's gradient first. A smaller learning rate, or "
+                "tf.clip_by_norm of the gradients, keeps weights from growing without end.",
+    "function": EAGERLY,
+}  # fmt: skip
 _NAMES = {"function": "the tf.function"}
 _RELEASED = (
     "The values of this tape were released, or it is too long, or no target depends on a source: "
@@ -45,7 +62,7 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     from .reasons import Inquiry
 
     inquiry = Inquiry(tape, targets)
-    value = _bad_value(inquiry)
+    value = bad_value(inquiry)
     if value is not None:
         return value
     steps = replay(inquiry, sources)
@@ -54,41 +71,72 @@ def _find(tape: Any, targets: list[Any], sources: list[Any]) -> Explanation:
     for step in steps:
         for _, share in step.shares:
             if finite(step.adjoint) and not finite(share):
-                return _bad_step(inquiry, step, share)
+                return bad_step(inquiry, step, share)
     return Explanation("finite", "Every adjoint of this sweep is finite.", "")
 
 
-def _bad_value(inquiry: Any) -> Explanation | None:
-    """The first row among the targets' ancestors whose value is not finite although its inputs' are."""
-    record = inquiry.record
-    if record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
+def bad_value(inquiry: Any) -> Explanation | None:
+    """What made the target's value not finite; None where it is finite, or nobody knows."""
+    if inquiry.record is None or all(np.all(np.isfinite(_floats(t))) for t in inquiry.targets):
         return None
-    rows = sorted(n.row for n in inquiry.ancestors().values() if n.record is record)
-    for row in rows:
-        name, inputs = operation(record, row)
-        value = record.value(row)
-        if not name or value is None or np.all(np.isfinite(_plain(value))):
+    made = _made(inquiry, inquiry.ancestors().values())
+    return None if made is None else _said(inquiry, "nonfinite_value", made[0], *made[1:])
+
+
+def _made(inquiry: Any, nodes: Any) -> tuple[Any, str, str] | None:
+    """The first of these values that is not finite although what it was computed from is, how it was made, and the cure."""
+    bad = [node for node in nodes if not _is_finite(inquiry.value(node))]
+    for node in sorted(bad, key=lambda n: (n.record is not None, n.row, n.origin.when if n.origin is not None else 0)):
+        parents = [parent for parent, _ in inquiry.trace.edges(node)]
+        if not all(_is_finite(inquiry.value(parent)) for parent in parents):
             continue
-        given = [record.value(r) for r in inputs]
-        if all(v is None or np.all(np.isfinite(_plain(v))) for v in given):
-            text = f"{_NAMES.get(name, name)} made {shown(value)} of {', '.join(map(shown, given))}{{line}}."
-            cure = _CURES.get(name, "Mend the value before you differentiate.")
-            return _said(inquiry, "nonfinite_value", row, text, cure)
+        name, value = _name(inquiry, node), shown(inquiry.value(node))
+        if not name or not parents:
+            kind = "data" if node.variable is None else "variable"
+            return node, f"{_begins(inquiry, node)} {value}{{line}}.", _CURES[kind]
+        text = f"{_called(inquiry, node, name)} made {value} of {', '.join(_shown(inquiry, p) for p in parents)}{{line}}."
+        return node, text, _cure(inquiry, node, name, parents) or "Mend the value before you differentiate."
     return None
 
 
-def _bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
+def _cure(inquiry: Any, node: Any, name: str, parents: list[Any]) -> str:
+    """What helps against an operation that makes NaN or infinity."""
+    inner = _name(inquiry, parents[0]) if parents else ""
+    if name == "log" and inner in ("softmax", "sigmoid"):
+        return _CURES[inner]
+    given = inquiry.value(parents[0]) if parents else None
+    if given is not None and f"negative {name}" in _CURES and np.any(np.asarray(given) < 0):
+        return _CURES[f"negative {name}"]
+    return _CURES.get(inquiry.called_at(_place(inquiry, node))) or _CURES.get(name, "")
+
+
+def bad_step(inquiry: Any, step: Any, share: Any) -> Explanation:
+    """Which derivative, or which value that it reads, made of a finite adjoint a share that is not."""
     record = inquiry.record
+    node = inquiry.trace.of_row(record, step.row)
     name, inputs = operation(record, step.row)
-    values = ", ".join(shown(record.value(r)) for r in inputs)
     bad = np.asarray(share)
-    made = "NaN" if np.isnan(bad).any() else "infinity"
-    zero = np.broadcast_to(np.asarray(step.adjoint) == 0, bad.shape) if np.shape(step.adjoint) == bad.shape else None
-    trap = zero is not None and bool((zero & ~np.isfinite(bad)).any()) and _below_where(inquiry, step.row)
-    what = _NAMES.get(name, name)
-    text = f"The derivative of {what} at {values} turned the adjoint {shown(step.adjoint)} into {made}{{line}}."
-    cure = _WHERE if trap else _CURES.get(name, "Keep the argument where the operation is smooth.")
-    return _said(inquiry, "nonfinite_gradient", step.row, text, cure)
+    unused = any(_unused(step.adjoint, value) for value in (bad, *(record.value(r) for r in inputs)))
+    trap = unused and _below_where(inquiry, step.row)
+    if not all(_is_finite(record.value(r)) for r in inputs):
+        made = _made(inquiry, inquiry.trace.ancestors([inquiry.trace.of_row(record, r) for r in inputs]).values())
+        if made is not None:
+            return _said(inquiry, "nonfinite_gradient", made[0], made[1], _WHERE if trap else made[2])
+    values = ", ".join(shown(record.value(r)) for r in inputs)
+    turned = "NaN" if np.isnan(bad).any() else "infinity"
+    what = _called(inquiry, node, name)
+    text = f"The derivative of {what} at {values} turned the adjoint {shown(step.adjoint)} into {turned}{{line}}."
+    parents = [inquiry.trace.of_row(record, r) for r in inputs]
+    cure = _cure(inquiry, node, name, parents) or "Keep the argument where the operation is smooth."
+    return _said(inquiry, "nonfinite_gradient", node, text, _WHERE if trap else cure)
+
+
+def _unused(adjoint: Any, value: Any) -> bool:
+    """Whether a value is not finite where no adjoint arrives."""
+    adjoint, value = np.asarray(adjoint), _plain(value if value is not None else 0.0)
+    if value.shape != adjoint.shape:
+        return False
+    return bool(((adjoint == 0) & ~np.isfinite(value)).any())
 
 
 def _below_where(inquiry: Any, row: int) -> bool:
@@ -97,10 +145,47 @@ def _below_where(inquiry: Any, row: int) -> bool:
     return any(operation(record, r)[0] == "select" for r in range(row + 1, len(record)))
 
 
-def _said(inquiry: Any, cause: str, row: int, text: str, fix: str) -> Explanation:
-    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, row))
+def _said(inquiry: Any, cause: str, node: Any, text: str, fix: str) -> Explanation:
+    place = _place(inquiry, node)
     at = "" if place is None else f" ({where(place.filename, place.line)})"
     return Explanation(cause, text.format(line=at), fix, place and place.filename, place and place.line)
+
+
+def _name(inquiry: Any, node: Any) -> str:
+    """The operation that made a value, on a tape or outside; empty for anything else."""
+    if node.origin is not None and node.origin.kind == "op":
+        return str(node.origin.detail.name)
+    return "" if node.record is None else inquiry.trace.label(node)
+
+
+def _begins(inquiry: Any, node: Any) -> str:
+    """What a value is called that nothing was computed from."""
+    if node.variable is not None:
+        return f"The variable {name_of(node.variable, inquiry)} holds"
+    found = next(inquiry.statements(inquiry.trace.birth(node)), None)
+    name = "" if found is None else found[0].name_at(found[1].line, found[1].column)
+    return f"{name} is" if name else "A value that the computation begins with is"
+
+
+def _place(inquiry: Any, node: Any) -> Any:
+    trace = inquiry.trace
+    return trace.birth(node) if is_leaf(node) and node.origin is not None else trace.place(node)
+
+
+def _called(inquiry: Any, node: Any, name: str) -> str:
+    """What the user knows an operation as: ``sqrt``, or ``sqrt in norm(...)``."""
+    written = inquiry.called_at(_place(inquiry, node))
+    known = _NAMES.get(name, name)
+    return known if name in _NAMES or not written or written in (name, "__call__") else f"{known} in {written}(...)"
+
+
+def _shown(inquiry: Any, node: Any) -> str:
+    return shown(inquiry.value(node))
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a value is finite, as far as anybody knows."""
+    return value is None or bool(np.all(np.isfinite(_plain(value))))
 
 
 def _plain(value: Any) -> Any:

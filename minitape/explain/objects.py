@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any
 
@@ -12,7 +14,7 @@ from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .connection import Finding, is_leaf, operations
 from .names import Names
-from .owners import variables_of
+from .owners import Owners, variables_of
 from .source import RUN_ONCE, Statement
 from .trace import COPIES, Node, Place
 
@@ -27,6 +29,12 @@ class Objects(Names):
     _read: tuple[set[Any], set[int]] | None = None
     _alike: dict[Any, list[Node]] | None = None
     _used: set[int] | None = None
+    _births: set[Any] | None = None
+    _reads: dict[int, int] | None = None
+
+    def __init__(self, *asked: Any) -> None:
+        super().__init__(*asked)
+        self._elsewhere: dict[tuple[Statement, str], list[tuple[int, Node, Place]]] = {}
 
     def elsewhere(self, source: Any) -> Finding:
         """Why the target was not computed from the source."""
@@ -49,37 +57,69 @@ class Objects(Names):
                 return Finding("rebound", where.at(statement.line), binds[0])
             part = statement.name_at(where.line, where.column)  # params["w"] of a dictionary that is written down
             for text in dict.fromkeys([*binds, part] if part else binds):
-                lines = {
-                    (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
-                    for n in range(s.line, s.last + 1)
-                }  # fmt: skip
-                former = [found for line in lines for found in self.leaves_of(line) if found[1] is not node]
-                if former:
-                    _, n, birth = min(former, key=itemgetter(0))
-                    later = self.born_after(n, source)
-                    return Finding("rebound", birth if later else where.at(statement.line), text)
+                for _, n, bound in self.bound_elsewhere(statement, text):
+                    if n is not node:
+                        return Finding("rebound", bound if self.born_after(n, source) else where.at(statement.line), text)
             if statement.function is None or statement.function.name not in RUN_ONCE:
                 return None  # else the object that it belongs to may have been made anew
         return None
 
+    def bound_elsewhere(self, statement: Statement, text: str) -> list[tuple[int, Node, Place]]:
+        """The first two values on the way to the target that a name got from other statements, with the places of these."""
+        if (statement, text) not in self._elsewhere:
+            lines = {
+                (s.filename, n) for s in statement.source.bound_by(text, statement) if s is not statement
+                for n in range(s.line, s.last + 1)
+            }  # fmt: skip
+            found = heapq.nsmallest(2, (leaf for line in lines for leaf in self.leaves_of(line)), key=itemgetter(0))
+            self._elsewhere[statement, text] = [
+                (i, n, next(place for place in _outwards(birth) if (place.filename, place.line) in lines))
+                for i, n, birth in found
+            ]  # fmt: skip
+        return self._elsewhere[statement, text]
+
     def made_again(self, source: Any) -> Finding | None:
-        """The statement of a loop that made what was used made the source as well, after the tape had begun."""
+        """The statement that made what was used made the source as well: one of them after the tape had begun."""
         origin = self.origin(source)
-        if origin is None or not self.after_tape(origin):
+        if origin is None:
             return None
+        late = self.after_tape(origin)
         for statement, where in self.statements(self.born(source)):
-            if (
-                not statement.binds()
-                or not statement.loops()
-                or statement.expression(where.span) is not statement.value()
-            ):
-                continue
-            for _, n, _ in self.leaves_of((where.filename, where.line)):
-                other = n.origin if n.variable is None else getattr(n.variable, "_born", None)
-                alike = isinstance(source, Tensor) == (n.variable is None)
-                if alike and other is not None and not self.after_tape(other):
-                    return Finding("rebound", where.at(statement.line), statement.binds()[0])
+            again = (
+                node for _, node, _ in self.leaves_of((where.filename, where.line))
+                if (made := self.origin_of(node)) is not None and self.after_tape(made) != late
+                and isinstance(source, Tensor) == (node.variable is None)
+            )  # fmt: skip
+            itself = statement.binds() and statement.expression(where.span) is statement.value()
+            if itself and (statement.loops() if late else self.makes(statement, where, source)):
+                other = next(again, None)
+                if other is not None:
+                    return Finding("rebound", where.at(statement.line), statement.binds()[0], subject=other)
+            elif not itself and not late:
+                layer = next((found for node in again if (found := self.layer_of_call(node)) is not None), None)
+                if layer is not None:
+                    return layer
         return None
+
+    def makes(self, statement: Statement, where: Place, source: Any) -> bool:
+        """Whether a function makes, in this statement, the source or the object that holds it, whenever it is called."""
+        if statement.function is None or statement.function.name in RUN_ONCE:
+            return False
+        born = self.born(source)
+        inner = born.frames[: len(born.frames) - len(where.frames)] if born is not None else ()
+        constructed = bool(inner) and inner[-1][0].co_name in RUN_ONCE[:2]
+        return isinstance(source, Tensor) or constructed or statement.makes_variable()
+
+    def layer_of_call(self, node: Node) -> Finding | None:
+        """A layer that was made, and built, by one and the same call of the function that makes it."""
+        place = None if node.variable is None else self.made(node.variable)
+        born = getattr(node.variable, "_born", None)
+        if place is None or born is None or place.frames[0][0] not in [code for code, _ in born.stack]:
+            return None
+        statement = next((s for s, at in self.statements(place) if at.frames == place.frames), None)
+        if statement is None or statement.function is None or not statement.binds() or place.frames == born.stack:
+            return None
+        return Finding("rebound", place.at(statement.line), statement.binds()[0], subject=node)
 
     def leaves_of(self, line: tuple[str, int]) -> list[tuple[int, Node, Place]]:
         """What was made on a line, or by a call there, and led to the target, each with its number and place."""
@@ -94,9 +134,12 @@ class Objects(Names):
 
     def born_after(self, node: Node, source: Any) -> bool:
         """Whether a value was made after the source was."""
-        mine = self.origin(source)
-        other = node.origin if node.variable is None else getattr(node.variable, "_born", None)
+        mine, other = self.origin(source), self.origin_of(node)
         return mine is not None and other is not None and other.when > mine.when
+
+    def origin_of(self, node: Node) -> Any:
+        """The same of the value or variable behind a node."""
+        return node.origin if node.variable is None else getattr(node.variable, "_born", None)
 
     def origin(self, source: Any) -> Any:
         """What is known of the making of a tensor or variable; None when nothing is."""
@@ -187,7 +230,7 @@ class Objects(Names):
         return [n for node in reversed(left) for n in self.relatives(node)]
 
     def leaving(self) -> Any:
-        """The exits of this thread, oldest first."""
+        """What left, on this thread and on others, oldest first."""
         raise NotImplementedError
 
     def flows(self, exit: Any, places: frozenset[tuple[str, int]]) -> bool:
@@ -248,15 +291,20 @@ class Objects(Names):
     def used(self, tensor: Any) -> bool:
         """Whether any operation of the tape's recording read this tensor."""
         row = None if self.record is None else self.record.find(tensor)
-        return row is not None and any(row in inputs for _, inputs in operations(self.record, row + 1))
+        return row is not None and row in self.reads()
+
+    def reads(self) -> dict[int, int]:
+        """The rows that operations of the recording have read, each with the last row that did."""
+        if self._reads is None:
+            self._reads = {row: reader for reader, inputs in operations(self.record, 0) for row in inputs}
+        return self._reads
 
     def last_use(self, source: Any) -> Place | None:
         """The last statement that used a tensor or variable under this tape."""
         if self.record is None:
             return None
-        rows = set(self.tape._rows_of(source))
-        reads = [row for row, inputs in operations(self.record, 0) if rows.intersection(inputs)] if rows else []
-        return self.trace.place(self.trace.of_row(self.record, reads[-1])) if reads else None
+        readers = [self.reads()[row] for row in self.tape._rows_of(source) if row in self.reads()]
+        return self.trace.place(self.trace.of_row(self.record, max(readers))) if readers else None
 
     def used_at_all(self, source: Any) -> bool:
         """Whether the tape's recording knows of any use of a tensor or variable."""
@@ -277,7 +325,17 @@ class Objects(Names):
             return None  # it was called; it just does not use this variable for the target
         name = getattr(owner, "name", None)
         what = f"{name} ({type(owner).__name__})" if isinstance(name, str) else type(owner).__name__
-        return Finding("unused_layer", self.construction(owner, source), what)
+        place = self.construction(owner, source)
+        again = place is not None and place.frames[0] in self.used_births()
+        return Finding("unused_layer", place, what, subject="again" if again else None)
+
+    def used_births(self) -> set[Any]:
+        """Where the layers were made that were called on the way to the target."""
+        if self._births is None:
+            used = [n.variable for n in self.ancestors().values() if n.variable is not None]
+            owners = Owners(used)
+            self._births = {frame for v in used for frame in birth_of(owners.of(v))[:1]}
+        return self._births
 
     def construction(self, owner: Any, variable: Any) -> Place | None:
         """The statement that made a layer: noted by layers and modules themselves, else around the constructor."""
@@ -289,6 +347,11 @@ class Objects(Names):
                 if type(owner).__init__.__code__ is not frames[0][0]:
                     break
         return Place(frames) if frames else None
+
+
+def _outwards(place: Place) -> Iterator[Place]:
+    """A place, and those of the calls that led to it."""
+    return (Place(place.frames[i:]) for i in range(len(place.frames)))
 
 
 def same_value(a: Any, b: Any) -> bool:

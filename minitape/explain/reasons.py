@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from ..evidence import Exit, Origin, exits
+from ..evidence import Exit, Origin, all_exits
 from ..tensor import Tensor
 from ..variable import UnreadVariable
 from .arrivals import Arrivals
@@ -27,7 +27,12 @@ class Inquiry(Objects):
     """The questions about one tape and its targets."""
 
     _leaving: list[Exit] | None = None
+    _in_time: list[Exit] | None = None
     _arrivals: Arrivals | None = None
+
+    def __init__(self, *asked: Any) -> None:
+        super().__init__(*asked)
+        self._leads: dict[int, Any] = {}  # the exits from which all was visited -> the names of what leads there
 
     def ask(self, source: Any) -> Finding:
         """Why no gradient reaches ``source``, or that one does."""
@@ -63,7 +68,7 @@ class Inquiry(Objects):
 
     def called_outside(self, b: Break) -> Break:
         """An operation outside the tape with the line to move: the call, beside the with block, that returned its value."""
-        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin):
+        if b.cause != "outside_tape" or b.place is None or not isinstance(b.subject, Origin) or self.in_stream(b.place):
             return b
         enters = [note for note in self.tape.notes if note[0] == "enter"]
         beside = {code for note in enters for code, _ in note[3]}
@@ -196,10 +201,14 @@ class Inquiry(Objects):
     def through_python(self, source: Any) -> Finding | None:
         """The exit by which the source's value left and came back as a number, if a flow in the text joins the two."""
         found: list[tuple[int, Exit, Path]] = []  # those of one call, with their numbers of breaks
-        for exit in reversed(self.leaving()):  # names are used again: what left last is meant
-            if self.too_late(exit) or (found and exit.stack != found[0][1].stack):
+        names = set(self.trace.names(source))
+        for exit in self.in_time():
+            if names.isdisjoint(self._leads.get(exit.when) or names) or (found and exit.stack != found[0][1].stack):
                 continue
-            path = self.trace.path([self.trace.of_ref(exit.value)], source)
+            start = self.trace.of_ref(exit.value)
+            path = self.trace.path([start], source)
+            if path is None:
+                self._leads[exit.when] = self.trace.reached(start)
             if path is None:
                 continue
             if found or self.arrived(exit):
@@ -210,6 +219,12 @@ class Inquiry(Objects):
             return None
         _, exit, path = min(found, key=lambda one: one[0])
         return self.by_exit(source, exit, path)
+
+    def in_time(self) -> list[Exit]:
+        """What left before the targets had been computed, the last first: names are used again, and that is meant."""
+        if self._in_time is None:
+            self._in_time = [exit for exit in reversed(self.leaving()) if not self.too_late(exit)]
+        return self._in_time
 
     def too_late(self, exit: Exit) -> bool:
         """Whether a value left after the targets had been computed."""
@@ -228,9 +243,9 @@ class Inquiry(Objects):
         return Finding(blame.cause, blame.place, blame.what, others, path, blame.subject)
 
     def leaving(self) -> list[Exit]:
-        """The exits of this thread, oldest first."""
+        """What left, on this thread and on others, oldest first."""
         if self._leaving is None:
-            self._leaving = list(exits().list)
+            self._leaving = all_exits()
         return self._leaving
 
     def arrived(self, exit: Exit) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 from typing import Any
 
 from ..dtypes import DType
-from .source import Statement, covers, last_name
+from ..frames import own_file
+from .source import Statement, covers, last_name, unparse
 from .trace import is_state
 
 _OTHER = {"array": "tf.stack", "asarray": "tf.convert_to_tensor", "concatenate": "tf.concat", "dot": "tf.tensordot",
@@ -20,7 +22,8 @@ _COPIES = tuple(
 LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
-_STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
+STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
+_TENSORS = ("minitape", "tensorflow", "keras")
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
 
@@ -41,23 +44,32 @@ class Remedies:
         if self.statement is None or not isinstance(function, ast.Name) or depth > 3:
             return False
         name, source = function.id, self.statement.source
-        if name in source.imported or (name not in source.bound and name != "self"):
+        if name in source.imported or not (name in source.bound or self._is_local(name)):
             return True
         values = [s.value() for s in source.statements if name in s.binds()]
         return bool(values) and all(
             isinstance(value, ast.Attribute) and self._in_namespace(value, depth + 1) for value in values
         )
 
+    def _is_local(self, name: str) -> bool:
+        """Whether a name belongs to a function, or to a comprehension or a lambda of the statement."""
+        assert self.statement is not None
+        if self.statement.source.key(name, self.statement.function)[0]:
+            return True
+        inner = [n.target if isinstance(n, ast.comprehension) else n.args for n in self.statement.walk()
+                 if isinstance(n, (ast.comprehension, ast.Lambda))]  # fmt: skip
+        return any(name in (getattr(n, "id", ""), getattr(n, "arg", "")) for part in inner for n in ast.walk(part))
+
     def _past_the_step(self) -> None:
         """Fills in how to pass a gradient by a rounding: ``code`` is what is rounded, ``instead`` the rounding."""
         call = self.call
-        smooth, hard = "x", f"{_STEPS.get(self.what, 'tf.round')}(x)"
+        smooth, hard = "x", f"{STEPS.get(self.what, 'tf.round')}(x)"
         if isinstance(call, ast.BinOp) and isinstance(call.op, ast.FloorDiv):
-            smooth, hard = f"{ast.unparse(call.left)} / {ast.unparse(call.right)}", ast.unparse(call)
+            smooth, hard = f"{unparse(call.left)} / {unparse(call.right)}", unparse(call)
         elif isinstance(call, ast.Call) and self.fields["what"].startswith("tf."):
             hard = f"{self.fields['what']}(x)"
-            if len(call.args) == 1 and not call.keywords and len(ast.unparse(call)) <= 40:
-                smooth, hard = ast.unparse(call.args[0]), ast.unparse(call)
+            if len(call.args) == 1 and not call.keywords and len(unparse(call)) <= 40:
+                smooth, hard = unparse(call.args[0]), unparse(call)
         self.fields.update(code=smooth, instead=hard)
 
     def _as_float(self) -> str:
@@ -76,13 +88,20 @@ class Remedies:
 
     def _stored(self, call: ast.Call, function: ast.Attribute, early: bool) -> str:
         """A value that assign, assign_add or assign_sub stored: what to write where the variable is read."""
-        variable, value = ast.unparse(function.value), ast.unparse(call.args[0]) if call.args else ""
+        variable, value = unparse(function.value), unparse(call.args[0]) if call.args else ""
         sign = {"assign": "", "assign_add": "+", "assign_sub": "-"}.get(function.attr)
         if len(variable) > 40:
             return ""
         self.fields.update(what=f"{variable}.{function.attr}", code=variable)
         if early:
             return "before"
+        whole = function.value.value if isinstance(function.value, ast.Subscript) else function.value
+        if function.attr.startswith("scatter") or whole is not function.value:
+            step = next((name for name in ("add", "sub", "max", "min") if function.attr.endswith(name)), "update")
+            self.fields.update(code=unparse(whole), instead=f"tf.tensor_scatter_nd_{step}")
+            return "part"
+        if self.inquiry.owners.in_layer(self._changed()):
+            return "layer"
         if sign is None or not value or len(value) > 40:
             return ""
         self.fields["instead"] = f"{variable} {sign} {value}" if sign else value
@@ -91,28 +110,41 @@ class Remedies:
     def _only_leaves(self, name: str) -> bool:
         """Whether the expression does nothing but let the value out: ``h.numpy()``, ``float(h)``."""
         call = self.call
-        if not isinstance(call, ast.Call) or len(text := ast.unparse(call)) > 40 or name not in (*LEAVES, *_COPIES):
+        if not isinstance(call, ast.Call) or name not in (*LEAVES, *_COPIES):
             return False
         method = isinstance(call.func, ast.Attribute) and not self._in_namespace(call.func)
         inner = call.func.value if method else call.args[0] if call.args else None
+        while (further := self._leaves_further(call)) is not None:
+            call = further
         of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)
-        if inner is None or any(of_array):
+        if inner is None or any(of_array) or len(text := unparse(call)) > 40:
             return False
-        self.fields.update(code=text, instead=ast.unparse(inner))
+        self.fields.update(code=text, instead=unparse(inner))
         return True
 
-    def _in_tensorflow(self) -> str:
-        """TensorFlow's function for the one of NumPy or math by which a value left; empty when there is none."""
-        if not isinstance(self.call, ast.Call) or not isinstance(self.call.func, ast.Attribute):
+    def _leaves_further(self, call: ast.Call) -> ast.Call | None:
+        """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""
+        calls = (n for n in self.statement.walk() if isinstance(n, ast.Call) and last_name(n.func) in LEAVES)
+        return next((n for n in calls if call in (n.args if isinstance(n.func, ast.Name) else [n.func.value])), None)
+
+    def _in_tensorflow(self, function: ast.expr) -> str:
+        """TensorFlow's function for one of NumPy or math; empty when there is none."""
+        if self._module_of(function) not in ("numpy", "math"):
             return ""
-        text = ast.unparse(self.call.func)
-        root, _, name = text.partition(".")
-        module = self.statement.source.imported.get(root, "") if self.statement is not None else ""
-        if module not in ("numpy", "math"):
-            return ""
+        name = unparse(function).partition(".")[2]
         if name in _OTHER:
             return _OTHER[name]
         return next((path for path in (f"tf.{name}", f"tf.math.{name}") if _exists(path)), "")
+
+    def _of_another_library(self, function: ast.expr) -> bool:
+        """Whether a function is that of an imported module which knows nothing of tensors."""
+        module = self._module_of(function).partition(".")[0]
+        return bool(module) and own_file(getattr(sys.modules.get(module), "__file__", None) or "") and module not in _TENSORS
+
+    def _module_of(self, function: ast.expr) -> str:
+        """The module, or the part of one, that an expression like ``np.linalg.norm`` begins with; else nothing."""
+        root = unparse(function).partition(".")[0] if isinstance(function, ast.Attribute) else ""
+        return "" if self.statement is None else self.statement.source.imported.get(root, "")
 
     def _assignment(self) -> str:
         """The statement that bound a name anew, written as a change of the variable."""
@@ -123,28 +155,28 @@ class Remedies:
         at = self._bound_at(targets, values)
         if at is None:
             return ""
-        name, value = ast.unparse(targets[at]), values[at]
+        name, value = unparse(targets[at]), values[at]
         whole = value
         self.fields["what"] = name
         called = last_name(value.func) if isinstance(value, ast.Call) else ""
         if called.startswith("assign"):
-            return ast.unparse(value)
+            return unparse(value)
         if isinstance(value, _LISTS) or called in _OTHER_SHAPE:
             return ""
         held = self.inquiry.held_variable(self.statement, itself=True)
         if not held and (name.isidentifier() or not self._from_variable()):
             return ""
         step = node.op if isinstance(node, ast.AugAssign) else None
-        if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and step is None:
+        if isinstance(value, ast.BinOp) and unparse(value.left) == name and step is None:
             step, value = value.op, value.right
         if isinstance(step, (ast.Sub, ast.Add)):
-            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({ast.unparse(value)})"
+            text = f"{name}.assign_{'sub' if isinstance(step, ast.Sub) else 'add'}({unparse(value)})"
         elif isinstance(node, ast.AugAssign):
             return ""
         elif isinstance(value, ast.Call) and called == "Variable" and value.args:
-            text = f"{name}.assign({ast.unparse(value.args[0])})"
+            text = f"{name}.assign({unparse(value.args[0])})"
         else:
-            text = f"{name}.assign({ast.unparse(whole)})"
+            text = f"{name}.assign({unparse(whole)})"
         return text if len(text) <= 70 else ""
 
     def _from_variable(self) -> bool:

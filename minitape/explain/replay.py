@@ -16,6 +16,7 @@ from ..slices import IndexedSlices
 from ..sweep import Sweep
 
 MOST = 20_000  # rows that are swept again at most
+EAGERLY = "Call tf.config.run_functions_eagerly(True) before it, and ask again: then the operation has a name."
 _USERS = {"custom_gradient", "py_function"}  # their rules are the user's functions: not run a second time
 
 

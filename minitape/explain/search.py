@@ -6,8 +6,6 @@ import heapq
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..tensor import Tensor
-
 if TYPE_CHECKING:
     from .trace import Break, Node, Trace
 
@@ -27,27 +25,19 @@ class Search:
         self._best: dict[Any, float] = {node.key: 0.0 for node in starts}
         self._before: dict[Any, tuple[Node, Break | None]] = {}
         self._done: dict[Any, int] = {}  # the key of each node that was visited -> how many were before
-        self._visited: dict[Any, Node] = {}  # what a node stands for, see ``_meanings`` -> the first such node
+        self.visited: dict[Any, Node] = {}  # what a node stands for, see ``_meanings`` -> the first such node
 
     def path(self, value: Any) -> Steps | None:
         """The edges (made value, what from, break) from ``value`` to a start; None: there is no path."""
-        wanted = self._names(value)
-        found = [node for name in wanted if (node := self._visited.get(name)) is not None]
+        wanted = self.trace.names(value)
+        found = [node for name in wanted if (node := self.visited.get(name)) is not None]
         if found:
             return self._walk(min(found, key=lambda node: self._done[node.key]))
         while self._heap and len(self._done) < LIMIT:
             node = self._visit()
-            if node is not None and any(self._visited.get(name) is node for name in wanted):
+            if node is not None and any(self.visited.get(name) is node for name in wanted):
                 return self._walk(node)
         return None
-
-    def _names(self, value: Any) -> list[Any]:
-        """What a node of this value would be known as."""
-        if not isinstance(value, Tensor):
-            return [("variable", id(getattr(value, "_base", value)))]
-        record = self.trace.record
-        row = None if record is None else record.find(value)
-        return [("tensor", id(value))] + ([] if row is None else [("row", row)])
 
     def _visit(self) -> Node | None:
         """Visits the next node; None when it was visited before."""
@@ -56,11 +46,11 @@ class Search:
             return None
         self._done[node.key] = len(self._done)
         if node.tensor is not None:
-            self._visited.setdefault(("tensor", id(node.tensor)), node)
+            self.visited.setdefault(("tensor", id(node.tensor)), node)
         if node.variable is not None:
-            self._visited.setdefault(("variable", id(node.variable)), node)
+            self.visited.setdefault(("variable", id(node.variable)), node)
         if node.record is not None and node.record is self.trace.record:
-            self._visited.setdefault(("row", node.row), node)
+            self.visited.setdefault(("row", node.row), node)
         for parent, broken in self.trace.edges(node):
             total = cost + (0.0 if broken is None else _COST.get(broken.cause, 1.0))
             if total < self._best.get(parent.key, 1e9):

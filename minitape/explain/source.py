@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..frames import cells, compiled_before, lines_of, own_file
 
 Key = tuple[Any, str]
+unparse = lru_cache(10_000)(ast.unparse)
 
 _COMPOUND = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Try, ast.FunctionDef,
              ast.AsyncFunctionDef, ast.ClassDef, ast.Match)  # fmt: skip
@@ -81,7 +83,7 @@ class Statement:
     """One statement: its syntax, the function it stands in (None at the top) and the compound statements around it."""
 
     __slots__ = ("node", "function", "around", "source", "filename", "order", "block", "_targets", "_binds", "_nodes",
-                 "_reads", "_pairs", "_loops")  # fmt: skip
+                 "_reads", "_pairs", "_loops", "_itself")  # fmt: skip
 
     def __init__(
         self, node: ast.stmt, function: Any, around: tuple[Statement, ...], source: Source, filename: str, block: int
@@ -96,6 +98,7 @@ class Statement:
         self._reads: list[ast.AST] | None = None
         self._pairs: list[tuple[ast.expr, Any]] | None = None
         self._loops: list[Statement] | None = None
+        self._itself: bool | None = None
 
     @property
     def line(self) -> int:
@@ -209,30 +212,30 @@ class Statement:
     def binds(self) -> list[str]:
         """The texts of what it binds: names, attributes, items."""
         if self._binds is None:
-            self._binds = [ast.unparse(t) for t in self.targets()]
+            self._binds = [unparse(t) for t in self.targets()]
         return self._binds
 
     def name_at(self, line: int, column: int) -> str:
         """What is bound to the part of the value that stands at a place: ``b`` for 2.0 in ``a, b = f(1.0), f(2.0)``."""
         targets, value = self.targets(), self.value()
         if value is None or not targets:
-            return ast.unparse(targets[0]) if targets else ""
+            return unparse(targets[0]) if targets else ""
         if isinstance(value, ast.Call):  # made on the way into the call: ``x[0]`` in ``why = tape.explain(y, x[0])``
             for part in (*value.args, *(k.value for k in value.keywords)):
                 if isinstance(part, (ast.Subscript, ast.BinOp, ast.UnaryOp)) and covers(part, line, column):
-                    return ast.unparse(part)
+                    return unparse(part)
         parts = getattr(value, "elts", None) or getattr(value, "values", None) or []
         if not isinstance(value, (ast.Tuple, ast.List, ast.Dict)):
             parts = []
         inside = [i for i, part in enumerate(parts) if covers(part, line, column)]
         if not inside:
-            return ast.unparse(targets[0])
+            return unparse(targets[0])
         if isinstance(value, ast.Dict):
             key = value.keys[inside[0]]
-            return f"{ast.unparse(targets[0])}[{ast.unparse(key)}]" if key is not None else ast.unparse(targets[0])
+            return f"{unparse(targets[0])}[{unparse(key)}]" if key is not None else unparse(targets[0])
         if len(targets) == len(parts) > 1:
-            return ast.unparse(targets[inside[0]])
-        return f"{ast.unparse(targets[0])}[{inside[0]}]"
+            return unparse(targets[inside[0]])
+        return f"{unparse(targets[0])}[{inside[0]}]"
 
     def value(self) -> Any:
         """The expression on the right of an assignment, else None."""
@@ -240,13 +243,12 @@ class Statement:
 
     def reads_itself(self) -> bool:
         """True for an assignment like ``x = x + 1`` or ``x += 1``."""
-        if isinstance(self.node, ast.AugAssign):
-            return True
-        value = self.value()
-        if value is None:
-            return False
-        read = {ast.unparse(n) for n in ast.walk(value) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))}
-        return any(text in read for text in self.binds())
+        if self._itself is None:
+            value = self.value()
+            nodes = () if value is None else ast.walk(value)
+            read = {unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript))}
+            self._itself = isinstance(self.node, ast.AugAssign) or any(text in read for text in self.binds())
+        return self._itself
 
     def calls(self, *names: str) -> bool:
         """True when it calls something of one of these last names."""

@@ -83,6 +83,12 @@ TEXT = {
         "{code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an index.",
         "Ask for the gradient of the rows that it gives, tape.watch(rows), or of {code}.trainable_variables.",
     ),
+    "integer_dtype embedding inside": (
+        "An embedding in {code}{line} takes its input for the numbers of rows, as whole numbers, and no gradient passes an "
+        "index.",
+        "Run the embedding by itself, rows = embedding(x), watch its rows with tape.watch(rows), and give them to the layers "
+        "behind it: ask for the gradient of rows. Or ask for {code}.trainable_variables.",
+    ),
     "integer_dtype cast": (
         "Gradients flow through floating-point values only, and the value becomes {what}{line}.",
         "Leave out the cast, or use the float for everything that is to be differentiated.",
@@ -138,6 +144,14 @@ TEXT = {
         "function that tf.data calls.",
         "Compute it in the block itself, and take from a dataset or a thread the data alone.",
     ),
+    "outside_tape data": (
+        "{what}{line} ran in a function that a dataset calls: a dataset runs beside the program, where no tape follows.",
+        "Give the dataset the data alone, and compute {what} from its elements, inside the block.",
+    ),
+    "outside_tape thread": (
+        "{what}{line} ran in another thread than the with block: a tape follows the thread that entered it alone.",
+        "Compute it in the block itself, or give each thread a tape of its own. Let threads prepare data alone.",
+    ),
     "outside_tape gradient": (
         "The gradient was computed outside the tape's with block{line}, so the tape does not know how.",
         "For a second derivative nest two tapes, and call gradient of the inner one inside the outer one's with block.",
@@ -157,6 +171,16 @@ TEXT = {
     "state expression": (
         _STATE,
         "Compute with tensors instead of storing the value: use {instead} where {code} is read.",
+    ),
+    "state part": (
+        _STATE,
+        "Change a tensor instead: {instead}({code}, ...) gives a new one, to be read in place of {code}. Or collect the parts "
+        "in a list and join them with tf.stack.",
+    ),
+    "state layer": (
+        _STATE,
+        "Ask for the gradient of {code}, which the computation uses: that of {x} follows from it. Or compute the layer's "
+        "result with tensors.",
     ),
     "state before": (
         _STATE,
@@ -184,6 +208,17 @@ TEXT = {
     ),
     "left_through_numpy": (_NUMPY, _TENSORS),
     "left_through_numpy instead": (_NUMPY, "Use {instead} instead of {code}, and tensors all the way."),
+    "left_through_numpy places": (_NUMPY, f"{{what}} gives places, not values, and tf has no derivative of it either. {_VALUES}"),
+    "left_through_numpy rounded": (
+        _NUMPY,
+        "Stay with tensors. tf has no derivative of a rounding either: to pass the gradient as if nothing was rounded write "
+        "{code} + tf.stop_gradient({instead} - {code}).",
+    ),
+    "left_through_numpy counted": (
+        _NUMPY,
+        "{what} counts, and tf has no derivative of that either. Use a smooth count: a sum of tf.sigmoid, or of "
+        "tf.exp(-(x - centre) ** 2) for each bin.",
+    ),
     "left_through_numpy drop": (_NUMPY, "Write {instead} instead of {code}, and go on with tf operations."),
     "left_through_numpy put": (
         "The value was put into {code}, an array of NumPy{line}: what is read from there is a constant that knows nothing of "
@@ -227,6 +262,11 @@ TEXT = {
         "{code}{line} runs NumPy code, which no tape follows.",
         "Write it with tf operations, also inside tf.py_function, or give it a derivative with tf.custom_gradient.",
     ),
+    "left_through_numpy library": (
+        "{code}{line} knows no tensors: it was given a plain value, and what came back is a constant that knows nothing of "
+        "{x}.",
+        "Write it with tf operations, or give it a derivative with tf.custom_gradient.",
+    ),
     "left_through_numpy target": (
         "The target is no tensor: {what}, which does not know what it was computed from.",
         "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
@@ -236,8 +276,12 @@ TEXT = {
     "rebound tensor": (_REBOUND, _BEHIND),
     "rebound replaced tensor": (_REPLACED, _BEHIND),
     "rebound new": (
-        "{what} was made anew{line}: the target was computed with the {what} of before.",
-        "Run the with block again behind that line, or make {what} only once.",
+        "{what} was made anew{line}: the target was computed with another one than that of {x}.",
+        "Make {what} only once, or run the with block behind that line, and ask for what {what} holds then.",
+    ),
+    "rebound inside": (
+        "{what} is made anew{line} each time that line runs: the with block made, and used, another one than {x}.",
+        "Make {what} once, before the with block, and use it each time.",
     ),
     "rebound target": (
         "The name {what} was bound to a constant{line}: what had been computed under that name is not the target.",
@@ -277,6 +321,11 @@ TEXT = {
     "wrong_object symbol": (
         "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
         "Pass the tensor that the model was called with, and watch that one before the call.",
+    ),
+    "wrong_object symbol inside": (
+        "{x} is a symbol of a Keras model: it has no value, and no tape can know it.",
+        "Get its value from the run: features, out = tf.keras.Model(model.inputs, [{x}, model.output])(x) inside the block, and "
+        "ask for the gradient of features.",
     ),
     "wrong_object plain": (
         "{x} is no tensor and no variable, but of the type {what}: no tape can know it.",
@@ -332,6 +381,11 @@ TEXT = {
         "{what}{line} has no derivative: it is true or false, and jumps in between.",
         "Use a smooth step, tf.sigmoid(k * (a - b)), or a loss on the values themselves: an accuracy can not be trained on.",
     ),
+    "nondifferentiable_op python": (
+        "Python's {what}{line} compares, and gives one of the values: here not the one that was computed from {x}.",
+        "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. What is not taken gets "
+        "the gradient zero.",
+    ),
     "nondifferentiable_op hits": (
         "{what}{line} has no derivative: it counts hits.",
         "Train on a loss (tf.keras.losses), such as a cross-entropy, and keep the accuracy for reports.",
@@ -360,6 +414,11 @@ TEXT = {
     "unused_layer": (
         "{x} belongs to the layer {what}{line}, which was never called on the way to the target.",
         "Call the layer in the computation, or leave its variables out of the sources.",
+    ),
+    "unused_layer again": (
+        "{x} belongs to the layer {what}{line}, which was never called on the way to the target: another one was, which the "
+        "same line made.",
+        "Ask for the variables of the one that is called, such as model.trainable_variables read anew, or call this one.",
     ),
     "connected": ("The target depends on {x}, and the tape recorded how.", ""),
 }  # fmt: skip

@@ -95,6 +95,7 @@ class Trace:
         self._chains: dict[Any, Chains] = {}
         self.wanted: set[int] = set()  # the rows that a search looks for: no run is contracted over them
         self._passes: dict[int, list[bool]] = {}
+        self._numbers: dict[int, set[int]] = {}  # by recording: the tensors that stand for Python's numbers
         spans = list(tape.spans)
         if tape._recording:
             spans.append((tape._start, len(tape._record)))
@@ -321,7 +322,22 @@ class Trace:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
         if out is not None and not out.differentiable:
             return Break("nondifferentiable_op", where, primitive.op or label, node)
-        return None
+        return self._broken_in_python(node, where, i) if name == "py_function" else None
+
+    def _broken_in_python(self, node: Node, where: Place | None, i: int) -> Break | None:
+        """What breaks inside a ``tf.py_function``: it promises a gradient, which is zero then."""
+        from .reasons import Inquiry
+
+        record: Any = node.record
+        call = record.calls[record.cell(node.row)[1]]
+        ran = call.attrs.get("call")
+        if not hasattr(ran, "tape") or ran.tape is None or not ran.inputs[i].dtype.differentiable:
+            return None
+        output = ran.outputs[node.row - call.row]
+        found = Inquiry(ran.tape, [output]).ask(ran.inputs[i])
+        if found.cause == "independent":
+            return Break("left_through_numpy", where, "tf.py_function", node)
+        return None if found.cause == "connected" else Break(found.cause, found.place, found.what, found.subject)
 
     def passes(self, record: Any, call: Any) -> list[bool]:
         """For each input of a call whether its rules hand an adjoint on.
@@ -407,7 +423,16 @@ class Trace:
 
     def is_number(self, node: Node) -> bool:
         """True when a node is a Python number that was written in the program: one row for all its uses."""
-        return node.record is not None and node.caller is None and bool(node.record.is_number(node.row))
+        return node.record is not None and node.caller is None and self.number_at(node.record, node.row)
+
+    def number_at(self, record: Any, row: int) -> bool:
+        """Whether a row of a recording is a Python number."""
+        leaf = record.leaves.get(row)
+        if leaf is None:
+            return False
+        if id(record) not in self._numbers:
+            self._numbers[id(record)] = {id(number) for number in record.numbers.values()}
+        return leaf.number is not None or id(leaf.tensor) in self._numbers[id(record)]
 
     # -- search -------------------------------------------------------------------------------------------------------
 
@@ -419,6 +444,18 @@ class Trace:
         if search is None:
             search = self._searches[key] = Search(self, targets)
         return search.path(value)
+
+    def names(self, value: Any) -> list[Any]:
+        """What a node of a tensor or variable is known as in a search."""
+        if not isinstance(value, Tensor):
+            return [("variable", id(getattr(value, "_base", value)))]
+        row = None if self.record is None else self.record.find(value)
+        return [("tensor", id(value))] + ([] if row is None else [("row", row)])
+
+    def reached(self, start: Node) -> Any:
+        """The names of all that a search from a node met that has come to its end; None where it leaves rows out."""
+        long = self.record is not None and len(self.record) > LONG
+        return None if long else self._searches[(start.key,)].visited
 
     def look_for(self, value: Any) -> None:
         """Of a long recording, keeps the rows of a value apart from the runs around them."""

@@ -124,8 +124,7 @@ def describe(finding: Any, source: Any, tape: Any, inquiry: Any, error: BaseExce
     answer.others += [_say(other, name, source, inquiry) for other in finding.breaks]
     if finding.cause == "connected" and inquiry is not None:
         zero, answer.fix = _zero(inquiry, source)
-        if zero:
-            answer.message += " " + zero
+        answer.message += " " + zero if zero else _sum_of(inquiry.targets)
     if error is not None:
         answer.message += f" (explain failed with {type(error).__name__}: {error}; this is its best guess.)"
     elif inquiry is not None and finding.cause == "independent" and inquiry.trace.dropped:
@@ -150,6 +149,16 @@ def _broken_rows(finding: Any, tape: Any) -> list[int]:
     return []
 
 
+def _sum_of(targets: list[Any]) -> str:
+    """Says of a target with several elements whose gradient is asked for."""
+    sizes = [t.shape.num_elements() for t in targets]
+    if None in sizes or sum(sizes) < 2:
+        return ""
+    if len(sizes) > 1:
+        return f" There are {len(sizes)} targets: this is the gradient of the sum of all their elements."
+    return f" The target has {sizes[0]} elements: this is the gradient of their sum; tape.jacobian keeps them apart."
+
+
 def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
     """Says when the gradient of a connected source is zero for a structural reason or not finite, and what mends it."""
     try:
@@ -158,6 +167,11 @@ def _zero(inquiry: Any, source: Any) -> tuple[str, str]:
         return structural_zero(inquiry, source)
     except Exception:
         return "", ""
+
+
+def say(found: Any, source: Any, inquiry: Any) -> Explanation:
+    """The words for a finding or a break, of a source that has no name yet."""
+    return _say(found, name_of(source, inquiry), source, inquiry)
 
 
 def _say(found: Any, name: str, source: Any, inquiry: Any) -> Explanation:

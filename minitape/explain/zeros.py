@@ -2,82 +2,155 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .replay import finite, operation, replay, shown
-from .words import where
+from .replay import EAGERLY, Step, finite, operation, replay, shown
+from .words import say, where
 
-_WHY = {
-    "sign": "sign is flat: its derivative is 0 everywhere",
-    "relu": "relu passes nothing where its input is not positive (here {x})",
-    "multiply": "a factor is 0",
-    "pow": "the power's derivative is 0 there (base {x})",
-    "square": "its input is 0",
-    "maximum": "the other value was the larger one",
-    "minimum": "the other value was the smaller one",
-    "select": "tf.where took the other branch",
-    "clip_by_value": "the value was clipped",
-    "relu6": "relu6 is flat there (input {x})",
-    "function": "the gradient of the tf.function that was called is 0",
-    "tanh": "tanh is saturated (input {x})",
-    "sigmoid": "sigmoid is saturated (input {x})",
-}
+_SATURATED = (
+    "Make its input smaller: scale the data, begin with smaller weights, or take a loss of the logits themselves, such as "
+    "tf.nn.softmax_cross_entropy_with_logits or sigmoid_cross_entropy_with_logits."
+)
+_TAKEN = "What is not taken gets nothing. If it should get something, choose smoothly: tf.reduce_logsumexp, tf.nn.softplus."
+_START = "The slope is 0 at this very point: begin elsewhere, unless this is the minimum."
+_SECOND = "Use a smooth activation, such as tanh, softplus or swish: second derivatives of this one are 0."
+
+_WHY = {  # operation: (why it is flat, what mends that)
+    "sign": ("sign is flat: its derivative is 0 everywhere", "Use tf.tanh(k * x), which has a slope."),
+    "relu": ("relu passes nothing where its input is not positive (here {x})",
+             "Begin with other weights or biases, take a smaller learning rate, or use tf.nn.leaky_relu."),
+    "relu_gate": ("relu consists of straight lines, whose second derivative is 0", _SECOND),
+    "leaky_gate": ("leaky_relu consists of straight lines, whose second derivative is 0", _SECOND),
+    "multiply": ("a factor is 0", "See where that 0 comes from: a mask, a weight that begins with 0, an empty product."),
+    "matmul": ("a factor is 0", "See where that 0 comes from: data, or weights that all begin with 0."),
+    "pow": ("the power's derivative is 0 there (base {x})", _START),
+    "square": ("its input is 0", _START),
+    "maximum": ("the other value was the larger one", _TAKEN),
+    "minimum": ("the other value was the smaller one", _TAKEN),
+    "select": ("tf.where took the other branch", "See whether the condition holds where you expect it to."),
+    "clip_by_value": ("the value was clipped", "Keep the value between the bounds, or leave the bounds out while training."),
+    "relu6": ("relu6 is flat there (input {x})", "Use tf.nn.leaky_relu, or begin with smaller weights."),
+    "function": ("the gradient of the tf.function that was called is 0", EAGERLY),
+    "tanh": ("tanh is saturated (input {x})", _SATURATED),
+    "sigmoid": ("sigmoid is saturated (input {x})", _SATURATED),
+    "softmax": ("softmax is saturated: one of the probabilities is 1 (input {x})", _SATURATED),
+    "dropout": ("dropout dropped it", "Take a smaller rate, or leave dropout out, as training=False does."),
+    "sum of softmax": ("the probabilities of softmax add up to 1, so that their sum has no slope",
+                       "Take the probability of one class, or a cross-entropy, in place of the sum."),
+}  # fmt: skip
 
 _CANCELS = "what comes along several ways cancels out"
+_SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
+_SCALE = "Keep weights and gradients in float32, or scale the loss: tf.keras.mixed_precision.LossScaleOptimizer."
 
 
-def _ordinary(inquiry: Any) -> set[int]:
-    """The rows of connected sources at which finite adjoints arrived that do not add up to zero, from one sweep."""
-    if inquiry.ordinary is None:
-        sources = [s for s in inquiry.sources if inquiry.connected(s)]
-        rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
-        sums: dict[int, Any] = {}
-        for step in replay(inquiry, sources) or ():
+class Sweep:
+    """One sweep to all connected sources: what arrived there, and where it became zero or not finite."""
+
+    def __init__(self, inquiry: Any, steps: Iterator[Step], rows: set[int]) -> None:
+        self.inquiry = inquiry
+        self.sums: dict[int, Any] = {}  # of the sources' rows
+        self.several: set[int] = set()  # rows at which something arrived that was not zero
+        self.zero: dict[int, tuple[Step, int | None]] = {}  # row -> the step, and its input, at which it became zero
+        self.bad: dict[int, tuple[Step, Any]] = {}  # row -> the step, and its share, that was the first not to be finite
+        self._said: dict[Any, tuple[str, str]] = {}
+        for step in steps:
             for row, share in step.shares:
+                self._note(step, row, share)
                 if row in rows:
-                    sums[row] = sums[row] + share if row in sums else share
-        inquiry.ordinary = {row for row, total in sums.items() if finite(total) and np.any(total)}
-    return inquiry.ordinary
+                    self.sums[row] = self.sums[row] + share if row in self.sums else share
+
+    def _note(self, step: Step, row: int, share: Any) -> None:
+        if not finite(share):
+            begun = (step, share) if finite(step.adjoint) else self.bad.get(step.row)
+            if begun is not None:
+                self.bad.setdefault(row, begun)
+        if np.any(share):
+            self.several.add(row)
+        elif row not in self.zero:
+            if _any(step.adjoint):
+                self.zero[row] = step, row
+            elif step.row in self.several:
+                self.zero[row] = step, None
+            elif step.row in self.zero:
+                self.zero[row] = self.zero[step.row]
+
+    def say(self, rows: set[int]) -> tuple[str, str]:
+        """What is to be said of a source with these rows, and what mends it."""
+        arrived = rows.intersection(self.sums)
+        bad = next((row for row in arrived if not finite(self.sums[row])), None)
+        if bad is not None:
+            return self._once(("bad", self.bad[bad][0].row) if bad in self.bad else "bad", self._not_finite, bad)
+        if not arrived or any(np.any(self.sums[row]) for row in arrived):
+            return "", ""
+        if rows & self.several:
+            return f"Its gradient is zero, though: {_CANCELS}.", ""
+        flat = next((self.zero[row] for row in arrived if row in self.zero), None)
+        return ("", "") if flat is None else self._once((flat[0].row, flat[1]), self._became_zero, flat)
+
+    def _once(self, key: Any, make: Any, given: Any) -> tuple[str, str]:
+        """The same sentences for all sources of which the same is to be said."""
+        if key not in self._said:
+            self._said[key] = make(given)
+        return self._said[key]
+
+    def _not_finite(self, row: int) -> tuple[str, str]:
+        from .nonfinite import bad_step, bad_value
+
+        why = bad_value(self.inquiry)
+        if why is None and row in self.bad:
+            why = bad_step(self.inquiry, *self.bad[row])
+        return ("", "") if why is None else ("Its gradient is not finite, though: " + why.message, why.fix)
+
+    def _became_zero(self, flat: tuple[Step, int | None]) -> tuple[str, str]:
+        step, row = flat
+        why, mend = (_CANCELS, "") if row is None else _flat(self.inquiry, step, row)
+        place = self.inquiry.trace.place(self.inquiry.trace.of_row(self.inquiry.record, step.row))
+        at = "" if place is None else f" ({where(place.filename, place.line)})"
+        return f"Its gradient is zero, though: {why}{at}.", mend
 
 
 def structural_zero(inquiry: Any, source: Any) -> tuple[str, str]:
     """Says at which operation the gradient of a connected source became zero (or not finite), and what mends it."""
-    rows = set(inquiry.tape._rows_of(source))
-    if len(inquiry.sources) > 1 and _ordinary(inquiry).issuperset(rows):
-        return "", ""
-    steps = replay(inquiry, [source])
-    if steps is None:
-        return "", ""
-    flat: tuple[str, int] | None = None  # the first sentence on a share that was zero, and its row
-    sums: dict[int, Any] = {}
-    several: set[int] = set()  # rows at which something arrived that was not zero
-    for step in steps:
-        if flat is None and step.row in several and not np.any(step.adjoint):
-            flat = _CANCELS, step.row
-        for row, share in step.shares:
-            sums[row] = sums[row] + share if row in sums else share
-            several.update([row] if np.any(share) else [])
-            if flat is None and np.any(step.adjoint) and not np.any(share):
-                flat = _flat(inquiry.record, step.row), step.row
-    if any(not finite(sums[row]) for row in rows.intersection(sums)):
-        from .nonfinite import explain_nonfinite
-
-        why = explain_nonfinite(inquiry.tape, inquiry.targets, source)
-        return "Its gradient is not finite, though: " + why.message, why.fix
-    if not rows.intersection(sums) or any(np.any(sums[row]) for row in rows.intersection(sums)):
-        return "", ""
-    if rows & several:
-        return f"Its gradient is zero, though: {_CANCELS}.", ""
-    if flat is None:
-        return "", ""
-    place = inquiry.trace.place(inquiry.trace.of_row(inquiry.record, flat[1]))
-    at = "" if place is None else f" ({where(place.filename, place.line)})"
-    return f"Its gradient is zero, though: {flat[0]}{at}.", ""
+    if inquiry.sweep is None:
+        sources = [s for s in inquiry.sources if inquiry.connected(s)]
+        steps = replay(inquiry, sources)
+        rows = {row for s in sources for row in inquiry.tape._rows_of(s)}
+        inquiry.sweep = False if steps is None else Sweep(inquiry, steps, rows)
+    if not inquiry.sweep:
+        return _promised(inquiry, source)
+    said: tuple[str, str] = inquiry.sweep.say(set(inquiry.tape._rows_of(source)))
+    return said
 
 
-def _flat(record: Any, row: int) -> str:
-    """Why an operation handed nothing on."""
-    name, inputs = operation(record, row)
-    return _WHY.get(name, f"the derivative of {name} is 0 there").format(x=shown(record.value(inputs[0])))
+def _any(value: Any) -> bool:
+    """Whether an adjoint, or one of those of several results, is not zero somewhere."""
+    return any(map(_any, value)) if isinstance(value, (tuple, list)) else bool(np.any(value))
+
+
+def _flat(inquiry: Any, step: Any, row: int) -> tuple[str, str]:
+    """Why an operation handed nothing on to one of its inputs, and what mends that."""
+    record = inquiry.record
+    name, inputs = operation(record, step.row)
+    written = inquiry.called_at(inquiry.trace.place(inquiry.trace.of_row(record, step.row)))
+    if name in ("multiply", "matmul") and len(inputs) == 2:
+        other, g = record.value(inputs[inputs[0] == row]), np.asarray(step.adjoint)
+        if other is not None and np.shape(other) in ((), g.shape) and np.any((other != 0) & (g != 0)):
+            return _SMALL.format(x=shown(other), g=shown(g), dtype=g.dtype), _SCALE
+    if name == "softmax" and np.ptp(step.adjoint) == 0:
+        name = "sum of softmax"
+    why, mend = _WHY.get(written if written == "dropout" else name, (f"the derivative of {name} is 0 there", ""))
+    return why.format(x=shown(record.value(inputs[0]))), mend
+
+
+def _promised(inquiry: Any, source: Any) -> tuple[str, str]:
+    """A gradient that comes in any case, as that of tf.py_function does, though the way is broken inside."""
+    path = inquiry.trace.path(inquiry.starts, source)
+    broken = next((b for _, _, b in path or () if b is not None), None)
+    if broken is None:
+        return "", ""
+    answer = say(broken, source, inquiry)
+    return f"Its gradient is zero, though: {answer.message}", answer.fix

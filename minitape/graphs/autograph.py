@@ -344,6 +344,8 @@ def _in_user_code(error: Exception) -> Exception | None:
         kind = _KeyError if kind is KeyError else StagingError
     made = kind("\n".join(lines))
     made._in_user_code = True
+    for note in getattr(error, "__notes__", ()):
+        made.add_note(note)
     return made
 
 

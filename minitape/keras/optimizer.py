@@ -341,7 +341,9 @@ class Optimizer:
         pairs = list(zip(grads, variables, strict=True))
         missing = [getattr(v, "path", None) or v.name for g, v in pairs if g is None]
         if len(missing) == len(pairs):
-            raise ValueError("No gradients provided for any variable.")
+            from ..explain.unasked import why_none
+
+            raise why_none(ValueError("No gradients provided for any variable."), variables)
         if missing:
             warnings.warn(
                 f"Gradients do not exist for variables {missing} when minimizing the loss. If using "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import pytest
 
 from minitape import evidence
@@ -11,4 +13,6 @@ from minitape.state import state
 @pytest.fixture(autouse=True)
 def nothing_has_left_yet(monkeypatch):
     """Explanations look through the values that left to NumPy: each program starts without those of the ones before."""
-    monkeypatch.setattr(state, "exits", evidence.Exits())
+    fresh = evidence.Exits()
+    monkeypatch.setattr(state, "exits", fresh)
+    monkeypatch.setattr(evidence, "THREADS", deque([fresh], maxlen=16))

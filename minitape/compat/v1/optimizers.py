@@ -43,10 +43,12 @@ class Optimizer:
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
         )
         if all(g is None for g, _ in pairs):
-            raise ValueError(
+            from ...explain.unasked import why_none
+
+            raise why_none(ValueError(
                 f"No gradients provided for any variable, check your graph for ops that do not support gradients, "
                 f"between variables {[str(v) for _, v in pairs]} and loss {loss}."
-            )
+            ), [v for _, v in pairs])  # fmt: skip
         return self.apply_gradients(pairs, global_step, name)
 
     def compute_gradients(self, loss: Any, var_list: Any = None, gate_gradients: int = GATE_OP,

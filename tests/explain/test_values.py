@@ -1,0 +1,108 @@
+"""Gradients that are there, but zero, NaN or infinite: what `explain` says of them, and that its mend is one."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import minitape as tf
+
+
+def ran(text: str) -> dict[str, Any]:
+    """Runs a program that leaves ``tape``, ``y`` and ``x``; adds the gradient ``g`` and the answer ``why``."""
+    text += "\ng = tape.gradient(y, x)\nwhy = tape.explain(y, x)\n"
+    name = f"<values {hash(text)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"tf": tf, "np": np}
+    exec(compile(text, name, "exec", dont_inherit=True), space)
+    return space
+
+
+def program(x: str, *body: str) -> str:
+    """A program with a source and a block."""
+    return "\n".join([f"x = {x}", "with tf.GradientTape(persistent=True) as tape:", *(f"    {line}" for line in body)])
+
+
+@pytest.mark.parametrize(
+    ("x", "body", "said", "mend", "mended"),
+    [
+        ("tf.Variable([900.0, -800.0])", "y = tf.sigmoid(x)", "sigmoid is saturated", "logits",
+         "y = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], x)"),
+        ("tf.Variable([90.0, -800.0])", "y = tf.nn.softmax(x)[0]", "softmax is saturated", "logits",
+         "y = tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], x)"),
+        ("tf.Variable([1.0, 2.0])", "y = tf.reduce_sum(tf.nn.softmax(x))", "add up to 1", "one class",
+         "y = tf.nn.softmax(x)[1]"),
+        ("tf.Variable(-2.0)", "y = tf.nn.relu(x)", "relu passes nothing", "leaky_relu", "y = tf.nn.leaky_relu(x)"),
+        ("tf.Variable(tf.constant(0.001, tf.float16))", "y = (x * tf.constant(1e-4, tf.float16)) ** 2", "too small for float16",
+         "scale the loss", "y = (x * tf.constant(1e-4, tf.float16)) ** 2 * 8192.0"),
+        ("tf.Variable([1.0, 2.0])", "y = tf.nn.dropout(x, rate=0.999999, seed=1)", "dropout dropped it", "smaller rate",
+         "y = tf.nn.dropout(x, rate=0.0)"),
+        ("tf.Variable(3.0)", "y = tf.py_function(lambda t: np.float32(t.numpy() ** 2), [x], tf.float32)", "runs NumPy code",
+         "tf operations", "y = tf.py_function(lambda t: t ** 2, [x], tf.float32)"),
+        ("tf.Variable(3.2)", "y = tf.py_function(lambda t: tf.round(t), [x], tf.float32)", "tf.round", "tf.stop_gradient",
+         "y = tf.py_function(lambda t: t + tf.stop_gradient(tf.round(t) - t), [x], tf.float32)"),
+        ("tf.Variable(-1.0)", "y = tf.function(tf.nn.relu)(x)", "the tf.function", "run_functions_eagerly", "y = x * 2.0"),
+    ],
+)  # fmt: skip
+def test_zero(x: str, body: str, said: str, mend: str, mended: str) -> None:
+    space = ran(program(x, body))
+    why = space["why"]
+    assert why.connected and not np.any(space["g"].numpy())
+    assert "Its gradient is zero, though: " in why.message and said in why.message, str(why)
+    assert mend in why.fix, str(why)
+    assert np.any(ran(program(x, mended))["g"].numpy())
+
+
+def test_zero_of_a_second_derivative() -> None:
+    text = program("tf.Variable([0.5])", "with tf.GradientTape() as inner:", "    z = tf.nn.relu(x) * 3.0", "y = inner.gradient(z, x)")
+    why = ran(text)["why"]
+    assert "relu consists of straight lines" in why.message and "softplus" in why.fix
+
+
+@pytest.mark.parametrize(
+    ("x", "body", "said", "mend", "mended"),
+    [
+        ("tf.Variable([1.0, 0.0])", "y = tf.acos(x[0])", "acos", "tf.clip_by_value",
+         "y = tf.acos(tf.clip_by_value(x[0], -1 + 1e-6, 1 - 1e-6))"),
+        ("tf.Variable([0.0, 0.0])", "y = tf.norm(x)", "sqrt in norm(...)", "tf.reduce_sum(x * x) + 1e-12",
+         "y = tf.sqrt(tf.reduce_sum(x * x) + 1e-12)"),
+        ("tf.Variable([2.0, 2.0])", "y = tf.math.reduce_std(x)", "sqrt in reduce_std(...)", "tf.math.reduce_variance",
+         "y = tf.sqrt(tf.math.reduce_variance(x) + 1e-12)"),
+        ("tf.Variable(-1.0)", "y = x ** 2.5", "pow made nan of -1", "tf.abs(x)", "y = tf.abs(x) ** 2.5"),
+        ("tf.Variable(-1.0)", "y = tf.sqrt(x) * 2.0", "sqrt made nan of -1", "tf.maximum(x, 1e-12)",
+         "y = tf.sqrt(tf.maximum(x, 1e-12)) * 2.0"),
+        ("tf.Variable([200.0, 0.0])", "y = tf.math.log(tf.nn.softmax(x))[1]", "log made", "tf.nn.log_softmax(x)",
+         "y = tf.nn.log_softmax(x)[1]"),
+        ("tf.Variable(0.0)", "y = tf.function(tf.sqrt)(x)", "the tf.function", "run_functions_eagerly", "y = tf.sqrt(x + 1e-12)"),
+    ],
+)  # fmt: skip
+def test_not_finite(x: str, body: str, said: str, mend: str, mended: str) -> None:
+    space = ran(program(x, body))
+    why = space["why"]
+    assert not np.all(np.isfinite(space["g"].numpy()))
+    assert "Its gradient is not finite, though: " in why.message and said in why.message, str(why)
+    assert mend in why.fix, str(why)
+    assert np.all(np.isfinite(ran(program(x, mended))["g"].numpy()))
+
+
+def test_a_branch_that_is_not_taken_and_that_no_tape_recorded() -> None:
+    ages = "ages = tf.constant([0.5, -1.0])\n"
+    taken = program("tf.Variable(1.0)", "y = tf.reduce_sum(tf.where(ages > 0.0, x * tf.math.log({}), 0.0))")
+    why = ran(ages + taken.format("ages"))["why"]
+    assert "log made [-0.693147, nan] of [0.5, -1]" in why.message and "tf.where(ok, x, 1.0)" in why.fix
+    assert np.isfinite(ran(ages + taken.format("tf.where(ages > 0.0, ages, 1.0)"))["g"].numpy())
+
+
+def test_data_that_are_not_finite() -> None:
+    data = "rows = tf.constant([1.0, float('nan')])\n"
+    why = ran(data + program("tf.Variable(2.0)", "y = tf.reduce_sum(rows * x)"))["why"]
+    assert "rows is [1, nan] (" in why.message and "check_numerics" in why.fix
+
+
+def test_a_variable_that_is_not_finite() -> None:
+    text = "v = tf.Variable(2.0)\nv.assign(v / 0.0)\n" + program("v", "y = x * x")
+    why = ran(text)["why"]
+    assert "The variable v holds inf (" in why.message and "line 2" in why.message and "that step" in why.fix
