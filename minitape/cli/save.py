@@ -108,7 +108,8 @@ def _without_widget(output: Any) -> Any | None:
     """The output without its live widget view, or None if nothing is left."""
     if "data" not in output:
         return output
-    output["data"].pop(WIDGET_VIEW, None)
+    for part in ("data", "metadata"):
+        output[part].pop(WIDGET_VIEW, None)
     return output if output["data"] else None
 
 
