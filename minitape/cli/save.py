@@ -81,7 +81,11 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
             on_cell_execute=begins,
         )
         try:
-            options: dict[str, Any] = {"env": kernel_environment(Path(scratch)), "stderr": subprocess.DEVNULL, "cleanup_kc": True}
+            options: dict[str, Any] = {
+                "env": kernel_environment(Path(scratch)),
+                "stderr": subprocess.DEVNULL,
+                "cleanup_kc": True,
+            }
             _in_a_thread(lambda: asyncio.run(client.async_execute(**options)), end)
         except CellExecutionError as error:
             told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
