@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +105,30 @@ def _variants_of(notebook: Any, variants: Sequence[str]) -> Sequence[str]:
     return variants if any(is_exercise(cell) for cell in notebook.cells) else variants[:1]
 
 
+class Processes:
+    """The processes in which notebooks run. After `end` there are none, and none begins."""
+
+    def __init__(self) -> None:
+        self._begun: list[subprocess.Popen[str]] = []
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def begin(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+        """Start a process. Raises KeyboardInterrupt after `end`."""
+        with self._lock:
+            if self._ended:
+                raise KeyboardInterrupt
+            self._begun.append(subprocess.Popen(command, **options))
+            return self._begun[-1]
+
+    def end(self) -> None:
+        """End all of them."""
+        with self._lock:
+            self._ended = True
+            for process in self._begun:
+                process.terminate()
+
+
 def check_notebooks(
     paths: Sequence[Path],
     variants: Sequence[str] = VARIANTS,
@@ -111,14 +136,19 @@ def check_notebooks(
     timeout: float = 120,
     progress: Progress | None = None,
 ) -> list[Result]:
-    """Check several notebooks, `jobs` at once; results come in the order of `paths`."""
+    """Check several notebooks, `jobs` at once; results come in the order of `paths`. Ctrl-C ends all of them."""
+    processes = Processes()
     with tempfile.TemporaryDirectory(prefix="minitape-check-") as scratch, ThreadPoolExecutor(jobs) as pool:
         places = _places_to_run(paths, Path(scratch))
         futures = [
-            pool.submit(check_notebook, path, variants, timeout, progress, run_at=place)
+            pool.submit(check_notebook, path, variants, timeout, progress, run_at=place, processes=processes)
             for path, place in zip(paths, places, strict=True)
         ]
-        return [future.result() for future in futures]
+        try:
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            processes.end()
+            raise
 
 
 def _places_to_run(paths: Sequence[Path], scratch: Path) -> list[Path]:
@@ -135,12 +165,14 @@ def check_notebook(
     timeout: float = 120,
     progress: Progress | None = None,
     run_at: Path | None = None,
+    processes: Processes | None = None,
 ) -> Result:
     """Check one notebook: look at what is saved, then run it in each variant and compare.
 
     The solved variant is left out where the notebook has no exercises. `run_at` is the copy to run, if it is not
-    `path` itself. Neither file is changed.
+    `path` itself. Neither file is changed. `processes` takes the processes that this starts.
     """
+    processes = processes or Processes()
     result = Result(str(path))
     begin = time.perf_counter()
     try:
@@ -152,7 +184,7 @@ def check_notebook(
     result.sources = [cell.source for cell in notebook.cells]
     result.findings.extend(saved_findings(notebook))
     for variant in _variants_of(notebook, variants):
-        for record in _records(run_at or path, variant, timeout, result):
+        for record in _records(run_at or path, variant, timeout, result, processes):
             _take_in(record, notebook, variant, result)
             if progress is not None:
                 progress(path)
@@ -165,7 +197,10 @@ def _take_in(record: dict[str, Any], notebook: Any, variant: str, result: Result
     first_line = next(iter(record["source"].strip().splitlines()), "")
     result.runs.append(CellRun(record["cell"], variant, first_line, record["seconds"], record["skipped"]))
     known = [replace(finding, variant=variant) for finding in result.findings]
+    wrote = {finding.cell for finding in known if finding.rule == "stderr"}  # what it writes may name the process
     for finding in run_findings(notebook, record, variant):
+        if finding.rule == "stderr" and finding.cell in wrote:
+            continue
         if finding.rule == "outputs-differ":
             finding = _with_other_run(finding, result)
         if finding not in known:
@@ -187,7 +222,9 @@ def _with_other_run(finding: Finding, result: Result) -> Finding:
     return replace(finding, rule=NOT_REPEATABLE, message=message, saved=same_cell[0].new, variant=None)
 
 
-def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterator[dict[str, Any]]:
+def _records(
+    path: Path, variant: str, timeout: float, result: Result, processes: Processes
+) -> Iterator[dict[str, Any]]:
     """Run a notebook under nbval in a process of its own; give a record per code cell as it comes.
 
     Where pytest ends in another way than with passed or failed tests, its words are put into `result.broken`.
@@ -202,7 +239,7 @@ def _records(path: Path, variant: str, timeout: float, result: Result) -> Iterat
         command = [sys.executable, "-P", "-m", "pytest", f"--rootdir={scratch}", "-c", str(settings), *PYTEST_OPTIONS]
         command += [f"--nbval-cell-timeout={timeout}", str(path.absolute())]
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
-        process = subprocess.Popen(command, env=environment, errors="replace", **streams)
+        process = processes.begin(command, env=environment, errors="replace", **streams)
         assert process.stdout is not None
         try:
             for line in process.stdout:

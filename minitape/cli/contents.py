@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import psutil
 from ipykernel.ipkernel import IPythonKernel
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
@@ -17,13 +19,10 @@ class Notebooks(AsyncLargeFileManager):
     the notebook as changed where something else stood there. Lessons are saved without it, since it names the version
     of Python.
 
-    What was saved before its kernel began comes without live widgets: JupyterLab would say "model not found" in place
-    of the picture, or the text, that is saved beside each.
+    A live widget comes only where the process that made it still runs: in the place of another one, also after a
+    restart of the kernel, JupyterLab would say "model not found". There the picture or the text that is saved beside
+    it is shown. minitape's widgets note when they were shown; another one was shown before it was saved.
     """
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self._alone: dict[str, Any] = {}  # notebook -> when that was saved which was read while no kernel ran for it
 
     async def get(self, path: str, *arguments: Any, **options: Any) -> dict[str, Any]:
         """What JupyterLab is told of a file or folder: its contents manager's model of it."""
@@ -32,21 +31,26 @@ class Notebooks(AsyncLargeFileManager):
             metadata = model["content"]["metadata"]
             if metadata.get("language_info", {}).get("name") == IPythonKernel.language_info["name"]:
                 metadata["language_info"] = IPythonKernel.language_info
-            if not await self._runs(path):
-                self._alone[path] = model["last_modified"]
-            if self._alone.get(path) == model["last_modified"]:
-                _without_widgets(model["content"])
+            _without_widgets(model["content"], await self._begun(path), model["last_modified"].timestamp())
         return model
 
-    async def _runs(self, path: str) -> bool:
-        """Whether the server has a kernel for this notebook."""
-        sessions = getattr(self.parent, "session_manager", None)
-        return sessions is not None and bool(await sessions.session_exists(path.strip("/")))
+    async def _begun(self, path: str) -> float:
+        """When the process began that is the kernel of this notebook: never where there is none."""
+        server: Any = self.parent
+        if server is None or not await server.session_manager.session_exists(path.strip("/")):
+            return math.inf
+        session = await server.session_manager.get_session(path=path.strip("/"))
+        kernel = server.kernel_manager.get_kernel(session["kernel"]["id"])
+        try:
+            return psutil.Process(kernel.provisioner.pid).create_time()
+        except (AttributeError, psutil.Error):  # it runs on another machine, or has just ended
+            return 0.0
 
 
-def _without_widgets(notebook: Any) -> None:
-    """Take the live view out of each output that can be shown without it."""
+def _without_widgets(notebook: Any, begun: float, saved: float) -> None:
+    """Take older live views out of the outputs that can be shown without them."""
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            if len(output.get("data", ())) > 1:
+            shown = output.get("metadata", {}).get(WIDGET_VIEW, {}).get("shown", saved)
+            if len(output.get("data", ())) > 1 and shown < begun:
                 output["data"].pop(WIDGET_VIEW, None)

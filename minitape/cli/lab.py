@@ -73,6 +73,7 @@ def _lab_arguments(folder: Path, ip: str, port: int, page: str, open_browser: bo
         f"--ServerApp.open_browser={open_browser}",
         "--ServerApp.answer_yes=True",
         "--ServerApp.contents_manager_class=minitape.cli.contents.Notebooks",
+        "--HTMLExporter.preprocessors=minitape.cli.pages.Links",
         f"--LabApp.default_url={page}",
         f"--LabApp.app_settings_dir={SETTINGS}",
         "--LabApp.news_url=None",

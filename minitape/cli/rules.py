@@ -118,7 +118,7 @@ def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterato
     """What one cell's run shows; `record` is what the recorder sent."""
     place = record["cell"]
     cell, outputs = notebook.cells[place], record["outputs"]
-    errors = plain("".join(o["text"] for o in outputs if o["output_type"] == "stream" and o["name"] == "stderr"))
+    errors = plain("".join(output["text"] for output in outputs if _is_stderr(output)))
     if magic := _UNKNOWN_MAGIC.search(errors):
         yield Finding("unknown-magic", place, f"the magic {magic.group(1)} does not exist", variant=variant)
         return
@@ -126,16 +126,26 @@ def run_findings(notebook: Any, record: dict[str, Any], variant: str) -> Iterato
         yield Finding("stderr", place, "this cell writes to stderr", new=errors, variant=variant)
     if record["problem"] == AFTER_DEATH:
         return
-    if record["problem"]:
+    only_errors = errors and _without_stderr(cell.outputs) == _without_stderr(outputs)
+    if record["problem"] and not (only_errors and record["problem"] == OUTPUTS_DIFFER):
         yield _problem(cell, record, variant)
-    if is_exercise(cell) and record["problem"] in (None, OUTPUTS_DIFFER):
+    tried = variant == "blank" or solution_of(notebook.cells, place) is not None
+    if is_exercise(cell) and tried and record["problem"] in (None, OUTPUTS_DIFFER):
         yield from _exercise_findings(place, outputs, variant)
+
+
+def _is_stderr(output: Any) -> bool:
+    return bool(output["output_type"] == "stream" and output["name"] == "stderr")
+
+
+def _without_stderr(outputs: Iterable[Any]) -> str:
+    return outputs_text(output for output in outputs if not _is_stderr(output))
 
 
 def _problem(cell: Any, record: dict[str, Any], variant: str) -> Finding:
     """The finding for a cell in which nbval, or the kernel, failed."""
     place, problem = record["cell"], record["problem"]
-    saved, new = outputs_text(cell.outputs), outputs_text(record["outputs"])
+    saved, new = _without_stderr(cell.outputs), _without_stderr(record["outputs"])
     failed = [output for output in record["outputs"] if output["output_type"] == "error"]
     if problem == OUTPUTS_DIFFER:
         return Finding("outputs-differ", place, "this cell's output is not the saved one", saved, new, variant)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +56,19 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
     """
     sources = [cell.source for cell in notebook.cells]
     begun: list[int] = []
+    ended = threading.Event()
+
+    def begins(cell: Any, cell_index: int) -> None:
+        if ended.is_set():
+            raise KeyboardInterrupt
+        begun.append(cell_index)
+
+    def end() -> None:
+        ended.set()
+        kernel = getattr(manager.provisioner, "process", None)
+        if kernel is not None:
+            kernel.kill()
+
     with tempfile.TemporaryDirectory(prefix="minitape-save-") as scratch:
         manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
         client = NotebookClient(
@@ -62,10 +78,15 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
             resources={"metadata": {"path": str(folder)}},
             store_widget_state=False,
             record_timing=False,
-            on_cell_execute=lambda cell, cell_index: begun.append(cell_index),
+            on_cell_execute=begins,
         )
         try:
-            client.execute(env=kernel_environment(Path(scratch)), stderr=subprocess.DEVNULL, cleanup_kc=True)
+            options: dict[str, Any] = {
+                "env": kernel_environment(Path(scratch)),
+                "stderr": subprocess.DEVNULL,
+                "cleanup_kc": True,
+            }
+            _in_a_thread(lambda: asyncio.run(client.async_execute(**options)), end)
         except CellExecutionError as error:
             told = f"{error.ename}: {error.evalue}" if error.ename == "CalledProcessError" else str(error)
             raise _not_saved(name, sources, begun, f"fails\n{plain(told)}") from error
@@ -74,6 +95,17 @@ def execute(notebook: Any, folder: Path, timeout: float, name: str) -> None:
             raise _not_saved(name, sources, begun, message) from error
         except DeadKernelError as error:
             raise _not_saved(name, sources, begun, str(error)) from error
+
+
+def _in_a_thread(work: Callable[[], object], end: Callable[[], object]) -> None:
+    """Do `work`; Ctrl-C calls `end`, which ends it. In the main thread nbclient would catch Ctrl-C, and fail."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            future.result()
+        except KeyboardInterrupt:
+            end()
+            raise
 
 
 def _not_saved(name: str, sources: list[str], begun: list[int], message: str) -> click.ClickException:
@@ -108,7 +140,8 @@ def _without_widget(output: Any) -> Any | None:
     """The output without its live widget view, or None if nothing is left."""
     if "data" not in output:
         return output
-    output["data"].pop(WIDGET_VIEW, None)
+    for part in ("data", "metadata"):
+        output[part].pop(WIDGET_VIEW, None)
     return output if output["data"] else None
 
 

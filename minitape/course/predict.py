@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from .compare import compare
@@ -32,31 +32,16 @@ class Question:
         change_progress(self.name, lambda kept: kept["predictions"].__setitem__(self.name, choice))
         return f"You predict: {choice}. Now run the next cell."
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        bundle: dict[str, Any] = {"text/plain": repr(self)}
-        view = self._widget()._repr_mimebundle_() or {}
-        if WIDGET_VIEW in view:
-            bundle[WIDGET_VIEW] = view[WIDGET_VIEW]
-        return bundle
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        bundle = self._widget()._repr_mimebundle_() or {}
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
+        return {**data, "text/plain": repr(self)}, {WIDGET_VIEW: {"shown": time.time()}}
 
     def _widget(self) -> Any:
-        """The question as Jupyter widgets: one button per choice, and a line that confirms."""
-        import ipywidgets
+        """The question as a Jupyter widget, with what was chosen before."""
+        from .choices import Choices
 
-        said = ipywidgets.Label(value="")
-        buttons = [ipywidgets.ToggleButton(description=choice, layout={"width": "auto"}) for choice in self.choices]
-
-        def chosen(change: dict[str, Any]) -> None:
-            if change["new"]:
-                for button in buttons:
-                    button.value = button is change["owner"]
-                said.value = self.commit(change["owner"].description)
-
-        for button in buttons:
-            button.observe(chosen, names="value")
-        row = ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"})
-        text = ipywidgets.HTML(value=f"<b>Predict.</b> {escape(self.text)}")
-        return ipywidgets.VBox([text, row, said])
+        return Choices(self.text, self.choices, self.commit, read_progress()["predictions"].get(self.name))
 
 
 def predict(name: str, text: str, choices: Sequence[Any]) -> Question:

@@ -156,6 +156,18 @@ def test_a_problem_that_both_runs_show_is_told_once(spoiled):
     assert found(spoiled(code(LAST, "nothing")), ("blank", "solved")) == [("error", LAST)]
 
 
+def test_what_a_cell_writes_to_stderr_is_one_finding_also_where_it_names_the_process(spoiled):
+    source = "import os, warnings\nprint('last')\nwarnings.warn(f'careful, {os.getpid()}')"
+    path = spoiled(lambda notebook: notebook.cells[LAST].__setitem__("source", source))
+    assert found(path, ("blank", "solved")) == [("stderr", LAST)]
+    assert found(spoiled(code(LAST, source))) == [("stderr", LAST), ("outputs-differ", LAST)]
+
+
+def test_an_exercise_without_a_solution_is_told_once(spoiled):
+    told = found(spoiled(lambda notebook: notebook.cells.pop(SOLVED)), ("blank", "solved"))
+    assert told == [("exercise", EXERCISE)]
+
+
 def test_an_output_of_chance_is_told_from_one_that_is_wrong_and_one_that_depends_on_answers(spoiled):
     path = spoiled(
         code(DIGITS, "print([0.5, 1.6])"), code(COMMAND, "import os\nprint(os.urandom(8).hex())"),

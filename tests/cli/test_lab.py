@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import re
 import socket
 import urllib.error
 import urllib.request
@@ -85,35 +87,40 @@ def test_jupyterlab_gets_a_notebook_with_what_the_kernel_will_say_of_its_languag
     assert lesson.read_bytes() == (lessons_folder() / lesson.name).read_bytes()
 
 
-def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_may_run(tmp_path, monkeypatch):
+def test_a_live_widget_comes_back_only_while_the_kernel_that_made_it_runs(tmp_path, monkeypatch):
     """JupyterLab says "model not found" where the kernel is gone, and starts another one for what it opens."""
-    picture = {WIDGET_VIEW: {"model_id": "m"}, "text/html": "<img>", "text/plain": "TapeView(1 row, 1 tape)"}
-    alone = {WIDGET_VIEW: {"model_id": "n"}}
-    outputs = [nbformat.v4.new_output("display_data", data=data) for data in (picture, alone)]
+
+    def output(shown, *more):
+        metadata = {WIDGET_VIEW: {"shown": shown}} if shown else {}
+        data = dict.fromkeys((WIDGET_VIEW, *more), "x")
+        return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+
+    outputs = [output(100, "text/html"), output(300, "text/html"), output(None, "text/plain"), output(None)]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("TapeView(tape)", outputs=outputs)])
     saved = tmp_path / "seen.ipynb"
     nbformat.write(notebook, saved)
+    os.utime(saved, (400, 400))
     manager = contents_of(tmp_path)
-    kernels = []
+    begun = math.inf
 
-    async def runs(self, path):
-        return path in kernels
+    async def when(self, path):
+        assert path == "seen.ipynb"
+        return begun
 
-    monkeypatch.setattr(Notebooks, "_runs", runs)
+    monkeypatch.setattr(Notebooks, "_begun", when)
     with ThreadPoolExecutor(1) as executor:
 
-        def shown():
+        def live():
             model = executor.submit(asyncio.run, manager.get("seen.ipynb")).result()
-            return [set(output["data"]) for output in model["content"]["cells"][0]["outputs"]]
+            return [WIDGET_VIEW in output["data"] for output in model["content"]["cells"][0]["outputs"]]
 
-        kernels.append("seen.ipynb")
-        assert shown() == [set(picture), set(alone)]  # the page is loaded again
-        kernels.clear()
-        assert shown() == [{"text/html", "text/plain"}, set(alone)]  # the next day
-        kernels.append("seen.ipynb")
-        assert shown() == [{"text/html", "text/plain"}, set(alone)]  # loaded again, with a kernel that knows nothing
-        os.utime(saved, (0, saved.stat().st_mtime + 1))
-        assert shown() == [set(picture), set(alone)]  # run and saved
+        assert live() == [False, False, False, True]  # no kernel: the next day. The last one has nothing else to show
+        begun = 50.0
+        assert live() == [True, True, True, True]  # the page is loaded again
+        begun = 200.0
+        assert live() == [False, True, True, True]  # the kernel was restarted after the first cell ran
+        begun = 500.0
+        assert live() == [False, False, False, True]  # opened with a kernel that knows nothing
 
 
 def test_the_lesson_that_was_last_worked_on_is_opened(tmp_path, monkeypatch):
@@ -205,6 +212,16 @@ def test_the_server_answers_here_and_asks_for_the_token(lab):
         assert b"01_the_first_tape.ipynb" in answer.read()
     with urllib.request.urlopen(lab, timeout=20) as answer:
         assert answer.status == 200
+
+
+def test_an_exported_page_links_to_pages(lab):
+    address, token = urlsplit(lab), lab.split("token=")[1]
+    page = f"http://{address.netloc}/nbconvert/html/02_tensors.ipynb?token={token}"
+    with urllib.request.urlopen(page, timeout=60) as answer:
+        text = answer.read().decode()
+    links = {link for link in re.findall(r'href="([^"#:]+)(?:#[^"]*)?"', text) if "ipynb" in link or "html" in link}
+    assert {"glossary.html", "03_variables.html"} <= links
+    assert not [link for link in links if "ipynb" in link]
 
 
 def test_the_folder_with_the_work_is_named(tmp_path, monkeypatch, capsys):

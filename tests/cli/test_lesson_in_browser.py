@@ -108,3 +108,30 @@ def test_every_picture_shows_its_nodes_also_when_it_was_made_out_of_sight(lesson
     for picture in pictures.element_handles():
         picture.evaluate("scene => scene.scrollIntoView({block: 'center'})")
         lesson.wait_for_function(TWO_NODES_IN_VIEW, arg=picture, timeout=10_000)
+
+
+BROKEN = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")].filter(
+    part => getComputedStyle(part, "::before").content !== "none"
+).map(part => part.className)"""
+
+
+def test_after_a_restart_nothing_looks_broken_and_after_another_load_neither(lesson):
+    top(lesson)
+    question = cell(lesson, '"01.p1"')
+    question.get_by_role("button", name="6.0").click()
+    expect(question).to_contain_text("You predict: 6.0.")
+    lesson.get_by_role("menuitem", name="Kernel").click()
+    lesson.get_by_text("Restart Kernel…").click()
+    with lesson.expect_response(re.compile("/api/kernels/.*/restart")):
+        lesson.get_by_role("button", name="Confirm Kernel Restart").click()
+    question.get_by_role("button", name="9.0").click()
+    expect(question).to_contain_text("The kernel was started anew since: run this cell again, and choose then.")
+    assert lesson.evaluate(BROKEN) == []
+
+    lesson.keyboard.press("ControlOrMeta+s")
+    expect(lesson.locator(".jp-mod-dirty")).to_have_count(0)
+    lesson.reload()
+    picture = cell(lesson, "TapeView(g)").locator("img[src^='data:image/svg']")
+    picture.wait_for(timeout=LONG)
+    expect(lesson.locator(".jp-Notebook")).not_to_contain_text("model not found")
+    assert lesson.locator(".mt-view").count() == 0

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import nbformat
@@ -143,3 +147,20 @@ def test_a_stream_is_saved_as_one_however_the_kernel_cut_it():
     clean(notebook)
     saved = [(output.name, output.text) for output in notebook.cells[0].outputs]
     assert saved == [("stdout", "a\nb\n"), ("stderr", "c\n"), ("stdout", "d\n")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is a signal to a group of processes here")
+@pytest.mark.parametrize("command", [["save"], ["check", "--jobs=1"]], ids=["save", "check"])
+def test_ctrl_c_ends_at_once_and_in_one_line(command, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    write(tmp_path / "a.ipynb", "open('pipe', 'w').close()\nimport time\ntime.sleep(600)")
+    write(tmp_path / "b.ipynb", "open('more', 'w').close()")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "minitape", *command, "a.ipynb", "b.ipynb"],
+        cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    open(tmp_path / "pipe").close()  # waits until the cell has opened the other end
+    os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert (said.strip(), process.returncode) == ("Aborted!", 1)
+    assert not (tmp_path / "more").exists()

@@ -295,14 +295,16 @@ def test_a_prediction_is_shown_beside_the_truth(capsys):
         question.commit("7")
 
 
-def test_the_buttons_of_a_prediction_commit_it():
-    box = predict("test.q", "What is y?", [6.0, 9.0])._widget()
-    buttons = box.children[1].children
-    buttons[1].value = True
-    assert box.children[2].value == "You predict: 9.0. Now run the next cell."
-    buttons[0].value = True
-    assert [button.value for button in buttons] == [True, False]
+def test_what_is_chosen_of_a_prediction_is_committed_and_shown_again():
+    question = predict("test.q", "What is y?", [6.0, 9.0])
+    widget = question._widget()
+    assert (widget.text, widget.choices, widget.chosen, widget.said) == ("What is y?", ["6.0", "9.0"], "", "")
+    for choice in ("9.0", "6.0"):
+        widget._asked(widget, {"choice": choice}, [])
+        assert (widget.chosen, widget.said) == (choice, f"You predict: {choice}. Now run the next cell.")
     assert json.loads(progress_file().read_text())["predictions"] == {"test.q": "6.0"}
+    assert question._widget().chosen == "6.0"  # the cell is run again
+    assert predict("test.q", "What is z?", [1, 2])._widget().chosen == ""  # and has other choices by now
 
 
 def test_words_may_be_set_apart_by_blanks_and_lists_may_stand_in_any_order():

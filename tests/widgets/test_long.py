@@ -27,6 +27,16 @@ def test_a_loop_is_folded_and_opens_on_enter(show):
     assert position(page) == "forward 1 / 603"
 
 
+def test_numbers_of_rows_are_never_cut(show, page):
+    page.set_viewport_size({"width": 760, "height": 860})
+    show(chain(6000))
+    cut = page.locator(".mt-c-row, .mt-c-line").evaluate_all(
+        "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
+    )
+    assert page.locator(".mt-line.mt-current .mt-c-row").inner_text() == "12002"
+    assert not cut
+
+
 def bush(n: int) -> dict[str, Any]:
     """No two lines alike, so that nothing folds: each row reads a row before and an older one."""
     x = tf.Variable(0.5, name="x")

@@ -144,6 +144,34 @@ def test_keys_move_through_rows_and_sweep(show):
     assert position(page) == "forward 2 / 5"
 
 
+def test_the_picture_is_where_the_last_of_quick_steps_is(show, page):
+    page.set_viewport_size({"width": 760, "height": 860})
+    show(tf.snapshot(*nested()))
+    press(page, "End", "ArrowLeft")  # the second while the picture still glides to where the first step is
+    page.wait_for_function(
+        """() => {
+            const pane = document.querySelector(".mt-pane").getBoundingClientRect();
+            const node = document.querySelector(".mt-node.mt-current")?.getBoundingClientRect();
+            window.still = node && node.left === window.left ? (window.still ?? 0) + 1 : 0;
+            window.left = node?.left;
+            return window.still > 9 && node.left >= pane.left && node.right <= pane.right;
+        }""",
+        timeout=10_000,
+    )
+
+
+def test_a_tape_whose_arrays_were_released_says_why_it_has_no_steps_backwards(show):
+    x = tf.Variable(tf.zeros([300, 200]))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.sigmoid(x))
+    tape.gradient(y, x)
+    page = show(tf.snapshot(tape))
+    press(page, "End")
+    assert "released large arrays" in page.locator(".mt-step").inner_text()
+    press(page, "Home", "ArrowRight")
+    assert "released large arrays" not in page.locator(".mt-step").inner_text()
+
+
 def test_buttons_slider_and_row_number_do_the_same(show):
     tape, d, a = accumulation()
     page = show(tf.snapshot(tape, d, a))

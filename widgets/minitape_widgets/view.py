@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -21,6 +22,7 @@ from .live import wake, watch
 from .sweeps import Sweeps
 from .wire import encode
 
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 MOST = 200_000  # rows of a longer recording that are shown: a browser has no room for more
 
 
@@ -266,7 +268,7 @@ class TapeView(anywidget.AnyWidget):
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         if data is None:
             return None
-        data = dict(data)
+        data, metadata = dict(data), {**metadata, WIDGET_VIEW: {"shown": time.time()}}
         data["text/plain"] = repr(self)
         if self._rows:
             data["text/html"] = Picture(self._snapshot(WHOLE)).html()

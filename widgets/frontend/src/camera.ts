@@ -19,6 +19,7 @@ export class Camera {
   height = 0;
   touched = false; // the reader moved it: it stays where it is
   private frame = 0;
+  private goal: [number, number] | null = null; // the corner that it glides to
 
   constructor(private moved: () => void) {}
 
@@ -55,14 +56,13 @@ export class Camera {
     this.moved();
   }
 
-  /** Moves just far enough that the box is in view with a margin. */
+  /** Moves just far enough that the box is in view with a margin. While it glides, what counts is where it will be. */
   reveal(box: Box, smooth = true): void {
     const [w, h] = [this.width / this.scale, this.height / this.scale];
-    const inside = box.x >= this.x && box.y >= this.y && box.x + box.w <= this.x + w && box.y + box.h <= this.y + h;
-    if (inside) return;
+    let [x, y] = this.goal ?? [this.x, this.y];
+    if (box.x >= x && box.y >= y && box.x + box.w <= x + w && box.y + box.h <= y + h) return;
     const mx = Math.min(150, Math.max(0, (w - box.w) / 2));
     const my = Math.min(30, Math.max(0, (h - box.h) / 2));
-    let [x, y] = [this.x, this.y];
     if (box.x - mx < x) x = box.x - mx;
     if (box.x + box.w + mx > x + w) x = box.x + box.w + mx - w;
     if (box.y - my < y) y = box.y - my;
@@ -75,20 +75,22 @@ export class Camera {
   }
 
   private glide(x: number, y: number, smooth: boolean): void {
-    if (Math.abs(x - this.x) < 0.5 && Math.abs(y - this.y) < 0.5) return;
     this.stop();
+    if (Math.abs(x - this.x) < 0.5 && Math.abs(y - this.y) < 0.5) return;
     if (!smooth || reducedMotion()) {
       [this.x, this.y] = [x, y];
       this.moved();
       return;
     }
     const [x0, y0, start] = [this.x, this.y, performance.now()];
+    this.goal = [x, y];
     const tick = (now: number): void => {
       const t = Math.min(1, Math.max(0, (now - start) / 140));
       const eased = 1 - (1 - t) * (1 - t);
       [this.x, this.y] = [x0 + (x - x0) * eased, y0 + (y - y0) * eased];
       this.moved();
-      this.frame = t < 1 ? requestAnimationFrame(tick) : 0;
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+      else this.stop();
     };
     this.frame = requestAnimationFrame(tick);
   }
@@ -96,5 +98,6 @@ export class Camera {
   stop(): void {
     if (this.frame) cancelAnimationFrame(this.frame);
     this.frame = 0;
+    this.goal = null;
   }
 }

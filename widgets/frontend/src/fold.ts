@@ -219,6 +219,7 @@ export function hiddenBy(tree: FoldTree, row: number, open: (group: Group) => bo
 
 /** What a folded group shows as its title. */
 export function groupTitle(group: Pick<Group, "kind" | "label" | "count">): string {
-  if (group.kind === "repeat") return group.label ? `${group.label} × ${group.count.toLocaleString("en")}` : `loop × ${group.count.toLocaleString("en")}`;
-  return group.label;
+  if (group.kind !== "repeat") return group.label;
+  const name = group.label || (group.count < 100000 ? "loop" : ""); // a node has no room for more digits
+  return `${name} × ${group.count.toLocaleString("en")}`.trim();
 }

@@ -11,6 +11,7 @@ import { full, shapeText, title, withNumbers, withRows } from "./value";
 // operations whose derivative is no formula of the engine: where it comes from
 const OWN: Record<string, string> = { custom_gradient: "by its own gradient function", py_function: "by a tape inside the Python function" };
 
+const RELEASED = "The gradient released large arrays of this tape, so there is no backward sweep to step through. Show the tape before its gradient, or make it persistent.";
 const LONG = 30; // characters of a value that still fits into an equation
 
 export class Inspector {
@@ -56,9 +57,10 @@ export class Inspector {
 
   /** What there is to say where the steps end before the sweep does. */
   private sweepNote(): HTMLElement[] {
-    const { sweep, rows, total } = this.store;
+    const { sweep, rows, tapes, total } = this.store;
     const say = (text: string): HTMLElement[] => [h("p", { class: "mt-note" }, text)];
     if (rows.length < total && !sweep) return say(`Only the first ${count(rows.length)} rows are shown, so there is no backward sweep to step through.`);
+    if (!sweep && tapes.some((tape) => tape.state === "used") && rows.some((row) => row.released)) return say(RELEASED);
     if (!sweep?.rest) return [];
     if (this.asked === "in vain") return say(`The backward sweep visits ${count(sweep.rest)} more rows. Without a kernel its steps can not be computed: run the notebook.`);
     if (this.asked === "no") return say(`The backward sweep visits ${count(sweep.rest)} rows: its steps are computed when you step on.`);

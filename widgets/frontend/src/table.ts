@@ -54,6 +54,7 @@ export class Table {
     if (marks) this.marks = marks;
     const count = this.store.rows.length;
     this.el.setAttribute("aria-rowcount", String(count + 1));
+    this.el.style.setProperty("--mt-digits", String(String(count).length));
     this.body.style.height = `${count * LINE}px`;
     const top = Math.max(0, Math.floor(this.scroller.scrollTop / LINE) - 3);
     const bottom = Math.min(count, Math.ceil((this.scroller.scrollTop + (this.scroller.clientHeight || 200)) / LINE) + 3);

@@ -1,0 +1,26 @@
+"""Lessons as pages: what nbconvert, and with it JupyterLab's "Save and Export Notebook As", does not do by itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+
+LINK = re.compile(r"(\]\((?!\w+:)[^()\s]+)\.ipynb(?=[#)])")
+
+
+class Links(Preprocessor):
+    """Links from one notebook to another lead from its page to the other's page.
+
+    >>> from nbformat.v4 import new_markdown_cell
+    >>> cell = new_markdown_cell("A [tape](glossary.ipynb#cell-id=tape) of [lesson 2](02_tensors.ipynb).")
+    >>> Links().preprocess_cell(cell, {}, 0)[0].source
+    'A [tape](glossary.html#cell-id=tape) of [lesson 2](02_tensors.html).'
+    """
+
+    def preprocess_cell(self, cell: Any, resources: Any, index: int) -> tuple[Any, Any]:
+        """The cell with its links changed; code stays as it is."""
+        if cell.cell_type == "markdown":
+            cell.source = LINK.sub(r"\1.html", cell.source)
+        return cell, resources
