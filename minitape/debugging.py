@@ -108,7 +108,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> _Callab
     def function(
         x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> _Any:
-        x, y = _hinted(x, y)
+        x, y = _tensor_of(x), _tensor_of(y)
         words = (*([] if message is None else [message]), f"Condition x {symbol} y did not hold element-wise:")
         return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y,
                             words=words, summarize=summarize)  # fmt: skip
