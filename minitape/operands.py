@@ -276,6 +276,15 @@ def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
                    f"tensor but is a {got.kernel_name} tensor", op)  # fmt: skip
 
 
+def flag(name: str, value: Any, default: bool = False) -> bool:
+    """A flag of a kernel, for None its default; TypeError for what is neither True nor False."""
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise TypeError(f"Expected bool for argument '{name}' not {value!r}.")
+    return value
+
+
 def call(name: str, *inputs: Any, **attrs: Any) -> Any:
     """Applies the primitive ``name`` of the table to tensors."""
     return apply(TABLE[name], inputs, attrs)
