@@ -165,8 +165,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     """
     if x is None and y is None:
         condition = tensor_of(condition)
-        if condition.dtype.kind != "s":
-            accept("Where", condition.dtype)
+        accept("Where", condition.dtype)
         if condition.dtype.name == "float16":
             raise UnimplementedError(None, None, "No WhereOp available for float16/half type on CPU; dying in CPU "
                                                  "WhereOp to avoid silently creating costly copies from device. "
