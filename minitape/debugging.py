@@ -11,13 +11,12 @@ from typing import Any as _Any
 import numpy as _np
 
 from . import dtypes as _dtypes
+from .convert import convert_to_tensor as _convert
 from .errors import InvalidArgumentError as _InvalidArgumentError
 from .invalid import invalid as _invalid
 from .namespace import lazy as _lazy
 from .opdefs import accept as _accept
-from .operands import hinted as _hinted
 from .operands import tensor_of as _tensor_of
-from .operands import together as _together
 from .operands import worded as _worded
 from .operation import apply as _apply
 from .primitives import TABLE as _TABLE
@@ -108,7 +107,7 @@ def _comparison(name: str, symbol: str, primitive: str, example: str) -> _Callab
     def function(
         x: _Any, y: _Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> _Any:
-        x, y = _hinted(x, y)
+        x, y = _tensor_of(x), _tensor_of(y)
         words = (*([] if message is None else [message]), f"Condition x {symbol} y did not hold element-wise:")
         return _with_values(lambda a, b: _compare(symbol, primitive, a, b, message, summarize), x, y,
                             words=words, summarize=summarize)  # fmt: skip
@@ -163,8 +162,10 @@ def _sign(
                                f"(shape={tensor.shape} "
                                f"dtype={tensor.dtype.name}) = \n{_listed(array, summarize)}")  # fmt: skip
 
+        x = _tensor_of(x)
+        _convert(0, x.dtype)
         words = (_lead(message), f"Condition {condition} did not hold element-wise:")
-        return _with_values(check, _tensor_of(x), words=words, summarize=summarize)
+        return _with_values(check, x, words=words, summarize=summarize)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Raises InvalidArgumentError unless {condition} for every element.
@@ -205,11 +206,13 @@ def assert_near(
     >>> import minitape as tf
     >>> tf.debugging.assert_near(1.0, 1.0 + 1e-7)
     """
-    x, y = _together(x, y)
+    x = _tensor_of(x)
+    y = _convert(y, x.dtype, name="y")
     if not x.dtype.is_floating and not x.dtype.is_complex:
         raise ValueError(f"data type {x.dtype.as_numpy_dtype} not inexact")
     epsilon = 10 * _np.finfo(x.dtype.real_dtype.as_numpy_dtype if x.dtype.name != "bfloat16" else _np.float32).eps
-    rtol, atol = (_tensor_of(epsilon if t is None else t, x.dtype.real_dtype) for t in (rtol, atol))
+    rtol, atol = (_convert(epsilon if t is None else t, x.dtype.real_dtype, name=name)
+                  for t, name in ((rtol, "rtol"), (atol, "atol")))  # fmt: skip
 
     def check(a: _Any, b: _Any) -> None:
         with _np.errstate(all="ignore"):

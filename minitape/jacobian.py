@@ -21,25 +21,36 @@ from .state import state
 from .tensor import Tensor, wrap
 
 NEEDS_PERSISTENT = "GradientTape must be created with persistent=True to compute the "
-WITHOUT_PFOR = " with eager execution enabled and with  experimental_use_pfor set to False."
 
 
 @block
 def _vectorizing(kind: str, use_pfor: bool, parallel: int | None = None) -> Iterator[None]:
     """A ValueError from inside a Jacobian comes in the words that TensorFlow's vectorization has for all of them."""
     try:
-        if use_pfor and parallel == 1:
-            raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+        _check_parallel(parallel, use_pfor)
         yield
     except (AttributeError, TypeError) as error:  # of sources that are no tensors
         if not use_pfor:
             raise
-        raise type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n") from error
+        raise _of_user_code(error) from error
     except ValueError as error:
         if not use_pfor:
             raise
         raise ValueError(f"Encountered an exception while vectorizing the {kind} computation. Vectorization can be "
                          "disabled by setting experimental_use_pfor to False.") from error  # fmt: skip
+
+
+def _check_parallel(parallel: int | None, use_pfor: bool) -> None:
+    if parallel is not None and parallel < 1:
+        if not use_pfor:
+            raise TypeError("'parallel_iterations' must be a positive integer.")
+        raise ValueError(f"Argument `parallel_iterations` must be None or a positive integer. Received: {parallel}.")
+    if parallel == 1 and use_pfor:
+        raise ValueError("Found `parallel_iterations == 1`. Use `for_loop` instead.")
+
+
+def _of_user_code(error: Exception) -> Exception:
+    return type(error)(f"in user code:\n\n\n    {type(error).__name__}: {error}\n")
 
 
 def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: int | None, use_pfor: bool) -> Any:
@@ -50,7 +61,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     flat = [leaf_of(s) for s in nest.flatten(sources)]
     target.shape  # noqa: B018 - AttributeError for what has none
     if state.graph is None and not use_pfor and not tape._persistent:
-        raise RuntimeError(NEEDS_PERSISTENT + "jacobian" + WITHOUT_PFOR)
+        raise RuntimeError(NEEDS_PERSISTENT + "jacobian with eager execution enabled and with  experimental_use_pfor "
+                           "set to False.")  # fmt: skip
     if state.graph is not None and not target.shape.is_fully_defined():
         return _in_a_run(tape, target, sources, flat, unconnected)
     if reads_target(tape, target):
@@ -60,6 +72,8 @@ def jacobian(tape: Any, target: Any, sources: Any, unconnected: Any, parallel: i
     count = int(np.prod(shape))
     seeds = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, *shape)
     with _vectorizing("jacobian", use_pfor, parallel):
+        if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
+            raise ValueError("A non-persistent tape gives the rows of one group of iterations only.")
         zero = wants_zeros(unconnected)
         found = rows_of_jacobian(tape, target, flat, seeds)
         if not count and not use_pfor:
@@ -128,9 +142,8 @@ def batch_jacobian(
         )
     source = leaf_of(source)
     if state.graph is None and not use_pfor and not tape._persistent:
-        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian" + WITHOUT_PFOR)
-    if parallel is not None and not tape._persistent:
-        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations.")
+        raise RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with eager execution enabled and  with "
+                           "experimental_use_pfor set to False.")  # fmt: skip
     if state.graph is not None and not (target.shape.is_fully_defined() and source.shape.is_fully_defined()):
         from .graphs.jacobians import jacobian_row
 
@@ -142,6 +155,8 @@ def batch_jacobian(
     count = int(np.prod(inner))
     eye = np.eye(count, dtype=target.dtype.as_numpy_dtype).reshape(count, 1, *inner)
     with _vectorizing("batch_jacobian", use_pfor, parallel):
+        if parallel is not None and parallel <= count and use_pfor and not tape._persistent:
+            raise _of_user_code(RuntimeError(NEEDS_PERSISTENT + "batch_jacobian with parallel_iterations."))
         wants_zeros(unconnected)  # refuses what is neither; an unconnected batch_jacobian is zeros anyway
         (found,) = rows_of_jacobian(tape, target, [source], np.broadcast_to(eye, (count, size, *inner)))
     _answered(tape, target, [source], [found])

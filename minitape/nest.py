@@ -90,6 +90,11 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     return [structure]
 
 
+def _short(value: Any) -> str:
+    text = str(value)
+    return f"{text[:100]}..." if len(text) > 100 else text
+
+
 def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bool = False) -> _Any:
     """A structure like ``structure`` with the leaves of ``flat_sequence``; ValueError when their number differs.
 
@@ -102,8 +107,8 @@ def pack_sequence_as(structure: _Any, flat_sequence: _Any, expand_composites: bo
     leaves = flat_sequence
     if not is_nested(structure) and not (expand_composites and hasattr(structure, "_components")):
         if len(leaves) != 1:
-            raise ValueError(f"The target structure is of type `{type(structure)}`\n  {structure!r}\nHowever the input "
-                             f"is a sequence ({type(flat_sequence)}) of length {len(leaves)}.\n  {flat_sequence!r}\n"
+            raise ValueError(f"The target structure is of type `{type(structure)}`\n  {_short(structure)}\nHowever the "
+                             f"input is a sequence ({type(flat_sequence)}) of length {len(leaves)}.\n  {_short(flat_sequence)}\n"
                              "nest cannot guarantee that it is safe to map one to the other.")  # fmt: skip
         return leaves[0]
     wanted = len(flatten(structure, expand_composites))

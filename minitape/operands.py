@@ -229,7 +229,7 @@ def unary(primitive: Primitive, x: Any) -> Any:
 def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
     """Applies an elementwise primitive to two arguments of one dtype."""
     if state.graph is None:
-        x, y = together(x, y)
+        x, y = pair(x, y)
     else:
         try:
             if not is_tensor_like(x):  # a graph converts one after the other
@@ -243,6 +243,17 @@ def pairwise(primitive: Primitive, x: Any, y: Any) -> Any:
             settled = is_tensor_like(x) and is_tensor_like(y)
             raise error if settled else refused_operand(primitive.op, x, y, error) from None
     return binary(primitive, x, y)
+
+
+def pair(x: Any, y: Any) -> list[Any]:
+    """Two operands of one dtype, see ``together``: a number of Python or an array before a variable follows its dtype.
+
+    Anything else there has its own; ValueError where that is another one.
+    """
+    if hasattr(y, "_read") and not is_tensor_like(x) and not isinstance(x, (int, float, np.ndarray)):
+        x = convert_to_tensor(x)
+        y._to_tensor(x.dtype)
+    return together(x, y)
 
 
 def _first(x: Any) -> Any:
@@ -263,6 +274,15 @@ def mismatch(op: str, position: int, wanted: Any, got: Any) -> Exception:
     """The error for an operand whose dtype differs from the first one's."""
     return invalid(f"cannot compute {op} as input #{position}(zero-based) was expected to be a {wanted.kernel_name} "
                    f"tensor but is a {got.kernel_name} tensor", op)  # fmt: skip
+
+
+def flag(name: str, value: Any, default: bool = False) -> bool:
+    """A flag of a kernel, for None its default; TypeError for what is neither True nor False."""
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise TypeError(f"Expected bool for argument '{name}' not {value!r}.")
+    return value
 
 
 def call(name: str, *inputs: Any, **attrs: Any) -> Any:

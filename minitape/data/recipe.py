@@ -58,9 +58,9 @@ class Recipe:
     def __iter__(self) -> DatasetIterator:
         return DatasetIterator(self)
 
-    def as_numpy_iterator(self) -> Iterator[Any]:
-        """The elements as NumPy arrays."""
-        return (map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, e) for e in self)
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements as NumPy arrays; ``next(iterator)`` and ``iterator.next()`` give one."""
+        return NumpyIterator(iter(self))
 
     def cardinality(self, name: str | None = None) -> Any:
         """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
@@ -98,6 +98,23 @@ class Recipe:
         return f"<{self._kind} element_spec={self.element_spec}>"
 
     __str__ = __repr__
+
+
+class NumpyIterator:
+    """The elements of another iterator as NumPy arrays."""
+
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self._elements = elements
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return map_leaves(lambda t: t.numpy() if hasattr(t, "numpy") else t, next(self._elements))
+
+    def next(self) -> Any:
+        """The next element."""
+        return next(self)
 
 
 class DatasetIterator:

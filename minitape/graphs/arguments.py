@@ -38,8 +38,19 @@ def cast(spec: Any, value: Any) -> Any:
         raise NoCast(str(error)) from error
 
 
+def _refuse_plain(spec: Any, value: Any) -> None:
+    """What is neither ragged nor sparse has no parts that could be taken for those of the spec."""
+    if not hasattr(spec, "ragged_rank"):
+        raise NoCast(f"{type(value).__name__!r} object has no attribute 'indices'")
+    splits = [TensorSpec([None], spec.row_splits_dtype) for _ in range(spec.ragged_rank)]
+    inner = [] if spec.shape.rank is None else spec.shape[spec.ragged_rank + 1 :]
+    nest.assert_same_structure([TensorSpec([None, *inner], spec.dtype), *splits], [value])
+
+
 def _cast_leaf(spec: Any, value: Any) -> Any:
     if not isinstance(spec, TensorSpec):
+        if is_composite(spec) and not is_composite(value):
+            _refuse_plain(spec, value)
         if is_composite(spec) and is_composite(value) and spec.dtype != value.dtype:
             shape = (value.flat_values if hasattr(value, "flat_values") else value.values).shape
             wanted = TensorSpec([None, *shape[1:]], spec.dtype)

@@ -198,7 +198,7 @@ def _numpy_forward(*arrays: Any, func: Any, dtypes: Any) -> tuple[Any, ...]:
     number = next_number()
     with no_tapes():
         try:
-            result = func(*[np.asarray(a) for a in arrays])
+            result = func(*[np.asarray(a)[()] for a in arrays])  # scalars are no arrays there
         except Exception as error:
             raise python_error(error) from error
         values = [] if result is None else nest.flatten(result) if isinstance(result, (list, tuple)) else [result]

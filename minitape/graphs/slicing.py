@@ -26,6 +26,9 @@ def getitem(tensor: Any, key: Any) -> Any:
         from ..ops.picking import boolean_mask
 
         return boolean_mask(tensor, key)
+    for end in ends:
+        if end is not None and end is not Ellipsis:
+            indexing.check_index(end)
     if not dynamic and tensor.shape.is_fully_defined():
         try:
             return indexing.getitem(tensor, _settled(key))

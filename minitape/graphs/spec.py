@@ -147,10 +147,8 @@ def show(value: Any) -> str:
         return repr(value)
     if isinstance(value, Tensor):
         return repr(TensorSpec(value.shape, value.dtype))
-    if isinstance(value, (int, float, str, bytes, complex)):
+    if value is None or isinstance(value, (int, float, str, bytes, complex, range, type(...))):
         return f"Literal[{value!r}]"
-    if value is None:
-        return "None"
     if isinstance(value, (list, tuple)):
         name = "List" if isinstance(value, list) else "Tuple"
         return f"{name}[{', '.join(map(show, value))}]"
@@ -162,4 +160,4 @@ def show(value: Any) -> str:
         return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"
+    return f"Weakref[{weakref.ref(value)!r}])"

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..evidence import decided
 from ..invalid import invalid, shown
-from ..operands import call, generated, strict, tensor_of, together
+from ..operands import call, flag, generated, strict, tensor_of, together
 from ..operation import apply
 from ..ops.reductions import reduce_max, reduce_sum
 from ..primitives import TABLE, decompositions, diagonals  # noqa: F401 - they fill the table
@@ -84,7 +84,7 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     >>> print(tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist())
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    return call("inv", tensor_of(input), adjoint=bool(adjoint))
+    return call("inv", tensor_of(input), adjoint=flag("adjoint", adjoint))
 
 
 @generated("matrix_solve")
@@ -98,7 +98,7 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     >>> print(tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [2.0]]).numpy().tolist())
     [[1.0], [0.5]]
     """
-    return call("solve", *together(matrix, rhs), adjoint=bool(adjoint))
+    return call("solve", *together(matrix, rhs), adjoint=flag("adjoint", adjoint))
 
 
 @strict
@@ -111,7 +111,7 @@ def triangular_solve(matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = 
     >>> print(tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 3.0]], [[2.0], [4.0]]).numpy().tolist())
     [[1.0], [1.0]]
     """
-    return call("triangular_solve", *together(matrix, rhs), lower=bool(lower), adjoint=bool(adjoint))
+    return call("triangular_solve", *together(matrix, rhs), lower=flag("lower", lower, True), adjoint=flag("adjoint", adjoint))
 
 
 @generated("cholesky")

@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..invalid import invalid, shown
 from ..opdefs import accept
-from ..operands import axes_of, call, generated, hinted, pairwise, static, strict, tensor_of
+from ..operands import axes_of, call, flag, generated, hinted, pairwise, static, strict, tensor_of
 from ..operation import apply
 from ..operators import fit_matrices
 from ..ops.complexes import conj
@@ -58,10 +58,20 @@ def matmul(
         wide = dtypes.as_dtype(output_type)
         a, b = (call("cast", tensor_of(x), dtype=wide) for x in (a, b))
     a, b = hinted(a, b)
+    if type(transpose_a) is not bool or type(transpose_b) is not bool:
+        transpose_a, transpose_b = _turns(a, b, transpose_a, transpose_b)
     if a_is_sparse or b_is_sparse:
         _check_matrices(a, b)
     a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
     return _product(a, b, transpose_a or adjoint_a, transpose_b or adjoint_b)
+
+
+def _turns(a: Any, b: Any, turn_a: Any, turn_b: Any) -> tuple[bool, bool]:
+    """The flags of a product as they are given: only batches take what counts as true."""
+    if a.ndim == b.ndim == 2:
+        flag("transpose_a", turn_a)
+        flag("transpose_b", turn_b)
+    return bool(turn_a), bool(turn_b)
 
 
 def _check_matrices(a: Any, b: Any) -> None:

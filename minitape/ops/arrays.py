@@ -12,6 +12,7 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..dimension import Dimension, dimension_value
 from ..invalid import invalid, shown
+from ..opdefs import accept_attr
 from ..operands import axes_of, deferred, integers, strict, tensor_of, worded
 from ..operation import apply
 from ..primitives import TABLE
@@ -90,7 +91,9 @@ def shape(input: Any, out_type: Any = None, name: str | None = None) -> Any:
     """
     if hasattr(input, "_composite") and hasattr(input, "_dynamic_shape"):
         return input._dynamic_shape(out_type)
-    return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtypes.as_dtype(out_type or dtypes.int32)})
+    dtype = dtypes.as_dtype(out_type or dtypes.int32)
+    accept_attr("Shape", "out_type", dtype)
+    return apply(TABLE["shape"], (tensor_of(input),), {"dtype": dtype})
 
 
 @worded
@@ -364,8 +367,8 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     >>> tf.broadcast_static_shape(tf.TensorShape([3, 1]), tf.TensorShape([1, 4]))
     TensorShape([3, 4])
     """
-    x, y = as_shape(shape_x), as_shape(shape_y)
-    if x.rank is None or y.rank is None:
+    x, y = shape_x, shape_y
+    if x.ndims is None or y.ndims is None:
         return TensorShape(None)
     sizes: list[Any] = []
     longest = max(x.rank, y.rank)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..opdefs import refused_operand
-from ..operands import generated, hinted, is_tensor_like, pairwise, strict, tensor_of, together, unary
+from ..operands import generated, hinted, is_tensor_like, pair, pairwise, strict, tensor_of, together, unary
 from ..operation import apply, binary
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..state import state
@@ -279,7 +279,7 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Any:
     >>> print(tf.math.squared_difference(1.0, 3.0).numpy())
     4.0
     """
-    x, y = together(x, y)
+    x, y = pair(x, y)
     return binary(TABLE["squared_distance" if x.dtype.kind == "c" else "squared_difference"], x, y)
 
 
@@ -323,10 +323,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Any:
     0.0
     """
     x = tensor_of(x)
-    try:
-        y = convert_to_tensor(y, x.dtype)
-    except ValueError as error:
-        raise ValueError(f"y: {error}") from None
+    y = convert_to_tensor(y, x.dtype, name="y")
     return binary(TABLE["mul_no_nan"], x, y)
 
 

@@ -159,7 +159,8 @@ def eye(
     """
     rows = static(num_rows)
     columns = rows if num_columns is None else static(num_columns)
-    if isinstance(rows, (float, str)) or isinstance(columns, (float, str)):
+    symbolic = isinstance(num_rows, Tensor) or isinstance(num_columns, Tensor)
+    if not symbolic and not (isinstance(rows, int) and isinstance(columns, int)):
         raise TypeError("Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                         f"num_rows={num_rows}, "
                         f"num_columns={num_rows if num_columns is None else num_columns}")  # fmt: skip
@@ -270,10 +271,7 @@ def linspace_nd(start: Any, stop: Any, num: Any, name: str | None = None, axis: 
     first = tensor_of(start)
     if first.dtype.kind == "s":
         raise UnimplementedError(None, None, "Cast int32 to string is not supported [Op:Cast] name: ")
-    try:
-        last = convert_to_tensor(stop, first.dtype)
-    except ValueError as error:
-        raise ValueError(f"stop: {error}") from None
+    last = convert_to_tensor(stop, first.dtype, name="stop")
     count = _count(num)
     if first.dtype.is_integer:
         wide = dtypes.float32 if first.dtype.size <= 2 else dtypes.float64

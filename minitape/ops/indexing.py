@@ -173,15 +173,21 @@ def _entry(entry: Any) -> Any:
     return _number(entry)
 
 
+def check_index(index: Any) -> None:
+    """TypeError for what is no index: what has a dtype must be a whole number, and no vector."""
+    if isinstance(index, (numbers.Integral, Dimension)):
+        return
+    dtype, shape = getattr(index, "dtype", None), getattr(index, "shape", ())
+    if dtype is None or not _index_dtype(dtype) or (getattr(shape, "rank", 0) is not None and len(shape) == 1):
+        raise TypeError(f"{_VALID}, got {index!r}")
+
+
 def _number(index: Any) -> int:
     if type(index) is int or type(index) is bool:
         return index
     if isinstance(index, (numbers.Integral, Dimension)):
         return int(index)
-    dtype = getattr(index, "dtype", None)
-    shape = getattr(index, "shape", None)
-    if dtype is None or _index_dtype(dtype) is False or (shape is not None and len(shape) == 1):
-        raise TypeError(f"{_VALID}, got {index!r}")
+    check_index(index)
     if hasattr(index, "_read"):
         index = index._read()
     if type(index) is EagerTensor:

@@ -52,7 +52,10 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         return next(v for v in values if hasattr(v, "_concat"))._concat(list(values), axis)
     if isinstance(axis, float):
         raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
-    axis = int(integers(axis, "ConcatV2", "Tidx").reshape(-1)[0])
+    place = integers(axis, "ConcatV2", "Tidx")
+    if len(values) > 1 and place.size != 1:
+        raise invalid(f"axis tensor should be a scalar integer, but got shape {shown(place.shape)}", "ConcatV2")
+    axis = int(place.reshape(-1)[0]) if place.size else 0
     if len(values) == 1:
         return apply(TABLE["identity"], (tensor_of(values[0]),), {})
     tensors = same_dtype_tensors(values)
@@ -81,7 +84,7 @@ def _concat_axis(axis: int, rank: int) -> None:
 
 
 def _concat_shapes(shapes: list[Any], axis: int, rank: int) -> None:
-    if not rank and axis == 0:
+    if (not rank and axis == 0) or (rank and () in shapes):
         raise invalid("ConcatOp : Can't concatenate scalars (use tf.stack instead)", "ConcatV2")
     _concat_axis(axis, rank)
     for i, shape in enumerate(shapes):
@@ -292,17 +295,18 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     x = tensor_of(input)
     if axis is None:
         x, axis = apply(TABLE["reshape"], (x,), {"shape": (-1,)}), 0
-    axis = int(static(axis))
-    if x.ndim == 0:
-        x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
+    if not isinstance(axis, int):
+        raise TypeError(f"Argument `axis` must be an int. Received `axis` = {axis} of type {type(axis).__name__}")
     given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
     if not given.dtype.is_integer:
         raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
                         f"{repeats} of dtype: {given.dtype}")  # fmt: skip
     planned(given)
     counts = np.asarray(given.array)
+    if x.ndim == 0:
+        x = apply(TABLE["reshape"], (x,), {"shape": (1,)})
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"axis={axis} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
     size = x.shape[axis]
     if counts.ndim > 1:
         raise ValueError(f"Shape {counts.shape} must have rank at most 1")

@@ -166,7 +166,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     if x is None and y is None:
         condition = tensor_of(condition)
         accept("Where", condition.dtype)
-        if condition.dtype.name in ("float16", "bfloat16"):
+        if condition.dtype.name == "float16":
             raise UnimplementedError(None, None, "No WhereOp available for float16/half type on CPU; dying in CPU "
                                                  "WhereOp to avoid silently creating costly copies from device. "
                                                  "[Op:Where]")  # fmt: skip
@@ -272,6 +272,8 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     from ..graphs.symbolic import is_symbolic
     from .arrays import expand_dims
 
+    if not isinstance(num_partitions, (int, np.integer)):
+        raise TypeError(f"Expected int for argument 'num_partitions' not {num_partitions!r}.")
     x, parts = tensor_of(data), tensor_of(partitions)
     if parts.shape.rank == 0:
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)

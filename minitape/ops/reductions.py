@@ -9,8 +9,8 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..graphs.refusals import wrong_axis
-from ..invalid import invalid
-from ..operands import axes_of, call, is_tensor_like, named, static, strict, tensor_of
+from ..invalid import invalid, shown
+from ..operands import axes_of, call, flag, integers, is_tensor_like, named, static, strict, tensor_of
 from ..operation import apply
 from ..primitives import TABLE, special  # noqa: F401 - special fills the table
 from ..state import state
@@ -158,15 +158,26 @@ def zero_fraction(value: Any, name: str | None = None) -> Any:
     return (size - TABLE["cast"](count, dtype=dtypes.float32)) / size
 
 
+def _one_axis(axis: Any, name: str) -> int:
+    place = static(axis)
+    if name == "argmax":  # which is stricter than argmin
+        if hasattr(axis, "dtype") and (isinstance(axis, (np.ndarray, np.generic)) or not axis.dtype.is_integer):
+            raise TypeError(f"axis tensor dtypes {axis.dtype} is not supported")
+        if not hasattr(axis, "dtype") and not isinstance(place, int):
+            raise TypeError("axis must be int or Tensor with integer datatype")
+    if not isinstance(place, int):
+        integers(axis, "ArgMin", "Tidx")
+        raise invalid(f"dim must be a scalar, but received tensor of shape: {shown(np.shape(place))}", "ArgMin")
+    return int(place)
+
+
 def _position(name: str, sentence: str, result: int) -> Any:
     @strict
     def function(input: Any, axis: Any = None, output_type: Any = dtypes.int64, name: str | None = None) -> Any:
         from ..opdefs import accept_attr
 
         dtype = dtypes.as_dtype(output_type)
-        place = 0 if axis is None else static(axis)
-        if not isinstance(place, int):
-            raise TypeError("axis must be int or Tensor with integer datatype")
+        place = 0 if axis is None else _one_axis(axis, made)
         accept_attr("ArgMax" if made == "argmax" else "ArgMin", "output_type", dtype)
         return call(made, tensor_of(input), axis=int(place), dtype=dtype)
 
@@ -199,10 +210,7 @@ def _scan(name: str, x: Any, axis: Any, exclusive: Any, reverse: Any) -> Any:
         accept_attr(TABLE[name].op, "Tidx", place.dtype)
     if place.ndim:
         raise invalid(f"ScanOp: axis must be a scalar, not {place.shape.as_list()}", TABLE[name].op)
-    for key, flag in (("exclusive", exclusive), ("reverse", reverse)):
-        if not isinstance(flag, bool):
-            raise TypeError(f"Expected bool for argument '{key}' not {flag!r}.")
-    return call(name, x, axis=int(place.array), exclusive=exclusive, reverse=reverse)
+    return call(name, x, axis=int(place.array), exclusive=flag("exclusive", exclusive), reverse=flag("reverse", reverse))
 
 
 @strict

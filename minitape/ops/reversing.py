@@ -21,6 +21,8 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     >>> tf.reverse([1, 2, 3], [0]).numpy()
     array([3, 2, 1], dtype=int32)
     """
+    if isinstance(axis, float):
+        raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32")
     x, axes = tensor_of(tensor), integers(axis, "ReverseV2", "Tidx")
     if x.ndim == 0 or x.shape.num_elements() == 0:
         return identity(x)
@@ -86,7 +88,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
     x, shifts, axes = tensor_of(input), integers(shift, "Roll", "Tshift"), integers(axis, "Roll", "Taxis")
     if x.ndim == 0:
         raise invalid("input must be 1-D or higher", "Roll")
-    if shifts.shape != axes.shape and shifts.size != axes.size:
+    if shifts.shape != axes.shape:
         raise invalid("shift and axis must have the same size", "Roll")
     for a in axes.reshape(-1):
         if not -x.ndim <= a < x.ndim:

@@ -9,8 +9,9 @@ import numpy as np
 from .. import dtypes
 from ..counting import composite
 from ..evidence import decided
-from ..invalid import invalid
-from ..operands import call, generated, named, static, strict, tensor_of, together
+from ..invalid import invalid, shown
+from ..opdefs import accept
+from ..operands import call, flag, generated, named, static, strict, tensor_of, together
 from ..operation import apply
 from ..primitives import TABLE, segment, sorting  # noqa: F401 - they fill the table
 from ..tensor import wrap
@@ -44,7 +45,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     if count.ndim:
         raise invalid(f"k must be scalar, got shape {count.shape.as_list()}", "TopKV2")
     return TopKV2(
-        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": bool(sorted), "index_type": index_type})
+        *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": flag("sorted", sorted, True), "index_type": index_type})
     )
 
 
@@ -345,8 +346,8 @@ def confusion_matrix(
                 raise invalid(f"`{what}` out of bound\nCondition x < y did not hold.\nFirst {min(3, values.size)} "
                               f"elements of x:\n{values[:3]}\nFirst 1 elements of y:\n[{classes}]")  # fmt: skip
     if true.shape != guessed.shape:
-        raise invalid(f"Shapes of all inputs must match: values[0].shape = {list(true.shape)} != values[1].shape = "
-                      f"{list(guessed.shape)}", "Pack")  # fmt: skip
+        raise invalid(f"Shapes of all inputs must match: values[0].shape = {shown(true.shape)} != values[1].shape = "
+                      f"{shown(guessed.shape)}", "Pack")  # fmt: skip
     wanted = dtypes.as_dtype(dtype).as_numpy_dtype
     out = np.zeros((classes, classes), wanted)
     amounts = np.ones(true.shape, wanted) if weights is None else tensor_of(weights).array.astype(wanted)
@@ -366,6 +367,7 @@ def _squeezed(labels: Any, predictions: Any) -> tuple[Any, Any]:
 def _bins(values: Any, value_range: Any, nbins: Any) -> tuple[Any, Any]:
     """The values and the bin of each as arrays."""
     x, limits = together(values, value_range)
+    accept("HistogramFixedWidth", x.dtype, limits.dtype)
     count = int(static(nbins))
     if limits.shape.as_list() != [2]:
         raise invalid("value_range should be a vector of 2 elements.", "HistogramFixedWidth")

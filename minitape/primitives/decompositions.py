@@ -113,10 +113,8 @@ declare("inv", _inv, [_inv_rule], op="MatrixInverse", label="x⁻¹", keep="z", 
 
 
 def _check_equations(a: Any, b: Any, op: str) -> None:
-    for i, x in enumerate((a, b)):
-        if x.ndim < 2:
-            raise invalid(f"Input tensor {i} must have rank >= 2, got {x.ndim}" if a.ndim == b.ndim else
-                          "All input tensors must have the same rank.", op)  # fmt: skip
+    if a.ndim < 2:
+        raise invalid(f"Input tensor 0 must have rank >= 2, got {a.ndim}", op)
     if a.ndim != b.ndim:
         raise invalid("All input tensors must have the same rank.", op)
     if a.shape[-1] != a.shape[-2]:

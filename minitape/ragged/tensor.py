@@ -297,6 +297,8 @@ class RaggedTensor(Parts, Operators):
         return (self[i] for i in range(len(self._splits) - 1))
 
     def __repr__(self) -> str:
+        if not isinstance(self.flat_values, EagerTensor):
+            return f"tf.RaggedTensor(values={self.values}, row_splits={self.row_splits})"
         with np.printoptions(formatter={"all": _shown}):
             return f"<tf.RaggedTensor {_shown(self.numpy())}>"
 

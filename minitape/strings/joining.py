@@ -29,6 +29,7 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
     """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected list for 'inputs' argument to 'string_join' Op, not {inputs!r}.")
+    separator = "" if separator is None else separator
     if not isinstance(separator, (str, bytes)):
         raise TypeError(f"Expected string for argument 'separator' not {separator!r}.")
     arrays = [strings_of(i, "StringJoin") for i in inputs]
