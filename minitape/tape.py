@@ -175,7 +175,17 @@ class GradientTape:
         self._record, self.number = record, None
 
     def reset(self) -> None:
-        """Forgets everything recorded so far and goes on recording; ValueError outside the block."""
+        """Forgets everything recorded so far and goes on recording; ValueError outside the block.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        ...     tape.reset()
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
+        """
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._start = now = len(self._record)
@@ -193,6 +203,15 @@ class GradientTape:
         """Operations in this block are not recorded on this tape.
 
         Raises RuntimeError for a tape that has not recorded yet, ValueError for one that is not recording now.
+
+        >>> import minitape as tf
+        >>> x = tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     with tape.stop_recording():
+        ...         y = x * x
+        ...     z = x + y
+        >>> print(tape.gradient(z, x))
+        tf.Tensor(1.0, shape=(), dtype=float32)
         """
         if self._record is None or self._used:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
@@ -222,6 +241,14 @@ class GradientTape:
         """Watches a tensor, a variable or a structure of them: from now on operations on it are recorded.
 
         Raises ValueError for anything that is no tensor. Integers and strings can not be watched: a warning says so.
+
+        >>> import minitape as tf
+        >>> x, c = tf.constant(3.0), tf.constant(2.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = c * x
+        >>> [None if g is None else float(g) for g in tape.gradient(y, [x, c])]
+        [2.0, None]
         """
         frames = site()
         for t in (tensor,) if type(tensor) is EagerTensor else nest.flatten(tensor):
@@ -272,7 +299,15 @@ class GradientTape:
         self.variables[id(variable)] = variable
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that are watched, in the order of their creation."""
+        """The variables that are watched, in the order of their creation.
+
+        >>> import minitape as tf
+        >>> v, w = tf.Variable(1.0, name="v"), tf.Variable(2.0, name="w")
+        >>> with tf.GradientTape() as tape:
+        ...     y = v * 2.0
+        >>> [variable.name for variable in tape.watched_variables()]
+        ['v:0']
+        """
         return tuple(sorted(self.variables.values(), key=lambda v: v._number))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -294,8 +329,16 @@ class GradientTape:
         """The gradient of ``target`` (or of the sum of several) with respect to ``sources``.
 
         Returns a tensor (or IndexedSlices, or None where nothing connects them) for each source, in the structure of
-        ``sources``. ``output_gradients`` weighs the targets. Raises RuntimeError on the second call for a tape that is
-        not persistent.
+        ``sources``. Each has the shape and the dtype of its source. ``output_gradients`` weighs the targets, and
+        ``unconnected_gradients="zero"`` asks for zeros instead of None. Raises RuntimeError on the second call for a tape
+        that is not persistent. See https://www.tensorflow.org/api_docs/python/tf/GradientTape#gradient.
+
+        >>> import minitape as tf
+        >>> x, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x * w
+        >>> {name: g.numpy().tolist() for name, g in tape.gradient(y, {"x": x, "w": w}).items()}
+        {'x': [6.0, 12.0], 'w': 5.0}
         """
         if self._used or self._recording or self._record is None:
             self._begin()

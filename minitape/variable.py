@@ -193,7 +193,14 @@ class ResourceVariable(VariableOperators, Variable):
         return tensor
 
     def value(self) -> Any:
-        """The current state as a tensor."""
+        """The current state as a tensor, which later assignments do not change.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable(1.0)
+        >>> before = v.value()
+        >>> float(v.assign_add(2.0)), float(before)
+        (3.0, 1.0)
+        """
         tensor = self._read()
         lane = tensor._lane
         made = None if lane is None else write(lane, _IDENTITY.code, tensor._row, tensor._row, _getframe(1))
@@ -204,7 +211,12 @@ class ResourceVariable(VariableOperators, Variable):
         return self.value()
 
     def numpy(self) -> Any:
-        """The current state as a NumPy array or scalar; NotImplementedError while a graph is being built."""
+        """The current state as a NumPy array (a copy) or scalar; NotImplementedError while a graph is being built.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
         if state.graph is not None:
             raise NotImplementedError("numpy() is only available when eager execution is enabled.")
         return self._read().numpy()  # tapes count it as an access
@@ -212,7 +224,15 @@ class ResourceVariable(VariableOperators, Variable):
     # -- assignment ---------------------------------------------------------------------------------------------------
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Sets a new value. Raises ValueError when its shape does not fit."""
+        """Sets a new value and returns the variable, or None without ``read_value``.
+
+        No gradient passes from the new state to ``value``. Raises ValueError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0])
+        >>> v.assign([3.0, 4.0]).numpy()
+        array([3., 4.], dtype=float32)
+        """
         tensor = convert_to_tensor(value, self.dtype)
         if not self._shape.is_compatible_with(tensor.shape):
             label = "" if self._name is None else " " + self.name
@@ -225,13 +245,26 @@ class ResourceVariable(VariableOperators, Variable):
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Adds ``delta``. Raises InvalidArgumentError when its shape does not fit."""
+        """Adds ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1.0, 2.0]).assign_add([1.0, 1.0]).numpy()
+        array([2., 3.], dtype=float32)
+        """
         return self._assign_sum(delta, "assign_add", read_value)
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Subtracts ``delta``. Raises InvalidArgumentError when its shape does not fit."""
+        """Subtracts ``delta``, as ``assign`` sets a value. Raises InvalidArgumentError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> w, step = tf.Variable(1.0), 0.1
+        >>> with tf.GradientTape() as tape:
+        ...     loss = (w - 3.0) ** 2
+        >>> round(float(w.assign_sub(step * tape.gradient(loss, w))), 4)
+        1.4
+        """
         return self._assign_sum(delta, "assign_sub", read_value)
 
     def _assign_sum(self, delta: Any, how: str, read_value: bool) -> Any:
