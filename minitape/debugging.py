@@ -274,7 +274,7 @@ def _rank_number(rank: _Any) -> int:
 
 def _called(x: _Any, eager: str) -> str:
     """How messages call a tensor: by its name in a graph; ``eager`` is what they say elsewhere."""
-    return x.name if hasattr(x, "graph") else eager
+    return x.name if hasattr(x, "graph") and hasattr(x, "name") else eager
 
 
 def _sizes(x: _Any) -> _Any:
@@ -345,7 +345,7 @@ def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = N
     """
     x = _tensor_of(tensor)
     if x.shape.rank != 0:
-        name = f" for {x.name}" if hasattr(x, "graph") else ""
+        name = f" for {x.name}" if hasattr(x, "graph") and hasattr(x, "name") else ""
         raise ValueError(f"{_lead(message)}Expected scalar shape{name}, saw shape: {x.shape}.")
 
 

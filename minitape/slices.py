@@ -60,7 +60,7 @@ class IndexedSlices(metaclass=Shown):
         sizes = self._dense_shape
         if not hasattr(sizes, "array") and hasattr(sizes, "graph"):  # only a run of the graph knows it
             return TensorShape([None] * sizes.shape[0])
-        return TensorShape([int(s) for s in (sizes.numpy() if hasattr(sizes, "numpy") else sizes)])
+        return TensorShape(self.sizes())
 
     def sizes(self) -> tuple[int, ...]:
         """The shape of the dense tensor as ints."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -324,7 +324,7 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
     """Row -> array, in the order of rows."""
     feeds: dict[int, Any] = {}
     items = feed_dict.items() if hasattr(feed_dict, "items") else feed_dict
-    for key, value in items:
+    for key, value in (pair for fed in items for pair in _parts(*fed)):
         try:
             tensor = graph.as_graph_element(key.deref() if hasattr(key, "deref") else key, allow_operation=False)
         except (TypeError, ValueError, KeyError) as error:
@@ -343,6 +343,11 @@ def _feeds(graph: Graph, feed_dict: Any) -> dict[int, Any]:
             )
         feeds[tensor._row] = array
     return dict(sorted(feeds.items()))
+
+
+def _parts(key: Any, value: Any) -> Iterable[tuple[Any, Any]]:
+    """What is fed for a key: of a sparse tensor its three parts, by a SparseTensorValue or what has the same."""
+    return zip(key._components(), value, strict=True) if hasattr(key, "_components") else [(key, value)]
 
 
 def _feed_array(value: Any, tensor: SymbolicTensor) -> Any:

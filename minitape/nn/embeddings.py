@@ -148,6 +148,12 @@ def _combined(rows: Any, places: Any, segments: Any, combiner: str) -> Any:
 def _weighed(rows: Any, places: Any, segments: Any, weights: Any, combiner: str) -> Any:
     import minitape as tf
 
+    if state.graph is not None:  # which never knows how many rows there will be
+        from ..graphs.effects import later
+
+        sizes = tf.TensorShape([None]).concatenate(rows.shape[1:])
+        parts = [rows, places, segments, weights]
+        return later(lambda *given: [_weighed(*given, combiner=combiner)], parts, [(sizes, rows.dtype)])[0]
     rows = tf.gather(rows, places)
     weights = tf.reshape(tf.cast(weights, rows.dtype), [-1] + [1] * (rows.ndim - 1))
     total = tf.math.segment_sum(rows * weights, segments)

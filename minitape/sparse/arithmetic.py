@@ -8,17 +8,18 @@ import numpy as np
 
 from ..convert import convert_to_tensor
 from ..dtypes import int64
-from ..invalid import invalid, shown
+from ..invalid import at_run, invalid, shown
 from ..opdefs import accept
 from ..operands import spelled
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
+from .placed import placed
 from .primitives import pick, places, put, sparse
-from .tensor import SparseTensor, sparse_input
+from .tensor import SparseTensor, SparseTensorValue, sparse_input
 
 
-@spelled("sparse_add_v2")
+@spelled("sparse_add_v2", placed)
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     """The sum of two sparse tensors, or of a sparse and a dense one (dense). Differentiable.
 
@@ -29,6 +30,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
     >>> tf.sparse.to_dense(tf.sparse.add(a, a)).numpy()
     array([2, 0, 4], dtype=int32)
     """
+    a, b = (sparse_input(x) if isinstance(x, SparseTensorValue) else x for x in (a, b))
     if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
@@ -74,7 +76,7 @@ def _add_dense(st: Any, dense: Any) -> Any:
     return TABLE["reshape"](flat, shape=st.sizes()) + dense
 
 
-@spelled("sparse_tensor_dense_matmul")
+@spelled("sparse_tensor_dense_matmul", placed)
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Any:
@@ -114,9 +116,9 @@ def sparse_dense_matmul(
         )
     for i, (r, c) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
         if not 0 <= c < k:
-            raise invalid(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
+            raise at_run(f"k ({c}) from index[{i},1] out of bounds (>={k})", op)
         if not 0 <= r < n:
-            raise invalid(f"m ({r}) from index[{i},0] out of bounds (>={n})", op)
+            raise at_run(f"m ({r}) from index[{i},0] out of bounds (>={n})", op)
     values = st.values
     if adjoint_a:
         rows, columns, n = columns, rows, k
@@ -131,6 +133,7 @@ def _flip(matrix: Any, dtype: Any) -> Any:
     return TABLE["conj"](flipped) if dtype.is_complex else flipped
 
 
+@placed
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
     """``op`` on the values of all sparse arguments, which have elements at the same places.
 
@@ -161,7 +164,7 @@ def _extreme(name: str, a: Any, b: Any) -> SparseTensor:
     return sparse(np.stack(np.unravel_index(keys, a.sizes()), 1), values, a.sizes())
 
 
-@spelled("sparse_maximum")
+@spelled("sparse_maximum", placed)
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The larger element at each place that one of them has; what is missing counts as zero.
 
@@ -175,7 +178,7 @@ def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _extreme("maximum", sparse_input(sp_a), sparse_input(sp_b))
 
 
-@spelled("sparse_minimum")
+@spelled("sparse_minimum", placed)
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller element at each place that one of them has; what is missing counts as zero.
 
@@ -189,7 +192,7 @@ def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     return _extreme("minimum", sparse_input(sp_a), sparse_input(sp_b))
 
 
-@spelled("sparse_softmax")
+@spelled("sparse_softmax", placed)
 def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """Softmax over the elements of each row (along the last axis) that are there. Differentiable.
 

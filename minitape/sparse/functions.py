@@ -15,6 +15,7 @@ from ..operation import apply
 from ..primitives import TABLE
 from ..slices import IndexedSlices
 from ..tensor import Tensor, wrap
+from .placed import placed
 from .primitives import checked, pick, places, sparse
 from .tensor import SparseTensor, sparse_input
 
@@ -24,7 +25,7 @@ _slice = slice
 # -- dense and back ---------------------------------------------------------------------------------------------------
 
 
-@spelled("sparse_tensor_to_dense")
+@spelled("sparse_tensor_to_dense", placed)
 def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None) -> Any:
     """The dense tensor, with ``default_value`` (zero) where nothing is given. Differentiable.
 
@@ -47,6 +48,7 @@ def to_dense(sp_input: Any, default_value: Any = None, validate_indices: bool = 
     return TABLE["reshape"](flat, shape=sizes)
 
 
+@placed
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The elements of a dense tensor that are not zero (or not the empty string). Differentiable.
 
@@ -68,7 +70,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     return found
 
 
-@spelled("sparse_eye")
+@spelled("sparse_eye", placed)
 def eye(
     num_rows: int, num_columns: int | None = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
@@ -91,7 +93,7 @@ def eye(
     return sparse(np.stack([np.arange(count)] * 2, 1), wrap(ones), (rows, columns))
 
 
-@spelled("sparse_to_indicator")
+@spelled("sparse_to_indicator", placed)
 def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any:
     """A dense boolean tensor that is true at the places that the values name along the last axis.
 
@@ -119,7 +121,7 @@ def to_indicator(sp_input: Any, vocab_size: int, name: str | None = None) -> Any
 # -- order and shape --------------------------------------------------------------------------------------------------
 
 
-@spelled("sparse_reorder")
+@spelled("sparse_reorder", placed)
 def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The elements in the order of their places, row by row, as most functions want them. Differentiable.
 
@@ -135,7 +137,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return sparse(st.indices.array[order], pick(st.values, order), st.sizes())
 
 
-@spelled("sparse_transpose")
+@spelled("sparse_transpose", placed)
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The axes in another order, reversed by default; the elements are put in order again. Differentiable.
 
@@ -159,6 +161,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 
 
 @worded
+@placed
 def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     """The same elements in another shape; one size may be -1. Differentiable.
 
@@ -196,7 +199,7 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     return sparse(index, st.values, wanted)
 
 
-@spelled("sparse_expand_dims")
+@spelled("sparse_expand_dims", placed)
 def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
     """A new axis of size 1, the last by default. Differentiable.
 
@@ -220,6 +223,7 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
     return sparse(np.insert(st.indices.array, place, 0, axis=1), st.values, sizes)
 
 
+@placed
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same elements in a larger shape, or in the smallest that holds them. Differentiable.
 
@@ -246,7 +250,7 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     return SparseTensor(st.indices, st.values, wrap(sizes.astype(np.int64)))
 
 
-@spelled("sparse_slice")
+@spelled("sparse_slice", placed)
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
     """The block of ``size`` that begins at ``start``, cut where the tensor ends. Differentiable.
 
@@ -269,7 +273,7 @@ def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> Spar
     return sparse(index[keep] - first, pick(st.values, keep), np.maximum(last - first, 0))
 
 
-@spelled("sparse_split_v2")
+@spelled("sparse_split_v2", placed)
 def split(
     sp_input: Any = None, num_split: int | None = None, axis: int | None = None, name: str | None = None
 ) -> list[SparseTensor]:
@@ -304,7 +308,7 @@ def split(
     return out
 
 
-@spelled("sparse_concat_v2")
+@spelled("sparse_concat_v2", placed)
 def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None) -> SparseTensor:
     """Sparse tensors joined along an axis. No gradient passes, as in TensorFlow.
 
@@ -352,7 +356,7 @@ def concat(axis: int, sp_inputs: Any, expand_nonconcat_dims: bool = False, name:
     return sparse(index[order], values, out)
 
 
-@spelled("sparse_retain")
+@spelled("sparse_retain", placed)
 def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements for which a mask of bools, one for each element, is true. Differentiable.
 
@@ -371,7 +375,7 @@ def retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return sparse(st.indices.array[chosen], apply(TABLE["gather"], (st.values, wrap(chosen)), {"axis": 0}), st.sizes())
 
 
-@spelled("sparse_fill_empty_rows")
+@spelled("sparse_fill_empty_rows", placed)
 def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Any]:
     """With ``default_value`` at the first column of each empty row of a matrix; and which rows were empty.
 
@@ -400,7 +404,7 @@ def fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) 
     return sparse(joined[order], values, st.sizes()), wrap(empty)
 
 
-@spelled("sparse_mask")
+@spelled("sparse_mask", placed)
 def mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
     """IndexedSlices without the slices at ``mask_indices``, which need not be there. Differentiable.
 

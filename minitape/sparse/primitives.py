@@ -15,6 +15,7 @@ from ..invalid import invalid
 from ..operation import apply
 from ..primitives import TABLE, declare
 from ..tensor import Tensor, wrap
+from .placed import placed
 
 
 def _put(values: Any, *, index: Any, size: int) -> Any:
@@ -158,13 +159,15 @@ def checked(st: Any, op: str) -> None:
         before = now
 
 
+@placed
 def times_dense(st: Any, dense: Any, divide: bool = False) -> Any:
     """The elements times (or divided by) those of a dense tensor at their places; it may be broadcast to the shape."""
     from .tensor import SparseTensor
 
     op = "SparseDenseCwiseDiv" if divide else "SparseDenseCwiseMul"
     dense = dense if isinstance(dense, Tensor) else convert_to_tensor(dense, st.dtype)
-    sizes, mine = st.sizes(), tuple(int(n) for n in dense.shape)
+    mine = tuple(int(n) for n in dense.shape)
+    sizes = st.sizes() if mine else ()
     if dense.dtype != st.dtype:
         raise invalid(
             f"cannot compute {op} as input #3(zero-based) was expected to be a {st.dtype.kernel_name} tensor but is a "

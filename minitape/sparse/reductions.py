@@ -13,6 +13,7 @@ from ..operands import spelled, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..tensor import Tensor, wrap
+from .placed import placed
 from .primitives import pick, put, sparse
 from .tensor import SparseTensor, sparse_input
 
@@ -42,7 +43,7 @@ def _reduced(st: Any, axis: Any, keepdims: bool, op: str) -> tuple[Any, tuple[in
     return flat, shape
 
 
-@spelled("sparse_reduce_sum_v2")
+@spelled("sparse_reduce_sum_v2", placed)
 def reduce_sum(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:
@@ -60,7 +61,7 @@ def reduce_sum(
     return _as_sparse(total, flat, shape) if output_is_sparse else total
 
 
-@spelled("sparse_reduce_max_v2")
+@spelled("sparse_reduce_max_v2", placed)
 def reduce_max(
     sp_input: Any, axis: Any = None, keepdims: bool = False, output_is_sparse: bool = False, name: str | None = None
 ) -> Any:

@@ -95,13 +95,17 @@ def _segments(
     accept(op, data.dtype, picked.dtype, ids.dtype)
     if num_segments is not None:
         op += "WithNumSegments"
+    combine = getattr(math, f"unsorted_segment_{kind}")
     if state.graph is not None:
         rows, count = _in_graph(op, given, data, picked, ids, num_segments, sparse_gradient)
+        if num_segments is None:  # TensorFlow never knows how many there are, not even of constants
+            sizes = TensorShape([None]).concatenate(data.shape[1:])
+            return later(lambda *given: [combine(*given)], [rows, ids, count], [(sizes, data.dtype)])[0]
     else:
         _check(op, data, picked.array, ids.array, num_segments)
         count = int(ids.array[-1]) + 1 if num_segments is None and len(ids.array) else int(num_segments or 0)
         rows = gather(given, picked) if sparse_gradient else pick(data, picked.array)
-    return getattr(math, f"unsorted_segment_{kind}")(rows, ids, count)
+    return combine(rows, ids, count)
 
 
 def _in_graph(

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes
-from ..convert import convert_to_tensor
+from ..convert import convert_to_tensor, converted
+from ..introspection import get_static_value
 from ..shape import TensorShape
-from ..tensor import wrap
+from ..tensor import EagerTensor, wrap
 from ..typed import Operators
 
 
@@ -30,19 +31,16 @@ class SparseTensor(Operators):
     _composite = True
     __array_priority__ = 200
     __module__ = "tensorflow.python.framework.sparse_tensor"
-    __slots__ = ("_indices", "_values", "_dense_shape", "__weakref__")
+    __slots__ = ("_indices", "_values", "_dense_shape", "_known_shape", "__weakref__")
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         self._indices = _int64(indices, "indices")
-        self._values = convert_to_tensor(values)
+        self._values = converted(values)
         self._dense_shape = _int64(dense_shape, "dense_shape")
-        for part, rank in ((self._indices, 2), (self._values, 1), (self._dense_shape, 1)):
-            if part.ndim != rank:
-                raise ValueError(f"Shape {part.shape} must have rank {rank}")
-        if self._indices.shape[0] != self._values.shape[0]:
-            raise ValueError(f"Dimensions {self._indices.shape[0]} and {self._values.shape[0]} are not compatible")
-        if self._indices.shape[1] != self._dense_shape.shape[0]:
-            raise ValueError(f"Dimensions {self._indices.shape[1]} and {self._dense_shape.shape[0]} are not compatible")
+        count, rank = self._indices.shape.with_rank(2)
+        _compatible(count, self._values.shape.with_rank(1)[0])
+        _compatible(rank, self._dense_shape.shape.with_rank(1)[0])
+        self._known_shape = _static_shape(self._dense_shape, rank)
 
     indices = property(lambda self: self._indices, doc="The places of the elements: int64, one row for each.")
     values = property(lambda self: self._values, doc="The elements, a tensor of one axis.")
@@ -56,8 +54,8 @@ class SparseTensor(Operators):
 
     @property
     def shape(self) -> TensorShape:
-        """The sizes of the axes."""
-        return TensorShape(self.sizes())
+        """The sizes of the axes; None for those that a graph does not know."""
+        return self._known_shape
 
     def sizes(self) -> tuple[int, ...]:
         """The sizes as ints."""
@@ -68,15 +66,13 @@ class SparseTensor(Operators):
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Raises ValueError unless ``shape`` is compatible with the tensor's own."""
-        if not self.shape.is_compatible_with(shape):
-            raise ValueError(f"Shapes {self.shape} and {TensorShape(shape)} are not compatible")
+        """Says what a graph does not know of the sizes; ValueError when ``shape`` contradicts what it knows."""
+        self._known_shape = self.shape.merge_with(shape)
 
     def with_values(self, new_values: Any) -> SparseTensor:
         """Other values at the same places."""
         values = convert_to_tensor(new_values)
-        if values.shape[0] != self._values.shape[0]:
-            raise ValueError(f"Dimensions {self._values.shape[0]} and {values.shape[0]} are not compatible")
+        _compatible(self._values.shape.with_rank(1)[0], values.shape.with_rank_at_least(1)[0])
         return SparseTensor(self._indices, values, self._dense_shape)
 
     def consumers(self) -> list[Any]:
@@ -84,18 +80,20 @@ class SparseTensor(Operators):
         return []
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Is of graphs only: AttributeError."""
-        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        """Its SparseTensorValue in the default session (or the given one). AttributeError outside graphs."""
+        from ..graphs.session import default_session
+
+        return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
 
     @property
     def op(self) -> Any:
-        """Is of graphs only: AttributeError."""
-        raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        """The operation that made the values. AttributeError outside graphs."""
+        return self._values.op
 
     @property
     def graph(self) -> Any:
-        """Is of graphs only: AttributeError."""
-        raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        """The graph that this is part of. AttributeError outside graphs."""
+        return self._indices.graph
 
     # -- gradients ----------------------------------------------------------------------------------------------------
 
@@ -208,6 +206,22 @@ class SparseTensorSpec:
 
     def __repr__(self) -> str:
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"
+
+
+def _static_shape(sizes: Any, rank: int | None) -> TensorShape:
+    """The shape that a tensor of sizes tells, as far as a graph knows it; -1 stands for an unknown size."""
+    if isinstance(sizes, EagerTensor):
+        return TensorShape([int(n) if n >= 0 else None for n in sizes.array])
+    known = get_static_value(sizes, partial=True)
+    if known is None:
+        rank = sizes.shape[0] if rank is None else rank
+        return TensorShape(None if rank is None else [None] * rank)
+    return TensorShape([None if n is None or n < 0 else int(n) for n in known])
+
+
+def _compatible(size: int | None, other: int | None) -> None:
+    if None not in (size, other) and size != other:
+        raise ValueError(f"Dimensions {size} and {other} are not compatible")
 
 
 def _int64(value: Any, name: str) -> Any:

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from .. import dispatch, dtypes
+from ..ops.arrays import size as plain_size
+from ..ops.casts import cast
 from ..ops.filling import range as numbers
 from ..ops.picking import gather
+from ..ops.reductions import reduce_prod
 from ..tensor import wrap
 from .tensor import SparseTensor, SparseTensorSpec
 
@@ -40,15 +43,13 @@ def install() -> None:
         return x.with_values(plain(x.values, *args, **kwargs))
 
     def whole(answer: Any) -> Any:
-        return lambda plain, input, out_type=dtypes.int32, name=None: wrap(
-            np.asarray(answer(input), dtypes.as_dtype(out_type or dtypes.int32).as_numpy_dtype)
-        )
+        return lambda plain, input, out_type=dtypes.int32, name=None: cast(answer(input.dense_shape), out_type or dtypes.int32)
 
     versions: dict[str, Any] = dict.fromkeys((*UNARY, "cast", "identity", "stop_gradient", "nn.tanh"), on_values)
     versions |= {
-        "size": whole(lambda st: int(np.prod(st.sizes()))),
-        "shape": whole(lambda st: np.array(st.sizes())),
-        "rank": lambda plain, input, name=None: wrap(np.int32(len(input.sizes()))),
+        "size": whole(reduce_prod),
+        "shape": whole(lambda sizes: sizes),
+        "rank": lambda plain, input, name=None: plain_size(input.dense_shape),
         "is_tensor": lambda plain, x: True,
         "map_fn": _map_rows,
         "debugging.assert_type": _assert_type,
