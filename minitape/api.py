@@ -17,6 +17,8 @@ ROOT: dict[str, str] = {
     "ragged.tensor": "RaggedTensor",
     "ragged.spec": "RaggedTensorSpec",
     "sparse.tensor": "SparseTensor SparseTensorSpec",
+    "sparse.sets": "edit_distance",
+    "random.permuted": "random_index_shuffle",
     "shape": "TensorShape",
     "dtypes": "DType as_dtype float16 half bfloat16 float32 float64 double int8 int16 int32 int64 uint8 uint16 uint32 "
               "uint64 bool complex64 complex128 string qint8 quint8 qint16 quint16 qint32 resource variant",
@@ -75,7 +77,7 @@ ROOT: dict[str, str] = {
 # the modules that are namespaces of ``tf``
 NAMESPACES = (
     "autodiff autograph bitwise compat config data debugging dtypes errors experimental explain image io keras linalg "
-    "math nest nn python ragged random signal sparse strings test train types version"
+    "math nest nn python ragged random sets signal sparse strings test train types version"
 ).split()
 
 # names of TensorFlow that minitape leaves out on purpose, and why

@@ -20,6 +20,6 @@ __getattr__, __dir__ = _lazy("tf.nn", {
     "ops.blocks": "depth_to_space space_to_batch space_to_depth",
     "ops.elementwise": "sigmoid softplus softsign tanh",
     "ops.reductions": "zero_fraction",
-    "ops.sorting": "in_top_k top_k",
+    "ops.sorting": "approx_max_k approx_min_k in_top_k top_k",
     "linalg.products": "l2_normalize",
 }, globals())  # fmt: skip

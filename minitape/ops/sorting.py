@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,67 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.
     return TopKV2(
         *apply(TABLE["top_k"], (x,), {"k": int(count.array), "sorted": flag("sorted", sorted, True), "index_type": index_type})
     )
+
+
+class ApproxTopK(NamedTuple):
+    """What ``approx_max_k`` returns."""
+
+    values: Any
+    indices: Any
+
+
+@strict
+def approx_max_k(
+    operand: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True, name: str | None = None,
+) -> ApproxTopK:  # fmt: skip
+    """The k largest elements along an axis and their positions, as ``top_k`` finds them: exactly.
+
+    So ``recall_target``, ``reduction_input_size_override`` and ``aggregate_to_topk`` have no effect. ``values`` is
+    differentiable. Raises InvalidArgumentError for other elements than floats, for an axis that is not there and for fewer
+    than k elements.
+
+    >>> import minitape as tf
+    >>> values, indices = tf.nn.approx_max_k(tf.constant([1.0, 5.0, 3.0]), k=2)
+    >>> print(values.numpy(), indices.numpy())
+    [5. 3.] [1 2]
+    """
+    return _most(operand, k, reduction_dimension, lambda x: x)
+
+
+@strict
+def approx_min_k(
+    operand: Any, k: int, reduction_dimension: int = -1, recall_target: float = 0.95, reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True, name: str | None = None,
+) -> ApproxTopK:  # fmt: skip
+    """The k smallest elements along an axis and their positions; see ``tf.nn.approx_max_k``.
+
+    ``recall_target``, ``reduction_input_size_override`` and ``aggregate_to_topk`` have no effect.
+
+    >>> import minitape as tf
+    >>> values, indices = tf.nn.approx_min_k(tf.constant([1.0, 5.0, 3.0]), k=2)
+    >>> print(values.numpy(), indices.numpy())
+    [1. 3.] [0 2]
+    """
+    return _most(operand, k, reduction_dimension, lambda x: -x)
+
+
+def _most(operand: Any, k: int, axis: int, turn: Callable[[Any], Any]) -> ApproxTopK:
+    from ..opdefs import accept
+
+    x = tensor_of(operand)
+    accept("ApproxTopK", x.dtype)
+    if not x.ndim:
+        raise invalid(f"input must be >= 1-D, got shape {x.shape.as_list()}", "ApproxTopK")
+    if not -x.ndim <= axis < x.ndim:
+        within = f"[{-x.ndim}, {x.ndim - 1}]"
+        raise invalid(f"Invalid reduction dimension: {axis}. Must be within the range of {within}", "ApproxTopK")
+    if x.shape[axis] is not None and x.shape[axis] < k:
+        raise invalid(f"input must have at least k columns. Had {x.shape[axis]}, needed {k}", "ApproxTopK")
+    order = list(range(x.ndim))
+    order[axis], order[-1] = order[-1], order[axis]
+    values, places = top_k(turn(call("transpose", x, perm=tuple(order))), k)
+    return ApproxTopK(*(call("transpose", found, perm=tuple(order)) for found in (turn(values), places)))
 
 
 def _ordered(values: Any, axis: Any, direction: Any, which: int) -> Any:

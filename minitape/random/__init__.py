@@ -8,6 +8,7 @@ _GENERATOR = "Algorithm Generator create_rng_state get_global_generator set_glob
 experimental = _Namespace("tf.random.experimental", {
     "random.stateless": "stateless_fold_in stateless_shuffle stateless_split",
     "random.generator": _GENERATOR,
+    "random.permuted": "index_shuffle",
 })  # fmt: skip
 
 __getattr__, __dir__ = _lazy("tf.random", {
