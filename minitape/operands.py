@@ -68,6 +68,8 @@ def axes_of(axis: Any) -> tuple[int, ...] | None:
     if type(axis) is int:
         return (axis,)
     numbers = np.asarray(axis.array if isinstance(axis, Tensor) else axis)
+    if state.graph is not None and numbers.ndim > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {numbers.ndim}")
     return tuple(int(a) for a in numbers.reshape(-1))
 
 

@@ -14,6 +14,7 @@ from ..invalid import invalid, shown
 from ..opdefs import accept_text
 from ..operands import call, mismatch, static, strict, tensor_of, together
 from ..primitives import convolution as primitives
+from ..state import state
 
 
 def unimplemented(message: str, op: str) -> InvalidArgumentError:
@@ -60,6 +61,8 @@ def _check_windows(size: Any, window: Any, strides: Any, dilations: Any, pads: A
         reach = (k - 1) * d + 1
         if n is None:
             continue
+        if state.graph is not None and n + sum(pad) < reach:  # which is refused while the graph is being built
+            raise ValueError(f"Negative dimension size caused by subtracting {reach} from {n + sum(pad)}")
         left = n + sum(pad) - reach + s
         count = left // s if left >= 0 else -(-left // s)  # as the kernel divides, towards zero
         if count < 0 or (count == 0 and op.endswith("Pool")):
@@ -437,6 +440,15 @@ def avg_pool(
     return _any_rank("avg_pool", input, ksize, strides, padding, data_format)
 
 
+def _dilated_pool(kind: str, x: Any, window: list[int], rates: list[int], data_format: str | None) -> Any:
+    """Pooling, without gaps, of images that each hold every so many elements."""
+    from ..ops.blocks import batch_to_space, space_to_batch_nd
+
+    rests = [-size % rate for size, rate in zip(x.shape[1:-1], rates, strict=True)]
+    edges = [[0, rest] for rest in rests]
+    return batch_to_space(_any_rank(kind, space_to_batch_nd(x, rates, edges), window, 1, "VALID", data_format), rates, edges)
+
+
 @strict
 def pool(
     input: Any, window_shape: Any, pooling_type: str, strides: Any = None, padding: str = "VALID",
@@ -444,7 +456,8 @@ def pool(
 ) -> Any:  # fmt: skip
     """Pooling of type "MAX" or "AVG" over windows of ``window_shape``. Differentiable.
 
-    Raises ValueError for another type and for strides larger than the window, NotImplementedError for dilations.
+    With ``dilations`` the elements of a window are so many apart. Raises ValueError for another type, for strides larger
+    than the window, and for strides or "SAME" beside dilations.
 
     >>> import minitape as tf
     >>> tf.nn.pool(tf.ones([1, 4, 4, 1]), [2, 2], "MAX").shape
@@ -452,8 +465,6 @@ def pool(
     """
     if pooling_type not in ("MAX", "AVG"):
         raise ValueError(f"`pooling_type` must be 'MAX' or 'AVG'. Received: pooling_type={pooling_type}")
-    if dilations is not None and any(d != 1 for d in np.reshape(static(dilations), -1)):
-        raise NotImplementedError("pool: dilations other than 1 are not supported.")
     sizes, steps = (np.reshape(static(v), -1) for v in (window_shape, 1 if strides is None else strides))
     if any(steps > sizes):
         raise ValueError(
@@ -461,4 +472,13 @@ def pool(
             f"Received: strides={steps} and window_shape={window_shape}"
         )
     kind = "max_pool" if pooling_type == "MAX" else "avg_pool"
+    rates = np.broadcast_to(np.reshape(static(1 if dilations is None else dilations), -1), sizes.shape)
+    if any(rates != 1):
+        if any(steps != 1):
+            raise ValueError("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                             f"strides={steps} and dilation_rate={rates}")  # fmt: skip
+        if padding == "SAME":
+            raise ValueError("pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: "
+                             f"padding={padding} and dilation_rate={rates}")  # fmt: skip
+        return _dilated_pool(kind, tensor_of(input), sizes.tolist(), rates.tolist(), data_format)
     return _any_rank(kind, input, list(window_shape), 1 if strides is None else strides, padding, data_format)

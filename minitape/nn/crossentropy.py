@@ -80,6 +80,8 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
     x, y = tensor_of(logits), tensor_of(labels)
     if x.ndim == 0:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
+    if None in (x.ndim, y.ndim):
+        return _of_unknown_rank(y, x)
     if y.ndim != x.ndim - 1:
         raise ValueError(
             "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: "
@@ -89,6 +91,14 @@ def sparse_softmax_cross_entropy_with_logits(labels: Any, logits: Any, name: str
         raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
                          f"labels.shape={y.shape} and logits.shape={x.shape}")  # fmt: skip
     return _back(call("sparse_softmax_cross_entropy", _wide(x), y), x)
+
+
+def _of_unknown_rank(labels: Any, logits: Any) -> Any:
+    """The sparse cross entropy in a graph that does not know the ranks, one label after the other."""
+    from ..ops.arrays import reshape, shape
+
+    rows = reshape(logits, [-1, shape(logits)[-1]])
+    return reshape(sparse_softmax_cross_entropy_with_logits(reshape(labels, [-1]), rows), shape(labels))
 
 
 def _same_shape(x: Any, y: Any) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..introspection import get_static_value
 from ..operands import axes_of, call, is_tensor_like, static, strict, tensor_of
 from ..operation import apply
 from ..ops.reductions import reduce_mean, reduce_sum
 from ..primitives import TABLE, activation  # noqa: F401 - it fills the table
-from ..tensor import wrap
+from ..tensor import Tensor, wrap
 
 
 def _dropped(x: Any, axes: Any, keepdims: bool) -> Any:
@@ -48,6 +49,8 @@ def moments(x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: 
 def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None) -> Any:
     """Mean and variance over ``axes`` of elements that count with the given weights, a pair. Differentiable.
 
+    Both are 0 where the weights are.
+
     >>> import minitape as tf
     >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 2.0]), [0], tf.constant([1.0, 3.0]))
     >>> print(mean.numpy(), variance.numpy())
@@ -59,8 +62,9 @@ def weighted_moments(x: Any, axes: Any, frequency_weights: Any, keepdims: bool =
         weights = TABLE["cast"](weights, dtype=x.dtype)
     total = reduce_sum(weights * x, axes, True)
     count = reduce_sum(weights + TABLE["zeros_like"](x), axes, True)
-    mean = total / count
-    variance = reduce_sum(weights * apply(TABLE["squared_difference"], (x, mean), {}), axes, True) / count
+    mean = TABLE["div_no_nan"](total, count)
+    squares = reduce_sum(weights * apply(TABLE["squared_difference"], (x, mean), {}), axes, True)
+    variance = TABLE["div_no_nan"](squares, count)
     return _dropped(mean, axes, keepdims), _dropped(variance, axes, keepdims)
 
 
@@ -184,13 +188,18 @@ def _dropout(x: Any, rate: Any, noise_shape: Any, draw: Any) -> Any:
     shape = _noise_shape(x, noise_shape)
     kept = draw(shape, x.dtype if x.dtype.size > 2 else dtypes.float32) >= TABLE["cast"](rate, dtype=x.dtype)
     scaled = x * (1 / (1 - rate))
-    return apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+    found = apply(TABLE["select"], (kept, scaled, TABLE["zeros_like"](scaled)), {})
+    if found.shape.rank is None:
+        found.set_shape(x.shape)
+    return found
 
 
 def _noise_shape(x: Any, given: Any) -> Any:
     """The shape of the choices: that of x, or the given one with sizes of x for None."""
     from ..ops.arrays import shape
 
+    if isinstance(given, Tensor) and get_static_value(given) is None:  # only a run of the graph knows it
+        return given
     sizes = list(x.shape) if x.shape.is_fully_defined() else shape(x)
     return sizes if given is None else [sizes[i] if n is None else n for i, n in enumerate(static(given))]
 

@@ -132,6 +132,9 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
         return tensor._mask(mask)
     x, mask = tensor_of(tensor), tensor_of(mask)
     axis = 0 if axis is None else int(static(axis))
+    if mask.ndim is None:
+        raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is ok, "
+                         "but shape=None is not.")  # fmt: skip
     if mask.ndim == 0:
         raise ValueError("mask cannot be scalar.")
     covered = TensorShape(tuple(x.shape)[axis : axis + mask.ndim])

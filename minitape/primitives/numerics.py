@@ -410,7 +410,7 @@ def igammac(a: Any, x: Any) -> Any:
 @in_double
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularised incomplete beta function, by its continued fraction (DLMF 8.17.22)."""
-    swap = x > (a + 1) / (a + b + 2)
+    swap, end = x > (a + 1) / (a + b + 2), x == 1
     a, b, x = np.where(swap, b, a), np.where(swap, a, b), np.where(swap, 1 - x, x)
     gamma = [np.asarray(_lgamma(v)).astype(np.float64) for v in (a + b, a, b)]
     front = np.exp(gamma[0] - gamma[1] - gamma[2] + a * np.log(x) + b * np.log1p(-x)) / a
@@ -427,7 +427,7 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
         if not np.any(np.abs(d * c - 1) > 2 * _EPS):
             break
     value = np.where(x == 0, 0.0, front * h)
-    value = np.where(swap, 1 - value, value)
+    value = np.where(end, 1.0, np.where(swap, 1 - value, value))  # also where a or b is infinite or NaN
     return np.where((x < 0) | (x > 1) | (a <= 0) | (b <= 0), np.nan, value)
 
 
