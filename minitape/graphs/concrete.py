@@ -17,7 +17,7 @@ from ..evidence import ASSIGNED, born
 from ..invalid import invalid
 from ..operation import finish
 from ..plan import on_tape
-from ..primitives import Primitive
+from ..primitives import TABLE, Primitive
 from ..random.seeds import global_seed
 from ..slices import IndexedSlices
 from ..state import state
@@ -230,7 +230,14 @@ class ConcreteFunction:
         for place, tensor in zip(self.body.places, self.body.captured, strict=True):
             rows[place._row] = graph.enter(tensor)
         inline(self.graph, graph, [*self.body.fetches], rows, self.body.effects)
-        return [graph.tensor_at(rows[r]) for r in self.body.fetches]
+        found = [graph.tensor_at(rows[r]) for r in self.body.fetches]
+        if not self.body.effects or graph.is_function():  # a function runs its effects in any case
+            return found
+        with graph.control_dependencies([graph.op_of[rows[call.row]] for call in self.body.effects]):
+            found = [TABLE["identity"](t) for t in found]
+        for tensor in found:  # not even a constant is known without them
+            graph.folded.pop(tensor._row, None)
+        return found
 
     # -- under a tape -------------------------------------------------------------------------------------------------
 

@@ -51,9 +51,9 @@ def gradients(
     check_aggregation(aggregation_method)
     targets = [_tensor(y) for y in _as_list(ys)]
     sources = _as_list(xs)
-    seeds = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
+    seeds = [None] * len(targets) if grad_ys is None else list(grad_ys) if isinstance(grad_ys, (list, tuple)) else [grad_ys]
     if len(seeds) != len(targets):
-        raise ValueError(f"Must pass one grad_y for each y in ys. Received {len(seeds)} grad_ys for {len(targets)} ys.")
+        raise ValueError(f"Length mismatch. Passed {len(seeds)} grad_ys for {len(targets)} ys")
     if any(type(s) is EagerTensor for s in sources):
         lift(graph)
     with graph.name_scope(name) as scope:
