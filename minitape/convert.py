@@ -96,9 +96,9 @@ def converted(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str |
 
     >>> import minitape as tf
     >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-    ...     x = tf.convert_to_tensor(np.array([1.0, 2.0]))
+    ...     x = tf.convert_to_tensor([1.0, 2.0])
     ...     print(session.run(tf.gradients(x * x, x), {x: [3.0, 4.0]}))
-    [array([6., 8.])]
+    [array([6., 8.], dtype=float32)]
     """
     tensor = convert_to_tensor(value, dtype, dtype_hint, name)
     if state.graph is None or tensor is value or type(tensor) is not EagerTensor:

@@ -83,7 +83,7 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     """
     from .convert import constant
 
-    array = np.asarray(constant(values, dtype).numpy())
+    array = np.asarray(constant(values, dtype).array)
     if shape is None:
         return array
     sizes = tuple(int(n) for n in shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,30 +39,39 @@ def constant(
     >>> tf.ragged.constant([[1, 2], [], [3]])
     <tf.RaggedTensor [[1, 2], [], [3]]>
     """
+    split_type = checks.splits_dtype(row_splits_dtype)
+    return built(pylist, ragged_rank, inner_shape,
+                 lambda values, shape: dense_constant(values, dtype, shape),
+                 lambda values, lengths: make(values, splits_of(np.array(lengths, split_type))))  # fmt: skip
+
+
+def built(
+    pylist: Any, ragged_rank: int | None, inner_shape: Any, dense: Callable[[Any, Any], Any], ragged: Callable[[Any, Any], Any]
+) -> Any:
+    """Nested lists as ``dense(values, shape)`` of the innermost, and ``ragged(values, lengths of rows)`` around it."""
     if is_ragged(pylist):
         raise TypeError("pylist may not be a RaggedTensor or RaggedTensorValue.")
-    split_type = checks.splits_dtype(row_splits_dtype)
     inner_shape = None if inner_shape is None else tuple(int(n) for n in inner_shape)
     if not _is_list(pylist):
         if ragged_rank:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
         if inner_shape:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
-        return dense_constant(pylist, dtype, ())
+        return dense(pylist, ())
     scalars, deepest = _checked_depths(pylist, ragged_rank, inner_shape)
     if ragged_rank == 0 or (ragged_rank is None and deepest - len(inner_shape or ()) < 2):
-        return dense_constant(pylist, dtype, inner_shape)
+        return dense(pylist, inner_shape)
     if inner_shape is None:
         inner_shape = () if ragged_rank is None else _inner_shape(pylist, ragged_rank)
     if ragged_rank is None:
         ragged_rank = max(1, deepest - 1 if scalars is None else scalars - 1 - len(inner_shape))
     values, all_lengths = pylist, []
     for _ in _range(ragged_rank):
-        all_lengths.append(np.array([len(row) for row in values], split_type))
+        all_lengths.append([len(row) for row in values])
         values = [item for row in values for item in row]
-    result: Any = dense_constant(values, dtype, (len(values), *inner_shape))
+    result: Any = dense(values, (len(values), *inner_shape))
     for lengths in reversed(all_lengths):
-        result = make(result, splits_of(lengths))
+        result = ragged(result, lengths)
     return result
 
 

@@ -18,9 +18,12 @@ class _Initializer:
         if unknown:
             raise TypeError(f"{type(self).__name__} got an unexpected argument '{unknown.pop()}'.")
         self.dtype = dtypes.as_dtype(dtype)
+        if self.floats_only and not self.dtype.is_floating:
+            raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {self.dtype}.")
         self.__dict__.update({**self.settings, **given})
 
     settings: ClassVar[dict[str, Any]] = {}
+    floats_only = False
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
         import minitape as tf
@@ -94,6 +97,7 @@ class random_normal_initializer(_Initializer):
     """
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
+    floats_only = True
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.random.normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
@@ -110,6 +114,7 @@ class truncated_normal_initializer(_Initializer):
     """
 
     settings: ClassVar[dict[str, Any]] = {"mean": 0.0, "stddev": 1.0, "seed": None}
+    floats_only = True
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         return tf.random.truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
@@ -142,6 +147,7 @@ class glorot_uniform_initializer(_Initializer):
     """
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
+    floats_only = True
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         limit = math.sqrt(6.0 / _fans(whole))
@@ -159,6 +165,7 @@ class glorot_normal_initializer(_Initializer):
     """
 
     settings: ClassVar[dict[str, Any]] = {"seed": None}
+    floats_only = True
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
         deviation = math.sqrt(2.0 / _fans(whole)) / 0.87962566103423978
@@ -173,3 +180,112 @@ def _fans(shape: list[int]) -> float:
         return 2.0 * shape[0]
     field = math.prod(shape[:-2])
     return float(max(1, field * (shape[-2] + shape[-1])))
+
+
+class variance_scaling_initializer(_Initializer):
+    """Random values whose variance is ``scale`` over the fan in, the fan out or their mean, as ``mode`` says.
+
+    A function of (shape, dtype), a float (else ValueError). ``distribution`` is "truncated_normal" (also called "normal"),
+    "untruncated_normal" or "uniform". ValueError for other settings.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.variance_scaling_initializer(mode="fan_avg", seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    settings: ClassVar[dict[str, Any]] = {
+        "scale": 1.0, "mode": "fan_in", "distribution": "truncated_normal", "seed": None
+    }  # fmt: skip
+    floats_only = True
+
+    def __init__(self, *settings: Any, **named: Any) -> None:
+        super().__init__(*settings, **named)
+        if self.scale <= 0.0:
+            raise ValueError(f"Argument `scale` must be a positive float. Received: {self.scale}")
+        if self.mode not in ("fan_in", "fan_out", "fan_avg"):
+            raise ValueError(f"Argument `mode` should be one of ('fan_in', 'fan_out', 'fan_avg'). Received: {self.mode}")
+        self.distribution = self.distribution.lower()
+        if self.distribution not in ("normal", "uniform", "truncated_normal", "untruncated_normal"):
+            raise ValueError(
+                "Argument `distribution` should be one of ('normal', uniform', 'truncated_normal', 'untruncated_normal'). "
+                f"Received: {self.distribution}"
+            )
+
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        from ...keras.initializers import fans
+
+        fan_in, fan_out = fans(whole)
+        variance = self.scale / max(1.0, {"fan_in": fan_in, "fan_out": fan_out}.get(self.mode, (fan_in + fan_out) / 2))
+        if self.distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)
+        if self.distribution == "untruncated_normal":
+            return tf.random.normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
+        width = math.sqrt(variance) / 0.87962566103423978  # what is left of the deviation within two of them
+        return tf.random.truncated_normal(shape, 0.0, width, dtype, seed=self.seed)
+
+
+class uniform_unit_scaling_initializer(_Initializer):
+    """Uniformly distributed values that keep the scale of what a layer is given, times ``factor``.
+
+    A function of (shape, dtype), a float (else ValueError); all sizes but the last count as inputs.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.uniform_unit_scaling_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"factor": 1.0, "seed": None}
+    floats_only = True
+
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        limit = math.sqrt(3 / max(math.prod(map(float, whole[:-1])), 1.0)) * self.factor
+        return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)
+
+
+class orthogonal_initializer(_Initializer):
+    """A random orthogonal matrix times ``gain``; more than two axes count as a matrix whose columns are the last one.
+
+    A function of (shape, dtype), a float; ValueError for other types and for fewer than two axes.
+
+    >>> import minitape as tf
+    >>> q = tf.compat.v1.orthogonal_initializer(seed=1)([2, 2])
+    >>> print(abs((tf.transpose(q) @ q - tf.eye(2)).numpy()).max() < 1e-6)
+    True
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"gain": 1.0, "seed": None}
+    floats_only = True
+
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        _check_axes(shape, len(shape) >= 2)
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        q, r = tf.linalg.qr(tf.random.normal([max(rows, columns), min(rows, columns)], dtype=dtype, seed=self.seed))
+        q = q * tf.sign(tf.linalg.diag_part(r))
+        return self.gain * tf.reshape(tf.transpose(q) if rows < columns else q, shape)
+
+
+class identity(_Initializer):
+    """The identity matrix times ``gain``.
+
+    A function of (shape, dtype), a float; ValueError for other types and unless there are two axes.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.initializers.identity(2.0)([2, 2]).numpy().tolist()
+    [[2.0, 0.0], [0.0, 2.0]]
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"gain": 1.0}
+    floats_only = True
+
+    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
+        _check_axes(shape, len(whole) == 2)
+        return self.gain * tf.eye(*whole, dtype=dtype)[: shape[0], : shape[1]]
+
+
+def _check_axes(shape: Any, enough: bool) -> None:
+    if not enough:
+        raise ValueError(
+            "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
+            f"shape={tuple(shape)}"
+        )

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 from ... import dtypes
 from ...block import block
 from ...graphs.session import get_default_graph
 from ...graphs.symbolic import is_symbolic
-from ...invalid import unsupported
+from ...invalid import invalid
 from ...operands import named
 from ...pyfunction import call_numpy
 from ...state import state
+from ...updates import deprecated
 
 _warned: set[tuple[str, int]] = set()
 
@@ -333,16 +334,63 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     return tf.where(condition, x, y)
 
 
-def assert_equal(x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None,
-                 name: str | None = None) -> Any:  # fmt: skip
-    """As ``tf.debugging.assert_equal``.
-
-    InvalidArgumentError where an element differs; NotImplementedError for ``data``.
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Any:
+    """As ``tf.constant``, but in a graph the last element fills a ``shape`` of more elements (unless ``verify_shape``).
 
     >>> import minitape as tf
-    >>> tf.compat.v1.assert_equal(1, 1)
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     print(session.run(tf.compat.v1.constant([1, 2], shape=[4])))
+    [1 2 2 2]
     """
     import minitape as tf
 
-    unsupported("assert_equal", data=data)
-    return tf.debugging.assert_equal(x, y, message=message, summarize=summarize)
+    if shape is not None and state.graph is not None:
+        value = tf.make_tensor_proto(value, dtype, tf.TensorShape(shape).as_list(), verify_shape)
+    return tf.constant(value, dtype, shape, name)
+
+
+def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The elements of the vector ``x`` that ``y`` lacks, and their places: a named pair ``(out, idx)``. No gradient.
+
+    >>> import minitape as tf
+    >>> out, idx = tf.compat.v1.setdiff1d([1, 2, 3, 2], [2])
+    >>> print(out.numpy(), idx.numpy())
+    [1 3] [0 2]
+    """
+    import minitape as tf
+
+    deprecated("setdiff1d (from tensorflow.python.ops.array_ops) is deprecated and will be removed after 2018-11-30.\n"
+               "Instructions for updating:\nThis op will be removed after the deprecation date. Please switch to "
+               "tf.sets.difference().")  # fmt: skip
+    x = tf.convert_to_tensor(x)
+    y = tf.convert_to_tensor(y, x.dtype)
+    for argument, value in (("x", x), ("y", y)):
+        if value.ndim not in (None, 1):
+            raise invalid(f"{argument} should be a 1D vector.", "ListDiff")
+    alone = tf.logical_not(tf.reduce_any(tf.equal(x[:, None], y[None, :]), 1))
+    kept = tf.where(alone)[:, 0]
+    return ListDiff(tf.stop_gradient(tf.gather(x, kept)), tf.cast(kept, index_dtype))
+
+
+class ListDiff(NamedTuple):
+    """What ``setdiff1d`` gives."""
+
+    out: Any
+    idx: Any
+
+
+def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Any:
+    """t scaled down so that its euclidean norm over its number of elements is at most ``clip_norm``. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.compat.v1.clip_by_average_norm([3.0, 4.0], 1.0).numpy())
+    [1.2 1.6]
+    """
+    import minitape as tf
+
+    deprecated("clip_by_average_norm (from tensorflow.python.ops.clip_ops) is deprecated and will be removed in a future "
+               "version.\nInstructions for updating:\nclip_by_average_norm is deprecated in TensorFlow 2.0. Please use "
+               "clip_by_norm(t, clip_norm * tf.cast(tf.size(t), tf.float32), name) instead.")  # fmt: skip
+    t = tf.convert_to_tensor(t)
+    inverse = tf.math.rsqrt(tf.reduce_sum(t * t)) * tf.cast(tf.size(t), t.dtype)
+    return tf.identity(t * clip_norm * tf.minimum(inverse, tf.constant(1.0) / clip_norm), name=name)

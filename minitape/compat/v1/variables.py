@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import threading
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,11 +15,13 @@ from ...invalid import unsupported
 from ...shape import TensorShape
 from ...state import state
 from ...variable import Variable
+from .collections import get_collection
 from .legacy import name_scope
 
 AUTO_REUSE = "auto_reuse"
 
 _stores: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()  # graph -> name -> variable
+_entered: WeakKeyDictionary[Any, dict[str, int]] = WeakKeyDictionary()  # graph -> scope -> how often it was entered
 
 
 class VariableScope:
@@ -32,6 +36,30 @@ class VariableScope:
     def reuse_variables(self) -> None:
         """From now on ``get_variable`` finds variables instead of making them."""
         self.reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        """Sets the default initializer of the variables."""
+        self.initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        """Sets the default regularizer of the variables."""
+        self.regularizer = regularizer
+
+    def set_dtype(self, dtype: Any) -> None:
+        """Sets the default dtype of the variables."""
+        self.dtype = dtype
+
+    def get_collection(self, name: str) -> list[Any]:
+        """What a collection of the graph holds of this scope."""
+        return get_collection(name, f"{re.escape(self.name)}/" if self.name else None)
+
+    def global_variables(self) -> list[Any]:
+        """The variables of this scope."""
+        return self.get_collection("variables")
+
+    def trainable_variables(self) -> list[Any]:
+        """The variables of this scope that are trained."""
+        return self.get_collection("trainable_variables")
 
 
 class _Open(threading.local):
@@ -99,13 +127,13 @@ def variable_scope(
         name, full = name_or_scope.name.rsplit("/", 1)[-1], name_or_scope.name
         inherited = name_or_scope
     else:
-        name = default_name if name_or_scope is None else name_or_scope
-        full = f"{outer.name}/{name}" if outer.name else name
+        name = _unused(outer.name, default_name) if name_or_scope is None else name_or_scope
+        full = _below(outer.name, name)
         inherited = outer
     scope = VariableScope(full, inherited.reuse if reuse is None else reuse, initializer or inherited.initializer,
                           regularizer or inherited.regularizer, dtype or inherited.dtype,
                           constraint or inherited.constraint)  # fmt: skip
-    scopes = _open.scopes
+    scopes, before = _open.scopes, _enter(full)
     scopes.append(scope)
     try:
         if state.graph is not None and auxiliary_name_scope and name:
@@ -115,6 +143,39 @@ def variable_scope(
             yield scope
     finally:
         scopes.pop()
+        _leave(full, before if inherited is name_or_scope else None)
+
+
+def _below(scope: str, name: Any) -> str:
+    return f"{scope}/{name}" if scope else name
+
+
+def _unused(scope: str, name: Any) -> Any:
+    """A default name with the first number that makes it one of a scope that was not entered yet."""
+    entered = _entered.get(get_default_graph(), {})
+    found, number = name, 0
+    while entered.get(_below(scope, found)):
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def _enter(scope: str) -> dict[str, int]:
+    """Counts an entry into a scope; the counts before it."""
+    counts = _entered.setdefault(get_default_graph(), {})
+    before = dict(counts)
+    counts[scope] = counts.get(scope, 0) + 1
+    return before
+
+
+def _leave(scope: str, before: dict[str, int] | None) -> None:
+    """Forgets the scopes within one that is left; the counts of ``before`` come back where it was entered again."""
+    counts = _entered[get_default_graph()]
+    for name in counts:
+        if not scope or name.startswith(f"{scope}/"):
+            counts[name] = 0
+    if before is not None:
+        _entered[get_default_graph()] = before
 
 
 def get_variable(
@@ -151,13 +212,13 @@ def get_variable(
     refused |= {"validate_shape=False": not validate_shape, "use_resource=False": _by_reference(use_resource)}
     unsupported("get_variable", **refused)
     scope = get_variable_scope()
-    full = f"{scope.name}/{name}" if scope.name else name
+    full = _below(scope.name, name)
     store = _stores.setdefault(get_default_graph(), {}) if state.graph is not None else {}
     if full in store:
         if not scope.reuse:
             raise ValueError(f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or "
                              "reuse=tf.AUTO_REUSE in VarScope?")  # fmt: skip
-        return store[full]
+        return _fitting(full, store[full], shape, dtype)
     if scope.reuse is True and state.graph is not None:
         raise ValueError(
             f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
@@ -172,6 +233,17 @@ def get_variable(
     store[full] = made
     _regularize(made, regularizer or scope.regularizer)
     return made
+
+
+def _fitting(name: str, variable: Any, shape: Any, dtype: Any) -> Any:
+    """A variable that was found; ValueError unless it has the shape and the type that are asked for."""
+    if shape is not None and not variable.shape.is_compatible_with(shape):
+        raise ValueError(f"Trying to share variable {name}, but specified shape {TensorShape(shape)} and found shape "
+                         f"{variable.shape}.")  # fmt: skip
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(variable.dtype):
+        raise ValueError(f"Trying to share variable {name}, but specified dtype {dtypes.as_dtype(dtype).name} and found dtype "
+                         f"{variable.dtype.name}.")  # fmt: skip
+    return variable
 
 
 def _by_reference(use_resource: bool | None) -> bool:
@@ -204,17 +276,32 @@ def _regularize(variable: Any, regularizer: Any) -> None:
 
 
 def _initial(name: str, shape: Any, dtype: Any, initializer: Any) -> Any:
-    from .initial import glorot_uniform_initializer
+    from .initial import glorot_uniform_initializer, zeros_initializer
 
     if initializer is not None and not callable(initializer):
+        if shape is not None:
+            raise ValueError("If initializer is a constant, do not specify shape.")
         return initializer
+    if isinstance(initializer, type):
+        initializer = initializer()
     if shape is None:
-        raise ValueError(f"Variable {name} did not get an initializer, so its `shape` argument must be specified.")
+        if initializer is None:
+            raise ValueError(f"Variable {name} did not get an initializer, so its `shape` argument must be specified.")
+        if _takes_arguments(initializer):
+            raise ValueError(
+                "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be "
+                "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
+            )
+        return initializer()
     if not TensorShape(shape).is_fully_defined():
         raise ValueError(
             f"Shape of a new variable ({name}) must be fully defined, but instead was {TensorShape(shape)}."
         )
     wanted = dtypes.as_dtype(dtype or dtypes.float32)
-    if isinstance(initializer, type):
-        initializer = initializer()
-    return (initializer or glorot_uniform_initializer())(TensorShape(shape).as_list(), dtype=wanted)
+    usual = glorot_uniform_initializer if wanted.is_floating else zeros_initializer
+    return (initializer or usual())(TensorShape(shape).as_list(), dtype=wanted)
+
+
+def _takes_arguments(function: Any) -> bool:
+    return any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+               for p in inspect.signature(function).parameters.values())  # fmt: skip

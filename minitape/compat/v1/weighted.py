@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...state import state
 from .collections import add_to_collection, get_collection
+from .legacy import name_scope
 
 
 class Reduction:
@@ -39,31 +41,41 @@ def compute_weighted_loss(
     >>> tf.compat.v1.losses.compute_weighted_loss([1.0, 2.0, 6.0], [1.0, 0.0, 0.5]).numpy()
     np.float32(2.0)
     """
-    import minitape as tf
-
     if reduction not in Reduction.all():
         raise ValueError(f"Invalid Reduction Key {reduction}. Key should be one of {Reduction.all()}.")
+    with name_scope(scope, "weighted_loss"):
+        return _collected(_reduced(losses, weights, reduction), loss_collection)
+
+
+def _reduced(losses: Any, weights: Any, reduction: str) -> Any:
+    import minitape as tf
+
     values = tf.convert_to_tensor(losses)
     values = values if values.dtype.is_floating else tf.cast(values, tf.float32)
     kept = tf.cast(tf.convert_to_tensor(weights), values.dtype)
     _check_weights(kept, values)
     result = values * kept
-    if reduction != Reduction.NONE:
-        result = tf.reduce_sum(result)
+    if reduction == Reduction.NONE:
+        return result
+    result = tf.reduce_sum(result)
+    if reduction == Reduction.SUM:
+        return result
+    if reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        below = tf.cast(tf.size(values), values.dtype)
+    else:
         all_kept = kept * tf.ones_like(values)
-        below = {
-            Reduction.SUM: lambda: tf.ones_like(result),
-            Reduction.MEAN: lambda: tf.reduce_sum(all_kept),
-            Reduction.SUM_OVER_BATCH_SIZE: lambda: tf.cast(tf.size(values), values.dtype),
-        }.get(reduction, lambda: tf.reduce_sum(tf.cast(tf.not_equal(all_kept, 0.0), values.dtype)))()
-        result = tf.math.divide_no_nan(result, below)
-    if loss_collection and not tf.executing_eagerly():
-        add_to_collection(loss_collection, result)
-    return result
+        below = tf.reduce_sum(all_kept) if reduction == Reduction.MEAN else tf.math.count_nonzero(all_kept, dtype=values.dtype)
+    return tf.math.divide_no_nan(result, below, name="value")
+
+
+def _collected(loss: Any, collection: Any) -> Any:
+    if collection and state.graph is not None:
+        add_to_collection(collection, loss)
+    return loss
 
 
 def _check_weights(weights: Any, values: Any) -> None:
-    if weights.ndim == 0:
+    if weights.ndim in (0, None) or values.ndim is None:
         return
     sizes = list(zip(weights.shape, values.shape, strict=False))
     if weights.ndim != values.ndim or any(w not in (1, v) and None not in (w, v) for w, v in sizes):
@@ -73,24 +85,29 @@ def _check_weights(weights: Any, values: Any) -> None:
         )
 
 
-def _loss(one: Callable[[Any, Any], Any], first: str, second: str, labels: Any, outputs: Any, same: bool = True) -> Any:
-    """The losses of the elements, of arguments that are checked."""
+def _weighted(title: str, one: Callable[[Any, Any], Any], pair: dict[str, Any], weights: Any, scope: Any,
+              loss_collection: Any, reduction: str) -> Any:  # fmt: skip
+    """The weighted loss that ``one`` gives for two arguments, in a scope of that name."""
+    for argument, value in pair.items():
+        if value is None:
+            raise ValueError(f"Argument `{argument}` must not be None.")
+    with name_scope(scope, title) as inside:
+        return compute_weighted_loss(one(*pair.values()), weights, inside, loss_collection, reduction)
+
+
+def _alike(labels: Any, outputs: Any, dtype: Any = None) -> tuple[Any, Any]:
+    """Labels and outputs of one type and, as far as they are known, of one shape."""
     import minitape as tf
 
-    for name, value in ((first, labels), (second, outputs)):
-        if value is None:
-            raise ValueError(f"Argument `{name}` must not be None.")
-    outputs = tf.convert_to_tensor(outputs)
-    if not same:
-        return one(tf.convert_to_tensor(labels), outputs)
+    outputs = tf.convert_to_tensor(outputs) if dtype is None else tf.cast(outputs, dtype)
     labels = tf.cast(tf.convert_to_tensor(labels), outputs.dtype)
     outputs.shape.assert_is_compatible_with(labels.shape)
-    return one(labels, outputs)
+    return labels, outputs
 
 
 def mean_squared_error(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses",
-    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
     """The mean square of the differences; the arguments are those of ``compute_weighted_loss``.
 
@@ -100,13 +117,17 @@ def mean_squared_error(
     """
     import minitape as tf
 
-    found = _loss(lambda y, x: tf.math.squared_difference(x, y), "labels", "predictions", labels, predictions)
-    return compute_weighted_loss(found, weights, scope, loss_collection, reduction)
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        return tf.math.squared_difference(x, y)
+
+    pair = {"labels": labels, "predictions": predictions}
+    return _weighted("mean_squared_error", one, pair, weights, scope, loss_collection, reduction)
 
 
 def absolute_difference(
-    labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses",
-    reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+    labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
     """The mean size of the differences; the arguments are those of ``compute_weighted_loss``.
 
@@ -116,8 +137,144 @@ def absolute_difference(
     """
     import minitape as tf
 
-    found = _loss(lambda y, x: tf.abs(x - y), "labels", "predictions", labels, predictions)
-    return compute_weighted_loss(found, weights, scope, loss_collection, reduction)
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        return tf.abs(x - y)
+
+    pair = {"labels": labels, "predictions": predictions}
+    return _weighted("absolute_difference", one, pair, weights, scope, loss_collection, reduction)
+
+
+def hinge_loss(
+    labels: Any, logits: Any, weights: Any = 1.0, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The mean of what 1 exceeds each logit by, with the sign of its label, which is 0 or 1.
+
+    The other arguments are those of ``compute_weighted_loss``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.losses.hinge_loss([0.0, 1.0], [-2.0, 0.5]).numpy()
+    np.float32(0.25)
+    """
+    import minitape as tf
+
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        return tf.nn.relu(1.0 - (2.0 * y - 1.0) * x)
+
+    pair = {"labels": labels, "logits": logits}
+    return _weighted("hinge_loss", one, pair, weights, scope, loss_collection, reduction)
+
+
+def log_loss(
+    labels: Any, predictions: Any, weights: Any = 1.0, epsilon: float = 1e-7, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """The mean cross entropy of labels and probabilities; ``epsilon`` keeps the logarithms finite.
+
+    The other arguments are those of ``compute_weighted_loss``.
+
+    >>> import minitape as tf
+    >>> print(tf.compat.v1.losses.log_loss([1.0, 0.0], [0.5, 0.5]).numpy().round(4))
+    0.6931
+    """
+    import minitape as tf
+
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        return -(y * tf.math.log(x + epsilon)) - (1 - y) * tf.math.log(1 - x + epsilon)
+
+    pair = {"labels": labels, "predictions": predictions}
+    return _weighted("log_loss", one, pair, weights, scope, loss_collection, reduction)
+
+
+def huber_loss(
+    labels: Any, predictions: Any, weights: Any = 1.0, delta: float = 1.0, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
+) -> Any:  # fmt: skip
+    """Half the mean square of differences up to ``delta``, linear beyond.
+
+    The other arguments are those of ``compute_weighted_loss``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.losses.huber_loss([0.0, 0.0], [1.0, 3.0]).numpy()
+    np.float32(1.5)
+    """
+    import minitape as tf
+
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        size = tf.abs(x - y)
+        inner = tf.minimum(size, delta)
+        return 0.5 * (inner * inner) + delta * (size - inner)  # whose slope does not jump at delta
+
+    pair = {"labels": labels, "predictions": predictions}
+    return _weighted("huber_loss", one, pair, weights, scope, loss_collection, reduction)
+
+
+def cosine_distance(
+    labels: Any, predictions: Any, axis: Any = None, weights: Any = 1.0, scope: Any = None,
+    loss_collection: Any = "losses", reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS, dim: Any = None,
+) -> Any:  # fmt: skip
+    """The mean of 1 minus the products along ``axis`` (also called ``dim``) of rows of length 1.
+
+    The other arguments are those of ``compute_weighted_loss``. ValueError without an axis.
+
+    >>> import minitape as tf
+    >>> print(tf.compat.v1.losses.cosine_distance([[0.0, 1.0]], [[0.75, 0.5]], axis=1).numpy())
+    0.5
+    """
+    import minitape as tf
+
+    if axis is not None and dim is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'.")
+    along = dim if axis is None else axis
+    if along is None:
+        raise ValueError("You must specify argument `axis`.")
+
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x, tf.float32)
+        return 1 - tf.reduce_sum(x * y, axis=(along,), keepdims=True)
+
+    pair = {"labels": labels, "predictions": predictions}
+    return _weighted("cosine_distance_loss", one, pair, weights, scope, loss_collection, reduction)
+
+
+def mean_pairwise_squared_error(
+    labels: Any, predictions: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses"
+) -> Any:
+    """The mean square of the differences between the errors of two elements, over the pairs in each row.
+
+    ``weights`` is a number or has the rank of ``labels``. In a graph the loss joins ``loss_collection``. ValueError for
+    None and for shapes that do not fit. Differentiable.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.losses.mean_pairwise_squared_error([[0.0, 0.0]], [[1.0, 3.0]]).numpy()
+    np.float32(4.0)
+    """
+    import minitape as tf
+
+    for argument, value in (("labels", labels), ("predictions", predictions)):
+        if value is None:
+            raise ValueError(f"Argument `{argument}` must not be None.")
+    with name_scope(scope, "mean_pairwise_squared_error"):
+        weights = tf.cast(weights, tf.float32)
+        y, x = _alike(labels, predictions, tf.float32)
+        _check_weights(weights, y)
+        errors = x - y
+        axes = list(range(1, errors.ndim))
+        present = tf.cast(tf.not_equal(weights, 0.0), tf.float32) * tf.ones_like(errors)
+        count = tf.reduce_sum(present, axes, keepdims=True)
+        if state.graph is None and weights.ndim == 0 and weights != 0:  # TensorFlow counts all rows then
+            count = tf.cast(tf.size(errors), tf.float32)
+        squares = tf.reduce_sum(tf.square(errors), axes, keepdims=True)
+        total = tf.reduce_sum(errors, axes, keepdims=True)
+        each = 2.0 * tf.math.divide_no_nan(squares, tf.maximum(count - 1, 0))
+        each -= 2.0 * tf.math.divide_no_nan(tf.square(total), tf.maximum(count * (count - 1), 0))
+        loss = tf.reduce_sum(each * weights)
+        loss = tf.where(tf.reduce_sum(count) > 0, loss, tf.zeros_like(loss), name="value")
+        return _collected(loss, loss_collection)
 
 
 def sigmoid_cross_entropy(
@@ -132,12 +289,13 @@ def sigmoid_cross_entropy(
     """
     import minitape as tf
 
-    def each(y: Any, x: Any) -> Any:
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x)
         y = y * (1 - label_smoothing) + 0.5 * label_smoothing if label_smoothing > 0 else y
         return tf.nn.sigmoid_cross_entropy_with_logits(y, x)
 
-    found = _loss(each, "multi_class_labels", "logits", multi_class_labels, logits)
-    return compute_weighted_loss(found, weights, scope, loss_collection, reduction)
+    pair = {"multi_class_labels": multi_class_labels, "logits": logits}
+    return _weighted("sigmoid_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
 
 
 def softmax_cross_entropy(
@@ -152,28 +310,42 @@ def softmax_cross_entropy(
     """
     import minitape as tf
 
-    def each(y: Any, x: Any) -> Any:
+    def one(y: Any, x: Any) -> Any:
+        y, x = _alike(y, x)
         y = y * (1 - label_smoothing) + label_smoothing / y.shape[-1] if label_smoothing > 0 else y
         return tf.nn.softmax_cross_entropy_with_logits(tf.stop_gradient(y), x)
 
-    found = _loss(each, "onehot_labels", "logits", onehot_labels, logits)
-    return compute_weighted_loss(found, weights, scope, loss_collection, reduction)
+    pair = {"onehot_labels": onehot_labels, "logits": logits}
+    return _weighted("softmax_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
 
 
 def sparse_softmax_cross_entropy(
     labels: Any, logits: Any, weights: Any = 1.0, scope: Any = None, loss_collection: Any = "losses",
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Any:  # fmt: skip
-    """The cross entropy of numbers of classes.
+    """The cross entropy of numbers of classes. ``labels`` and ``weights`` may have a last axis of size 1.
 
     >>> import minitape as tf
-    >>> print(tf.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]]).numpy())
+    >>> print(tf.compat.v1.losses.sparse_softmax_cross_entropy([[0]], [[0.0, 0.0]]).numpy())
     0.6931472
     """
     import minitape as tf
 
-    found = _loss(lambda y, x: tf.nn.sparse_softmax_cross_entropy_with_logits(y, x), "labels", "logits", labels, logits, False)
-    return compute_weighted_loss(found, weights, scope, loss_collection, reduction)
+    if labels is not None and logits is not None:
+        logits = tf.convert_to_tensor(logits)
+        labels = _without_last(labels, logits.ndim)
+        weights = _without_last(weights, logits.ndim)
+    one, pair = tf.nn.sparse_softmax_cross_entropy_with_logits, {"labels": labels, "logits": logits}
+    return _weighted("sparse_softmax_cross_entropy_loss", one, pair, weights, scope, loss_collection, reduction)
+
+
+def _without_last(value: Any, rank: int | None) -> Any:
+    """A value without its last axis if it has that rank and the axis is of size 1 (or of an unknown one)."""
+    import minitape as tf
+
+    value = tf.convert_to_tensor(value)
+    last = value.ndim is not None and value.ndim == rank and value.ndim > 0 and value.shape[-1] in (1, None)
+    return tf.squeeze(value, [-1]) if last else value
 
 
 def add_loss(loss: Any, loss_collection: Any = "losses") -> None:
@@ -199,6 +371,31 @@ def get_losses(scope: Any = None, loss_collection: str = "losses") -> list[Any]:
     return get_collection(loss_collection, scope)
 
 
+def get_regularization_losses(scope: str | None = None) -> list[Any]:
+    """The penalties of the graph's variables so far.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.losses.get_regularization_losses())
+    []
+    """
+    return get_collection("regularization_losses", scope)
+
+
+def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Any:
+    """The sum of the penalties of the graph's variables, 0 without any.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default():
+    ...     print(tf.compat.v1.losses.get_regularization_loss())
+    Tensor("Const:0", shape=(), dtype=float32)
+    """
+    import minitape as tf
+
+    penalties = get_regularization_losses(scope)
+    return tf.add_n(penalties, name=name) if penalties else tf.constant(0.0)
+
+
 def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss", scope: Any = None) -> Any:
     """The sum of the losses of the graph, with the penalties of its variables.
 
@@ -211,5 +408,5 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
     """
     import minitape as tf
 
-    penalties = get_collection("regularization_losses", scope) if add_regularization_losses else []
+    penalties = get_regularization_losses(scope) if add_regularization_losses else []
     return tf.add_n([*get_losses(scope), *penalties], name=name)

@@ -1,0 +1,184 @@
+"""Sparse and ragged tensors as TensorFlow 1 makes them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...convert import convert_to_tensor
+from ...dimension import Dimension
+from ...invalid import invalid, shown
+from ...operands import worded
+from ...ragged.making import built
+from ...sparse.tensor import SparseTensor, SparseTensorValue
+from ...state import state
+from ...updates import deprecated
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor that is given its value by ``feed_dict``: a SparseTensorValue. RuntimeError outside a graph.
+
+    ``shape`` may be known in part, or be a tensor.
+
+    >>> import minitape as tf
+    >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    ...     x = tf.compat.v1.sparse_placeholder(tf.float32, shape=[None, 2])
+    ...     dense = tf.sparse.to_dense(x)
+    ...     print(session.run(dense, {x: tf.compat.v1.SparseTensorValue([[0, 1]], [5.0], [1, 2])}))
+    [[0. 5.]]
+    """
+    import minitape as tf
+
+    if state.graph is None:
+        raise RuntimeError("`sparse_placeholder` is not compatible with eager execution.")
+    v1, label = tf.compat.v1, name or "Placeholder"
+    if shape is None:
+        sizes, rank = v1.placeholder(tf.int64, [None], f"{label}/shape"), None
+    else:
+        given = shape if tf.is_tensor(shape) else [-1 if size is None else int(size) for size in tf.TensorShape(shape)]
+        sizes = v1.placeholder_with_default(tf.cast(given, tf.int64), None, f"{label}/shape")
+        rank = len(given) if isinstance(given, list) else given.shape.with_rank(1)[0]
+        sizes.set_shape([rank])
+    made = SparseTensor(v1.placeholder(tf.int64, [None, rank], f"{label}/indices"), v1.placeholder(dtype, [None], f"{label}/values"),
+                        sizes)  # fmt: skip
+    if isinstance(shape, (list, tuple, tf.TensorShape)):
+        made.set_shape([size.value if isinstance(size, Dimension) else size for size in shape])
+    return made
+
+
+@worded
+def sparse_to_dense(sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any = 0,
+                    validate_indices: bool = True, name: str | None = None) -> Any:  # fmt: skip
+    """A tensor of ``output_shape`` with the values at their places and ``default_value`` elsewhere.
+
+    ``sparse_indices`` are a place, a vector of places along one axis, or a row for each place; ``sparse_values`` one value
+    for each, or one for all. InvalidArgumentError for shapes that do not fit and for places outside, and, unless
+    ``validate_indices`` is False, for repeated ones and ones out of order. Differentiable.
+
+    >>> import minitape as tf
+    >>> print(tf.compat.v1.sparse_to_dense([1, 3], [5], 7).numpy())
+    [0 7 0 7 0]
+    """
+    import minitape as tf
+
+    deprecated("sparse_to_dense (from tensorflow.python.ops.sparse_ops) is deprecated and will be removed in a future version.\n"
+               "Instructions for updating:\nCreate a `tf.sparse.SparseTensor` and use `tf.sparse.to_dense` instead.")  # fmt: skip
+    index, sizes, values = (convert_to_tensor(given) for given in (sparse_indices, output_shape, sparse_values))
+    default = convert_to_tensor(default_value, values.dtype)
+    if index.ndim is not None and index.ndim > 2:
+        raise invalid(f"sparse_indices should be a scalar, vector, or matrix, got shape {shown(index.shape)}", "SparseToDense")
+    if sizes.ndim not in (None, 1):
+        raise invalid(f"output_shape must be rank 1, got shape {shown(sizes.shape)}", "SparseToDense")
+    index = index if index.ndim == 2 else tf.reshape(index, [-1, 1])
+    count, width = index.shape
+    if sizes.shape[0] != width:
+        raise invalid(f"output_shape has incorrect number of elements: {sizes.shape[0]} should be: {width}", "SparseToDense")
+    if values.ndim != 0 and values.shape != [count]:
+        raise invalid(f"sparse_values has incorrect shape {shown(values.shape)}, should be [] or [{count}]", "SparseToDense")
+    if default.ndim != 0:
+        raise invalid("default_value should be a scalar.", "SparseToDense")
+    values = tf.broadcast_to(values, tf.shape(index)[:1])
+    if not validate_indices and ((index.array < 0) | (index.array >= sizes.array)).any():
+        raise invalid(f"Indices are not valid (out of bounds).  Shape: {shown(sizes.array)}", "SparseToDense")
+    places = SparseTensor(tf.cast(index, tf.int64), values, tf.cast(sizes, tf.int64))
+    return tf.sparse.to_dense(places, default, validate_indices)
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A SparseTensor as it is, a SparseTensorValue as one, anything else as a tensor. RuntimeError for another ``dtype``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.convert_to_tensor_or_sparse_tensor([1, 2]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        return convert_to_tensor(value, dtype)
+    if dtype is not None and value.dtype != dtype:
+        raise RuntimeError(f"Sparse dtype mismatch. Requested: {dtype.name},  Actual: {value.dtype.name}")
+    return value
+
+
+# -- ragged -----------------------------------------------------------------------------------------------------------
+
+
+class RaggedTensorValue:
+    """What a ragged tensor is made of as NumPy arrays: ``values`` (or a RaggedTensorValue) and ``row_splits``.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.ragged.constant_value([[1, 2], [3]]).to_list()
+    [[1, 2], [3]]
+    """
+
+    def __init__(self, values: Any, row_splits: Any) -> None:
+        splits = isinstance(row_splits, (np.ndarray, np.generic)) and row_splits.dtype in (np.int64, np.int32)
+        if not splits or row_splits.ndim != 1:
+            raise TypeError("row_splits must be a 1D int32 or int64 numpy array")
+        if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
+            raise TypeError("values must be a numpy array or a RaggedTensorValue")
+        if isinstance(values, RaggedTensorValue) and row_splits.dtype != values.row_splits.dtype:
+            raise ValueError("row_splits and values.row_splits must have the same dtype")
+        self.values, self.row_splits = values, row_splits
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements, of NumPy."""
+        return self.values.dtype
+
+    @property
+    def flat_values(self) -> Any:
+        """The elements of all rows, one after the other."""
+        return self.values.flat_values if isinstance(self.values, RaggedTensorValue) else self.values
+
+    @property
+    def nested_row_splits(self) -> tuple[Any, ...]:
+        """Where rows begin, from the outermost axis to the innermost."""
+        inner = self.values.nested_row_splits if isinstance(self.values, RaggedTensorValue) else ()
+        return (self.row_splits, *inner)
+
+    @property
+    def ragged_rank(self) -> int:
+        """How many axes are ragged."""
+        return len(self.nested_row_splits)
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The sizes of the axes, None for a ragged one."""
+        return (len(self.row_splits) - 1, None, *self.values.shape[1:])
+
+    def to_list(self) -> list[Any]:
+        """Nested Python lists."""
+        flat = self.values.to_list() if isinstance(self.values, RaggedTensorValue) else self.values.tolist()
+        return [flat[start:end] for start, end in itertools.pairwise(self.row_splits)]
+
+    def __str__(self) -> str:
+        return f"<tf.RaggedTensorValue {self.to_list()}>"
+
+    def __repr__(self) -> str:
+        return f"tf.RaggedTensorValue(values={self.values!r}, row_splits={self.row_splits!r})"
+
+
+def constant_value(
+    pylist: Any, dtype: Any = None, ragged_rank: int | None = None, inner_shape: Any = None, row_splits_dtype: Any = "int64"
+) -> Any:
+    """As ``tf.ragged.constant``, but a RaggedTensorValue (or an array, where no axis is ragged).
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.ragged.constant_value([[1, 2], [3]])
+    tf.RaggedTensorValue(values=array([1, 2, 3]), row_splits=array([0, 2, 3]))
+    """
+    kind = dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
+    splits = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
+
+    def dense(values: Any, shape: Any) -> Any:
+        array = np.array(values) if kind in (None, object) else np.array(values).astype(kind)
+        return (array.astype(object) if kind is object else array).reshape(array.shape if shape is None else shape)
+
+    def ragged(values: Any, lengths: Any) -> RaggedTensorValue:
+        return RaggedTensorValue(values, np.cumsum([0, *lengths]).astype(splits))
+
+    return built(pylist, ragged_rank, inner_shape, dense, ragged)

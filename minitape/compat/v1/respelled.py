@@ -1,0 +1,78 @@
+"""Functions of ``tf`` whose arguments TensorFlow 1 orders or calls otherwise, made from lines of text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ...invalid import unsupported
+from ...namespace import lazy, load
+from ...operands import named, worded
+
+
+def respelled(holder: str, table: str, home: str) -> dict[str, Any]:
+    """Functions of ``tf`` (of ``tf.nn`` for the holder "nn") that take TensorFlow 1's arguments, of the module ``home``.
+
+    A line of ``table`` is a function's name, ``name=theirs`` where ``tf`` calls it otherwise, and TensorFlow 1's
+    arguments in their order. ``old=new`` is one that ``tf`` calls otherwise; beside ``new`` it is a second name of it.
+    ``old-`` has no effect, and ``old!`` raises NotImplementedError when it is given. An argument that is None counts as
+    not given.
+
+    >>> softmax = respelled("nn", "softmax logits axis name dim=axis", __name__)["softmax"]
+    >>> softmax([[0.0, 0.0], [1.0, 1.0]], dim=0)[0, 0].numpy() < 0.5
+    np.True_
+    """
+    found = {}
+    for line in table.strip().splitlines():
+        entry, *arguments = line.split()
+        name, _, theirs = entry.partition("=")
+        path = "tf." + f"{holder}.".removeprefix(".") + (theirs or name)
+        function = load(holder, theirs or name)
+        made = _taking(function, name, [_argument(text) for text in arguments])
+        words = ", ".join(f"``{text.partition('=')[0].rstrip('-!')}``" for text in arguments)
+        doc = f"""As ``{path}``, with the arguments of TensorFlow 1: {words}.\n\n{inspect.getdoc(function)}"""
+        found[name] = worded(named(made, name, doc, home))
+    return found
+
+
+def _argument(text: str) -> tuple[str, str]:
+    """An argument of TensorFlow 1 and what it becomes: a name, "" for no effect, "!" for one that is refused."""
+    if text[-1] in "-!":
+        return text[:-1], "!" if text[-1] == "!" else ""
+    old, _, new = text.partition("=")
+    return old, new or old
+
+
+def _taking(function: Callable[..., Any], name: str, arguments: list[tuple[str, str]]) -> Callable[..., Any]:
+    becomes = dict(arguments)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature([inspect.Parameter(old, kind, default=None) for old in becomes])
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        passed: dict[str, Any] = {}
+        for old, value in signature.bind(*args, **kwargs).arguments.items():
+            new = becomes[old]
+            if new == "!":
+                unsupported(name, **{old: value})
+            elif new and value is not None:
+                if new in passed:
+                    raise ValueError(f"Cannot specify both '{old}' and '{new}'.")
+                passed[new] = value
+        return function(**passed)
+
+    called.__signature__ = signature
+    return called
+
+
+def namespace(name: str, space: dict[str, Any], table: str, homes: dict[str, str] | None = None,
+              without: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:  # fmt: skip
+    """``__getattr__`` and ``__dir__`` of ``tf.compat.v1.NAME``: that of ``tf`` with the functions of a table instead.
+
+    ``homes`` names further functions, as for ``minitape.namespace.lazy``; ``without`` those that TensorFlow 1 lacks.
+    """
+    from importlib import import_module
+
+    space.update(respelled(name, table, space["__name__"]))
+    shared = import_module(f"minitape.{name}").__dir__()
+    return lazy(f"tf.compat.v1.{name}", homes or {}, space, {n: (name, n) for n in shared if n not in without.split()})
