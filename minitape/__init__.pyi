@@ -22,6 +22,7 @@ from minitape import (
     python as python,
     ragged as ragged,
     random as random,
+    sets as sets,
     signal as signal,
     sparse as sparse,
     strings as strings,
@@ -354,6 +355,9 @@ from minitape.ragged.spec import (
 from minitape.ragged.tensor import (
     RaggedTensor as RaggedTensor,
 )
+from minitape.random.permuted import (
+    random_index_shuffle as random_index_shuffle,
+)
 from minitape.registry import (
     RegisterGradient as RegisterGradient,
     no_gradient as no_gradient,
@@ -363,6 +367,9 @@ from minitape.shape import (
 )
 from minitape.slices import (
     IndexedSlices as IndexedSlices,
+)
+from minitape.sparse.sets import (
+    edit_distance as edit_distance,
 )
 from minitape.sparse.tensor import (
     SparseTensor as SparseTensor,

@@ -124,6 +124,8 @@ from minitape.ops.reductions import (
     zero_fraction as zero_fraction,
 )
 from minitape.ops.sorting import (
+    approx_max_k as approx_max_k,
+    approx_min_k as approx_min_k,
     bincount as bincount,
     confusion_matrix as confusion_matrix,
     in_top_k as in_top_k,

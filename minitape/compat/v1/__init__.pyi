@@ -6,31 +6,51 @@ from minitape import (
     compat as compat,
     config as config,
     data as data,
-    debugging as debugging,
     dtypes as dtypes,
     errors as errors,
     experimental as experimental,
     image as image,
     io as io,
     keras as keras,
-    linalg as linalg,
-    math as math,
     nest as nest,
-    nn as nn,
-    ragged as ragged,
-    random as random,
+    sets as sets,
     signal as signal,
-    sparse as sparse,
-    strings as strings,
     types as types,
     version as version,
 )
 from minitape.compat.v1 import (
+    debugging as debugging,
     initializers as initializers,
+    linalg as linalg,
     logging as logging,
     losses as losses,
+    math as math,
+    nn as nn,
+    ragged as ragged,
+    random as random,
+    sparse as sparse,
+    strings as strings,
     test as test,
     train as train,
+)
+from minitape.compat.v1.arguments import (
+    arg_max as arg_max,
+    arg_min as arg_min,
+    boolean_mask as boolean_mask,
+    convert_to_tensor as convert_to_tensor,
+    expand_dims as expand_dims,
+    gather as gather,
+    gather_nd as gather_nd,
+    hessians as hessians,
+    ones_like as ones_like,
+    pad as pad,
+    reverse_sequence as reverse_sequence,
+    shape as shape,
+    size as size,
+    squeeze as squeeze,
+    transpose as transpose,
+    tuple as tuple,
+    zeros_like as zeros_like,
 )
 from minitape.compat.v1.collections import (
     GraphKeys as GraphKeys,
@@ -49,28 +69,54 @@ from minitape.compat.v1.collections import (
     trainable_variables as trainable_variables,
     variables_initializer as variables_initializer,
 )
+from minitape.compat.v1.composites import (
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+    sparse_placeholder as sparse_placeholder,
+    sparse_to_dense as sparse_to_dense,
+)
 from minitape.compat.v1.control import (
     cond as cond,
     gradients as gradients,
     while_loop as while_loop,
+)
+from minitape.compat.v1.debugging import (
+    assert_equal as assert_equal,
+    assert_greater as assert_greater,
+    assert_greater_equal as assert_greater_equal,
+    assert_less as assert_less,
+    assert_less_equal as assert_less_equal,
+    assert_near as assert_near,
+    assert_negative as assert_negative,
+    assert_non_negative as assert_non_negative,
+    assert_non_positive as assert_non_positive,
+    assert_none_equal as assert_none_equal,
+    assert_positive as assert_positive,
+    assert_rank as assert_rank,
+    assert_rank_at_least as assert_rank_at_least,
+    assert_rank_in as assert_rank_in,
+    assert_scalar as assert_scalar,
 )
 from minitape.compat.v1.initial import (
     constant_initializer as constant_initializer,
     glorot_normal_initializer as glorot_normal_initializer,
     glorot_uniform_initializer as glorot_uniform_initializer,
     ones_initializer as ones_initializer,
+    orthogonal_initializer as orthogonal_initializer,
     random_normal_initializer as random_normal_initializer,
     random_uniform_initializer as random_uniform_initializer,
     truncated_normal_initializer as truncated_normal_initializer,
+    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
+    variance_scaling_initializer as variance_scaling_initializer,
     zeros_initializer as zeros_initializer,
 )
 from minitape.compat.v1.legacy import (
     ConfigProto as ConfigProto,
     GPUOptions as GPUOptions,
     RunOptions as RunOptions,
-    assert_equal as assert_equal,
     batch_gather as batch_gather,
     batch_to_space as batch_to_space,
+    clip_by_average_norm as clip_by_average_norm,
+    constant as constant,
     container as container,
     disable_eager_execution as disable_eager_execution,
     disable_v2_behavior as disable_v2_behavior,
@@ -82,12 +128,48 @@ from minitape.compat.v1.legacy import (
     op_scope as op_scope,
     py_func as py_func,
     set_random_seed as set_random_seed,
+    setdiff1d as setdiff1d,
     space_to_batch as space_to_batch,
     to_double as to_double,
     to_float as to_float,
     to_int32 as to_int32,
     to_int64 as to_int64,
     where as where,
+)
+from minitape.compat.v1.linalg import (
+    norm as norm,
+)
+from minitape.compat.v1.math import (
+    argmax as argmax,
+    argmin as argmin,
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
+    count_nonzero as count_nonzero,
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+)
+from minitape.compat.v1.nn import (
+    depth_to_space as depth_to_space,
+    space_to_depth as space_to_depth,
+)
+from minitape.compat.v1.random import (
+    poisson as _random_poisson,
+)
+from minitape.compat.v1.sparse import (
+    add as _sparse_add,
+    concat as _sparse_concat,
+    reduce_max as _sparse_reduce_max,
+    reduce_sum as _sparse_reduce_sum,
+    segment_mean as _sparse_segment_mean,
+    segment_sqrt_n as _sparse_segment_sqrt_n,
+    segment_sum as _sparse_segment_sum,
+    split as _sparse_split,
 )
 from minitape.compat.v1.state import (
     batch_scatter_update as batch_scatter_update,
@@ -106,6 +188,12 @@ from minitape.compat.v1.state import (
     scatter_sub as scatter_sub,
     scatter_update as scatter_update,
 )
+from minitape.compat.v1.strings import (
+    reduce_join as reduce_join,
+    to_hash_bucket as _string_to_hash_bucket,
+    to_number as _string_to_number,
+    substr as substr,
+)
 from minitape.compat.v1.variables import (
     AUTO_REUSE as AUTO_REUSE,
     get_variable as get_variable,
@@ -113,8 +201,6 @@ from minitape.compat.v1.variables import (
     variable_scope as variable_scope,
 )
 from minitape.convert import (
-    constant as constant,
-    converted as _convert_to_tensor,
     register_tensor_conversion_function as register_tensor_conversion_function,
 )
 from minitape.custom import (
@@ -124,18 +210,21 @@ from minitape.custom import (
 )
 from minitape.debugging import (
     Assert as Assert,
-    assert_greater as assert_greater,
-    assert_less as assert_less,
-    assert_rank as assert_rank,
+    assert_integer as assert_integer,
+    assert_proper_iterable as assert_proper_iterable,
+    assert_same_float_dtype as assert_same_float_dtype,
+    assert_type as assert_type,
+    check_numerics as check_numerics,
 )
 from minitape.devices import (
     device as device,
     get_logger as get_logger,
     timestamp as timestamp,
-    tuple as tuple,
 )
 from minitape.dimension import (
     Dimension as Dimension,
+    dimension_at_index as dimension_at_index,
+    dimension_value as dimension_value,
 )
 from minitape.distribution import (
     VariableAggregation as VariableAggregation,
@@ -185,9 +274,6 @@ from minitape.graphs.control import (
 )
 from minitape.graphs.function import (
     function as function,
-)
-from minitape.graphs.gradients import (
-    hessians as hessians,
 )
 from minitape.graphs.mapping import (
     foldl as foldl,
@@ -241,6 +327,7 @@ from minitape.linalg.decompositions import (
     inv as _matrix_inverse,
     set_diag as _matrix_set_diag,
     solve as _matrix_solve,
+    lstsq as _matrix_solve_ls,
     matrix_transpose as matrix_transpose,
     triangular_solve as _matrix_triangular_solve,
     qr as qr,
@@ -255,7 +342,6 @@ from minitape.linalg.factors import (
 from minitape.linalg.products import (
     einsum as einsum,
     matmul as matmul,
-    norm as norm,
     tensordot as tensordot,
 )
 from minitape.module import (
@@ -266,18 +352,13 @@ from minitape.ops.arrays import (
     broadcast_static_shape as broadcast_static_shape,
     broadcast_to as broadcast_to,
     ensure_shape as ensure_shape,
-    expand_dims as expand_dims,
     identity as identity,
     identity_n as identity_n,
     newaxis as newaxis,
     rank as rank,
     reshape as reshape,
-    shape as shape,
     shape_n as shape_n,
-    size as size,
-    squeeze as squeeze,
     stop_gradient as stop_gradient,
-    transpose as transpose,
 )
 from minitape.ops.blocks import (
     batch_to_space as _batch_to_space_nd,
@@ -384,10 +465,8 @@ from minitape.ops.filling import (
     meshgrid as meshgrid,
     one_hot as one_hot,
     ones as ones,
-    ones_like as ones_like,
     range as range,
     zeros as zeros,
-    zeros_like as zeros_like,
 )
 from minitape.ops.indexing import (
     slice_ as _slice,
@@ -395,7 +474,6 @@ from minitape.ops.indexing import (
 )
 from minitape.ops.joining import (
     concat as concat,
-    pad as pad,
     parallel_stack as parallel_stack,
     repeat as repeat,
     split as split,
@@ -404,11 +482,8 @@ from minitape.ops.joining import (
     unstack as unstack,
 )
 from minitape.ops.picking import (
-    boolean_mask as boolean_mask,
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,
-    gather as gather,
-    gather_nd as gather_nd,
     sequence_mask as sequence_mask,
     unique as unique,
     unique_with_counts as unique_with_counts,
@@ -418,25 +493,11 @@ from minitape.ops.printing import (
     print_ as _print,
 )
 from minitape.ops.reductions import (
-    argmax as _arg_max,
-    argmin as _arg_min,
-    argmax as argmax,
-    argmin as argmin,
-    count_nonzero as count_nonzero,
     cumprod as cumprod,
     cumsum as cumsum,
-    reduce_all as reduce_all,
-    reduce_any as reduce_any,
-    reduce_logsumexp as reduce_logsumexp,
-    reduce_max as reduce_max,
-    reduce_mean as reduce_mean,
-    reduce_min as reduce_min,
-    reduce_prod as reduce_prod,
-    reduce_sum as reduce_sum,
 )
 from minitape.ops.reversing import (
     reverse as reverse,
-    reverse_sequence as reverse_sequence,
     reverse as _reverse_v2,
     roll as roll,
 )
@@ -453,7 +514,6 @@ from minitape.ops.scatter import (
 )
 from minitape.ops.sorting import (
     argsort as argsort,
-    bincount as bincount,
     histogram_fixed_width as histogram_fixed_width,
     histogram_fixed_width_bins as histogram_fixed_width_bins,
     invert_permutation as invert_permutation,
@@ -483,7 +543,11 @@ from minitape.ragged.spec import (
 from minitape.ragged.tensor import (
     RaggedTensor as RaggedTensor,
 )
+from minitape.random.permuted import (
+    random_index_shuffle as random_index_shuffle,
+)
 from minitape.random.stateful import (
+    gamma as _random_gamma,
     normal as _random_normal,
     shuffle as _random_shuffle,
     uniform as _random_uniform,
@@ -507,8 +571,26 @@ from minitape.signal.fourier import (
 from minitape.slices import (
     IndexedSlices as IndexedSlices,
 )
+from minitape.sparse.arithmetic import (
+    maximum as _sparse_maximum,
+    minimum as _sparse_minimum,
+    softmax as _sparse_softmax,
+    sparse_dense_matmul as _sparse_tensor_dense_matmul,
+)
 from minitape.sparse.functions import (
+    fill_empty_rows as _sparse_fill_empty_rows,
+    mask as _sparse_mask,
+    reorder as _sparse_reorder,
+    reset_shape as _sparse_reset_shape,
+    reshape as _sparse_reshape,
+    retain as _sparse_retain,
+    slice as _sparse_slice,
     to_dense as _sparse_tensor_to_dense,
+    to_indicator as _sparse_to_indicator,
+    transpose as _sparse_transpose,
+)
+from minitape.sparse.sets import (
+    edit_distance as edit_distance,
 )
 from minitape.sparse.tensor import (
     SparseTensor as SparseTensor,
@@ -517,6 +599,14 @@ from minitape.sparse.tensor import (
 )
 from minitape.strings.joining import (
     join as _string_join,
+)
+from minitape.strings.matching import (
+    regex_replace as regex_replace,
+    to_hash_bucket_fast as _string_to_hash_bucket_fast,
+    to_hash_bucket_strong as _string_to_hash_bucket_strong,
+)
+from minitape.strings.pieces import (
+    strip as _string_strip,
 )
 from minitape.strings.spelling import (
     as_string as as_string,
@@ -530,10 +620,7 @@ from minitape.tensor import (
 from minitape.variable import (
     Variable as Variable,
 )
-arg_max = _arg_max
-arg_min = _arg_min
 batch_to_space_nd = _batch_to_space_nd
-convert_to_tensor = _convert_to_tensor
 diag = _diag
 diag_part = _diag_part
 div_no_nan = _div_no_nan
@@ -546,18 +633,47 @@ matrix_diag_part = _matrix_diag_part
 matrix_inverse = _matrix_inverse
 matrix_set_diag = _matrix_set_diag
 matrix_solve = _matrix_solve
+matrix_solve_ls = _matrix_solve_ls
 matrix_square_root = _matrix_square_root
 matrix_triangular_solve = _matrix_triangular_solve
 print = _print
+random_gamma = _random_gamma
 random_normal = _random_normal
+random_poisson = _random_poisson
 random_shuffle = _random_shuffle
 random_uniform = _random_uniform
 reverse_v2 = _reverse_v2
 self_adjoint_eig = _self_adjoint_eig
 self_adjoint_eigvals = _self_adjoint_eigvals
 slice = _slice
+sparse_add = _sparse_add
+sparse_concat = _sparse_concat
+sparse_fill_empty_rows = _sparse_fill_empty_rows
+sparse_mask = _sparse_mask
+sparse_maximum = _sparse_maximum
+sparse_minimum = _sparse_minimum
+sparse_reduce_max = _sparse_reduce_max
+sparse_reduce_sum = _sparse_reduce_sum
+sparse_reorder = _sparse_reorder
+sparse_reset_shape = _sparse_reset_shape
+sparse_reshape = _sparse_reshape
+sparse_retain = _sparse_retain
+sparse_segment_mean = _sparse_segment_mean
+sparse_segment_sqrt_n = _sparse_segment_sqrt_n
+sparse_segment_sum = _sparse_segment_sum
+sparse_slice = _sparse_slice
+sparse_softmax = _sparse_softmax
+sparse_split = _sparse_split
+sparse_tensor_dense_matmul = _sparse_tensor_dense_matmul
 sparse_tensor_to_dense = _sparse_tensor_to_dense
+sparse_to_indicator = _sparse_to_indicator
+sparse_transpose = _sparse_transpose
 string_join = _string_join
+string_strip = _string_strip
+string_to_hash_bucket = _string_to_hash_bucket
+string_to_hash_bucket_fast = _string_to_hash_bucket_fast
+string_to_hash_bucket_strong = _string_to_hash_bucket_strong
+string_to_number = _string_to_number
 tensor_scatter_add = _tensor_scatter_add
 tensor_scatter_sub = _tensor_scatter_sub
 tensor_scatter_update = _tensor_scatter_update

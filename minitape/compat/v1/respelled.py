@@ -73,6 +73,7 @@ def namespace(name: str, space: dict[str, Any], table: str, homes: dict[str, str
     """
     from importlib import import_module
 
-    space.update(respelled(name, table, space["__name__"]))
-    shared = import_module(f"minitape.{name}").__dir__()
-    return lazy(f"tf.compat.v1.{name}", homes or {}, space, {n: (name, n) for n in shared if n not in without.split()})
+    made = respelled(name, table, space["__name__"])
+    space.update(made)
+    shared = [n for n in import_module(f"minitape.{name}").__dir__() if n not in {*without.split(), *made}]
+    return lazy(f"tf.compat.v1.{name}", homes or {}, space, {n: (name, n) for n in shared})

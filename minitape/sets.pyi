@@ -1,0 +1,8 @@
+"""The names of `tf.sets`, for editors and type checkers: see `python tests/core/make_stubs.py`."""
+
+from minitape.sparse.sets import (
+    difference as difference,
+    intersection as intersection,
+    size as size,
+    union as union,
+)
