@@ -127,6 +127,13 @@ def is_composite(value: Any) -> bool:
     return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
 
 
+def _weakly(value: Any) -> str:
+    try:
+        return repr(weakref.ref(value))
+    except TypeError:  # of a class with slots only
+        return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"
+
+
 def show(value: Any) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
@@ -146,4 +153,4 @@ def show(value: Any) -> str:
         return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"Weakref[{weakref.ref(value)!r}])"
+    return f"Weakref[{_weakly(value)}])"
