@@ -90,7 +90,7 @@ def flatten(structure: _Any, expand_composites: bool = False) -> list[_Any]:
     return [structure]
 
 
-def _short(value: Any) -> str:
+def _short(value: _Any) -> str:
     text = str(value)
     return f"{text[:100]}..." if len(text) > 100 else text
 

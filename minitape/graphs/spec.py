@@ -140,7 +140,7 @@ def show(value: Any) -> str:
         return repr(value)
     if isinstance(value, Tensor):
         return repr(TensorSpec(value.shape, value.dtype))
-    if value is None or isinstance(value, (int, float, str, bytes, complex, range, type(...))):
+    if value is None or isinstance(value, (int, float, str, bytes, complex, type(...))):
         return f"Literal[{value!r}]"
     if isinstance(value, (list, tuple)):
         name = "List" if isinstance(value, list) else "Tuple"
