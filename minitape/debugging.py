@@ -350,7 +350,7 @@ def assert_scalar(tensor: _Any, message: str | None = None, name: str | None = N
 
 
 @_worded
-def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> _Any:
+def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless the tensor has this dtype.
 
     >>> import minitape as tf
@@ -360,7 +360,6 @@ def assert_type(tensor: _Any, tf_type: _Any, message: str | None = None, name: s
     if x.dtype != wanted:
         name = _called(x, "tensor")
         raise TypeError(f"{_lead(message)}{name} must be of type {wanted!r}; got {x.dtype!r}")
-    return _nothing()
 
 
 @_worded

@@ -287,6 +287,14 @@ def flag(name: str, value: Any, default: bool = False) -> bool:
     return value
 
 
+def whole(name: str, value: Any) -> int:
+    """A number that a kernel has as an attribute; TypeError for what is none."""
+    try:
+        return int(None if isinstance(value, (str, bytes)) else value)
+    except (TypeError, ValueError):
+        raise TypeError(f"Expected int for argument '{name}' not {value!r}.") from None
+
+
 def call(name: str, *inputs: Any, **attrs: Any) -> Any:
     """Applies the primitive ``name`` of the table to tensors."""
     return apply(TABLE[name], inputs, attrs)

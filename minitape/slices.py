@@ -9,6 +9,16 @@ import numpy as np
 from .shown import Shown
 
 
+def check_places(indices: Any, size: int) -> None:
+    """InvalidArgumentError for a place that is not among ``size`` rows."""
+    from .invalid import at_run
+
+    places = np.ravel(indices)
+    wrong = np.flatnonzero((places < 0) | (places >= size))
+    if wrong.size:
+        raise at_run(f"segment_ids[{wrong[0]}] = {places[wrong[0]]} is out of range [0, {size})", "UnsortedSegmentSum")
+
+
 class IndexedSlices(metaclass=Shown):
     """A tensor that is zero except for the slices ``values[i]`` at ``indices[i]`` of its first axis.
 
@@ -65,7 +75,7 @@ class IndexedSlices(metaclass=Shown):
     def sizes(self) -> tuple[int, ...]:
         """The shape of the dense tensor as ints."""
         sizes = self._dense_shape
-        return tuple(int(s) for s in (sizes.array if hasattr(sizes, "array") else sizes))
+        return tuple(int(s) for s in (sizes.array if hasattr(sizes, "array") else np.asarray(sizes)))
 
     def dense(self) -> Any:
         """The dense tensor (an array when the values are one)."""
@@ -85,14 +95,10 @@ class IndexedSlices(metaclass=Shown):
             raise ValueError("Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
                              f"{self}")  # fmt: skip
         from .convert import convert_to_tensor
-        from .invalid import at_run
 
         values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
-        sizes = self.shape
-        known = np.ravel(indices.array) if hasattr(indices, "array") else ()  # not while a graph is being built
-        for i, place in enumerate(known):
-            if not 0 <= place < sizes[0]:
-                raise at_run(f"segment_ids[{i}] = {place} is out of range [0, {sizes[0]})", "UnsortedSegmentSum")
+        if hasattr(indices, "array"):  # not while a graph is being built
+            check_places(indices.array, self.shape[0])
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
     def consumers(self) -> list[Any]:

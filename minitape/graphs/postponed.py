@@ -112,10 +112,9 @@ def _tried(run: Any, symbolic: list[Any], past: list[int], variables: dict[int, 
         results += trials(guess, 5, 7)
     certain = fitting > 1 or (fitting == 1 and known and len(results) > 1)
     flat = [nest.flatten(r) for r in results]
-    if not all(isinstance(t, Tensor) for t in flat[0]):
-        return results[0], None
-    alike = [f for f in flat if len(f) == len(flat[0])]
-    return results[0], [_common([f[i] for f in alike], certain) for i in range(len(flat[0]))]
+    if not all(isinstance(t, Tensor) for t in flat[0]) or any(len(f) != len(flat[0]) for f in flat):
+        return results[0], None  # nor can a row give as many tensors as there are elements
+    return results[0], [_common([f[i] for f in flat], certain) for i in range(len(flat[0]))]
 
 
 @block

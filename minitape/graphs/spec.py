@@ -141,13 +141,20 @@ def is_composite(value: Any) -> bool:
     return type(value).__name__ in ("RaggedTensor", "SparseTensor", "RaggedTensorSpec", "SparseTensorSpec")
 
 
+def _weakly(value: Any) -> str:
+    try:
+        return repr(weakref.ref(value))
+    except TypeError:  # of a class with slots only
+        return f"<weakref at {hex(id(value))}; to '{type(value).__name__}' at {hex(id(value))}>"
+
+
 def show(value: Any) -> str:
     """An argument's type as it is printed in signatures."""
     if isinstance(value, TensorSpec):
         return repr(value)
     if isinstance(value, Tensor):
         return repr(TensorSpec(value.shape, value.dtype))
-    if value is None or isinstance(value, (int, float, str, bytes, complex, range, type(...))):
+    if value is None or isinstance(value, (int, float, str, bytes, complex, type(...))):
         return f"Literal[{value!r}]"
     if isinstance(value, (list, tuple)):
         name = "List" if isinstance(value, list) else "Tuple"
@@ -160,4 +167,4 @@ def show(value: Any) -> str:
         return repr(value)
     if hasattr(value, "_read"):
         return f"VariableSpec(shape={value.shape}, dtype={value.dtype!r}, trainable={value.trainable}, alias_id=0)"
-    return f"Weakref[{weakref.ref(value)!r}])"
+    return f"Weakref[{_weakly(value)}])"

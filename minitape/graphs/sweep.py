@@ -16,7 +16,7 @@ from ..plan import Visit
 from ..primitives import TABLE
 from ..registry import GRADIENTS
 from ..shape import TensorShape
-from ..slices import IndexedSlices, join
+from ..slices import IndexedSlices, check_places, join
 from ..state import state
 from ..sweep import Sweep, unbroadcast
 from ..tensor import EagerTensor, Tensor, wrap
@@ -35,6 +35,7 @@ FIT = GraphPrimitive("fit_like", "SumLike", lambda tensors, attrs: [(tensors[1].
 
 def _summed(values: Any, indices: Any, shape: Any) -> tuple[Any, ...]:
     out = np.zeros(tuple(int(n) for n in shape), values.dtype)
+    check_places(indices, int(shape[0]))
     np.add.at(out, indices, values)
     return (out,)
 

@@ -300,7 +300,7 @@ def repeat(input: Any, repeats: Any, axis: Any = None, name: str | None = None) 
     given = convert_to_tensor(repeats, "int32") if isinstance(repeats, (np.ndarray, np.generic)) else tensor_of(repeats)
     if not given.dtype.is_integer:
         raise TypeError("Argument `tensor` (name: repeats) must be of type integer. Received `tensor` = "
-                        f"{repeats} of dtype: {given.dtype}")  # fmt: skip
+                        f"{given} of dtype: {given.dtype}")  # fmt: skip
     planned(given)
     counts = np.asarray(given.array)
     if x.ndim == 0:

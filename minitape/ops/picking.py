@@ -14,7 +14,7 @@ from ..errors import UnimplementedError
 from ..evidence import born, decided
 from ..invalid import at_run, invalid, shown
 from ..opdefs import accept, accept_attr
-from ..operands import deferred, generated, static, strict, tensor_of, together
+from ..operands import deferred, generated, static, strict, tensor_of, together, whole
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
@@ -275,8 +275,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     from ..graphs.symbolic import is_symbolic
     from .arrays import expand_dims
 
-    if not isinstance(num_partitions, (int, np.integer)):
-        raise TypeError(f"Expected int for argument 'num_partitions' not {num_partitions!r}.")
+    num_partitions = whole("num_partitions", num_partitions)
     x, parts = tensor_of(data), tensor_of(partitions)
     if parts.shape.rank == 0:
         x, parts = expand_dims(x, 0), expand_dims(parts, 0)

@@ -105,7 +105,9 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
             joined = _concat(common(tensors), 0)
             counts = counts.astype(joined._splits.dtype)
         else:
-            joined = TABLE["concat"](*_one_dtype(tensors, "ConcatV2"), axis=0)
+            parts = _one_dtype(tensors, "ConcatV2")
+            deep = parts[0].ndim > 1  # the rows may have other sizes
+            joined = _concat([as_ragged(t, 1) for t in parts], 0) if deep else TABLE["concat"](*parts, axis=0)
         return make(joined, splits_of(counts))
     return concat([expand_dims(t, at) for t in tensors], at)
 
