@@ -177,9 +177,9 @@ class Advice(Remedies):
             return "draw"
         if isinstance(self.call, ast.Call) and name not in LEAVES and not self._is_builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
-        if not self._only_leaves(name):
-            return ""
-        return "whole" if name == "int" else "drop"
+        if self._only_leaves(name):
+            return "whole" if name == "int" else "drop"
+        return "by library" if isinstance(self.call, ast.Call) and self._of_another_library(self.call.func) else ""
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what

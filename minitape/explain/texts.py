@@ -26,6 +26,7 @@ _DRAW = (
 )
 _VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
 _BRANCH = "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid."
+_REWRITE = "Write it with tf operations, or give it a derivative with tf.custom_gradient."
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
@@ -266,8 +267,9 @@ TEXT = {
     "left_through_numpy library": (
         "{code}{line} knows no tensors: it was given a plain value, and what came back is a constant that knows nothing of "
         "{x}.",
-        "Write it with tf operations, or give it a derivative with tf.custom_gradient.",
+        _REWRITE,
     ),
+    "left_through_numpy by library": (_NUMPY, _REWRITE),
     "left_through_numpy target": (
         "The target is no tensor: {what}, which does not know what it was computed from.",
         "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
