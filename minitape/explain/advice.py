@@ -87,6 +87,8 @@ class Advice(Remedies):
         if kind == "truth" and self._is_builtin() and self.call.func.id in ("max", "min"):
             self.fields.update(what=self.call.func.id, instead=f"tf.{self.call.func.id}imum")
             return "python"
+        if kind == "truth" and self._decides():
+            return "branch"
         if self.what == "TopKV2":
             return "places"
         if "accuracy" in self.fields["what"]:
@@ -94,6 +96,12 @@ class Advice(Remedies):
         if "count" in self.fields["what"].rpartition(".")[2]:
             return "count"
         return kind or ("argument" if self._passes_another() else "")
+
+    def _decides(self) -> bool:
+        """Whether the expression is, or is in, the condition of an if, a while or a conditional expression."""
+        if self.statement is not None and isinstance(self.statement.node, (ast.If, ast.While)):
+            return True
+        return any(isinstance(n, ast.IfExp) and self.call in ast.walk(n.test) for n in self._around())
 
     def _passes_another(self) -> bool:
         """Whether the operation has a derivative by another one of its inputs."""
@@ -169,9 +177,9 @@ class Advice(Remedies):
             return "draw"
         if isinstance(self.call, ast.Call) and name not in LEAVES and not self._is_builtin():
             self.fields["what"] = self.fields["code"] if len(self.fields["code"]) <= 40 else self.fields["what"]
-        if not self._only_leaves(name):
-            return ""
-        return "whole" if name == "int" else "drop"
+        if self._only_leaves(name):
+            return "whole" if name == "int" else "drop"
+        return "by library" if isinstance(self.call, ast.Call) and self._of_another_library(self.call.func) else ""
 
     def _state(self) -> str:
         kind = self.subject.kind if isinstance(self.subject, Origin) else self.what
@@ -263,7 +271,7 @@ class Advice(Remedies):
 
     def _rebound(self) -> str:
         if isinstance(self.subject, str):
-            return "target"
+            return self.subject
         if isinstance(self.subject, Node):
             return "inside" if self.inquiry.born_after(self.subject, self.source) else "new"
         if self.what == "of the variable" and self.statement is not None and self.statement.binds():

@@ -205,8 +205,11 @@ class Flow:
             self._taint_result(function)
             if function.name in _CALLED:  # what an object does when it is called
                 self._mark(("called", self._owner(function)))
-        if isinstance(node, ast.FunctionDef):  # by its decorators
+        if isinstance(node, ast.FunctionDef):  # by its decorators, or as a default
             self._mark(("returns", node.name))
+            for argument, default in _defaults(node.args):
+                if self._enters_part(statement, default):
+                    self._give((id(node), argument.arg), None)
         for inner in statement.walk():
             if isinstance(inner, (ast.Yield, ast.YieldFrom)) and function is not None:
                 self._taint_result(function)
@@ -214,6 +217,8 @@ class Flow:
                 self._taint_call(inner, statement)
             if isinstance(inner, ast.comprehension) and self._enters_part(statement, inner.iter):
                 self._taint_here(statement, [inner.target])
+            if isinstance(inner, ast.Lambda):
+                self._taint_here(statement, (a for a, d in _defaults(inner.args) if self._enters_part(statement, d)))
 
     def _taint_result(self, function: Any) -> None:
         """What a function returns; of a method that is as good as an attribute, which it may be a property of."""
@@ -350,6 +355,13 @@ class Flow:
     def _has_no_object(self, call: ast.Call, statement: Statement) -> bool:
         """Whether a call is that of a function, not of an object's method: then an argument is what it changes."""
         return isinstance(call.func, ast.Name) or self._is_module(_root(call.func), statement.source)
+
+
+def _defaults(args: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
+    """The parameters that have a default, each with it."""
+    positional = [*args.posonlyargs, *args.args]
+    yield from zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True)
+    yield from ((a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None)
 
 
 def _same(a: str, b: str) -> bool:

@@ -318,7 +318,7 @@ class Objects(Names):
             return None
         owner = self.owners.of(source)
         if owner is None:
-            return None
+            return self.replaced_layer(source)
         if self._used is None:
             self._used = {id(n.variable) for n in self.ancestors().values() if n.variable is not None}
         if any(id(v) in self._used or v._tape_rows(self.tape) for v in variables_of(owner)):
@@ -328,6 +328,15 @@ class Objects(Names):
         place = self.construction(owner, source)
         again = place is not None and place.frames[0] in self.used_births()
         return Finding("unused_layer", place, what, subject="again" if again else None)
+
+    def replaced_layer(self, source: Any) -> Finding | None:
+        """The layer of a variable is gone: the statement that made it made another one, which was used."""
+        if not self.owners.in_layer(source):
+            return None
+        for statement, where in self.statements(self.born(source)):
+            if statement.binds() and self.leaves_of((where.filename, where.line)):
+                return Finding("rebound", where.at(statement.line), statement.binds()[0], subject="gone")
+        return None
 
     def used_births(self) -> set[Any]:
         """Where the layers were made that were called on the way to the target."""

@@ -23,6 +23,11 @@ LEAVES = ("numpy", "float", "int", "item", "tolist")
 _OTHER_SHAPE = {"reshape", "transpose", "expand_dims", "squeeze", "concat", "stack", "tile", "cast", "identity",
                 "convert_to_tensor", "value", "read_value"}  # fmt: skip
 STEPS = {"Floor": "tf.floor", "FloorDiv": "tf.floor", "Ceil": "tf.math.ceil", "Sign": "tf.sign"}
+_OF_ARRAYS = {"T": "tf.transpose", "transpose": "tf.transpose", "astype": "tf.cast", "flatten": "tf.reshape", "ravel": "tf.reshape",
+              "reshape": "tf.reshape", "squeeze": "tf.squeeze", "clip": "tf.clip_by_value", "dot": "tf.tensordot",
+              "copy": "tf.identity", "std": "tf.math.reduce_std", "var": "tf.math.reduce_variance",
+              **{name: f"tf.reduce_{name}" for name in ("mean", "sum", "max", "min", "prod")}}  # fmt: skip
+_SHORT = 60  # letters of an expression that is repeated in a sentence
 _TENSORS = ("minitape", "tensorflow", "keras")
 _LISTS = (ast.Subscript, ast.ListComp, ast.List, ast.Tuple, ast.Dict, ast.DictComp, ast.GeneratorExp, ast.Constant)
 
@@ -116,11 +121,17 @@ class Remedies:
         inner = call.func.value if method else call.args[0] if call.args else None
         while (further := self._leaves_further(call)) is not None:
             call = further
-        of_array = (n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call)
-        if inner is None or any(of_array) or len(text := unparse(call)) > 40:
+        if inner is None or len(unparse(inner)) > _SHORT:
             return False
-        self.fields.update(code=text, instead=unparse(inner))
-        return True
+        of_array = next((n for n in self.statement.walk() if isinstance(n, ast.Attribute) and n.value is call), None)
+        if of_array is None:
+            self.fields.update(code=unparse(call), instead=unparse(inner))
+            return True
+        method = next((n for n in self.statement.walk() if isinstance(n, ast.Call) and n.func is of_array), None)
+        given = "" if method is None else "()" if not method.args and not method.keywords else "(...)"
+        more = ", [-1]" if of_array.attr in ("flatten", "ravel") else ", ..." if given == "(...)" else ""
+        self.fields.update(code=unparse(of_array) + given, instead=f"{_OF_ARRAYS.get(of_array.attr)}({unparse(inner)}{more})")
+        return of_array.attr in _OF_ARRAYS
 
     def _leaves_further(self, call: ast.Call) -> ast.Call | None:
         """The call that makes a number of what has left already: ``h.numpy().item()`` of ``h.numpy()``."""

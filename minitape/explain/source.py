@@ -136,7 +136,7 @@ class Statement:
         elif isinstance(node, ast.Match):
             yield node.subject
         elif isinstance(node, _FUNCTIONS):
-            yield from node.decorator_list
+            yield from (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
         elif not isinstance(node, _COMPOUND):
             yield node
 

@@ -25,6 +25,8 @@ _DRAW = (
     "mu + sigma * noise, Gumbel-softmax."
 )
 _VALUES = "Use the values (tf.reduce_max, tf.nn.softmax, tf.sort) or a loss on the scores themselves, such as a cross-entropy."
+_BRANCH = "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid."
+_REWRITE = "Write it with tf operations, or give it a derivative with tf.custom_gradient."
 _TENSORS = "Stay with tf operations: tf.reduce_mean instead of np.mean, tensors instead of .numpy() and float()."
 
 TEXT = {
@@ -252,7 +254,7 @@ TEXT = {
     ),
     "left_through_numpy choice": (
         "Python asked for the truth of the value{line}: which branch runs depends on {x}, but no gradient passes a choice.",
-        "Choose with tensors: tf.where(condition, a, b), tf.maximum, tf.minimum, or smoothly with tf.sigmoid.",
+        _BRANCH,
     ),
     "left_through_numpy index": (
         "The value was used as an index or a size{line}, and no gradient passes those.",
@@ -265,8 +267,9 @@ TEXT = {
     "left_through_numpy library": (
         "{code}{line} knows no tensors: it was given a plain value, and what came back is a constant that knows nothing of "
         "{x}.",
-        "Write it with tf operations, or give it a derivative with tf.custom_gradient.",
+        _REWRITE,
     ),
+    "left_through_numpy by library": (_NUMPY, _REWRITE),
     "left_through_numpy target": (
         "The target is no tensor: {what}, which does not know what it was computed from.",
         "Pass the tensor itself as the target, without .numpy(), float() or NumPy functions on the way.",
@@ -278,6 +281,10 @@ TEXT = {
     "rebound new": (
         "{what} was made anew{line}: the target was computed with another one than that of {x}.",
         "Make {what} only once, or run the with block behind that line, and ask for what {what} holds then.",
+    ),
+    "rebound gone": (
+        "The layer of {x} is gone: {what} was made anew{line}, and the target was computed with the new one.",
+        "Ask for what {what} holds now, such as model.trainable_variables read anew, or make it only once.",
     ),
     "rebound inside": (
         "{what} is made anew{line} each time that line runs: the with block made, and used, another one than {x}.",
@@ -385,6 +392,10 @@ TEXT = {
         "Python's {what}{line} compares, and gives one of the values: here not the one that was computed from {x}.",
         "Write {instead}(a, b), or tf.reduce_{what} of a list: tensors, of which the tape records both. What is not taken gets "
         "the gradient zero.",
+    ),
+    "nondifferentiable_op branch": (
+        "Python took a branch by {what}{line}: which one depends on {x}, but no gradient passes a choice.",
+        _BRANCH,
     ),
     "nondifferentiable_op hits": (
         "{what}{line} has no derivative: it counts hits.",

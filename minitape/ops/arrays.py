@@ -173,7 +173,8 @@ def _given_sizes(shape: Any) -> list[int]:
         shape = [dimension_value(n) for n in shape]
         if None in shape:
             convert_to_tensor(shape)  # raises
-    given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape")
+    listed = isinstance(shape, (list, tuple))  # with tensors in it
+    given = integers(tensor_of(shape) if isinstance(shape, TensorShape) else shape, "Reshape", "Tshape", noted=listed)
     if given.ndim > 1:
         raise invalid(f"sizes input must be 1-D, not {shown(given.shape)}", "Reshape")
     return given.reshape(-1).tolist()

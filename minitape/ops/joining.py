@@ -339,7 +339,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
     x, constant = tensor_of(tensor), wanted == "CONSTANT"
     fill = _fill(constant_values, x.dtype) if constant else None
     op = "MirrorPad" if not constant else "Pad" if type(constant_values) is int and constant_values == 0 else "PadV2"
-    sizes = _paddings(integers(paddings, op, "Tpaddings"), x, op)
+    sizes = _paddings(integers(paddings, op, "Tpaddings", noted=True), x, op)
     if constant:
         return apply(TABLE["pad"], (x,), {"paddings": sizes, "mode": wanted, "fill": fill})
     _check_mirror(sizes, x, wanted)

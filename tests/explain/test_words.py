@@ -260,6 +260,13 @@ def test_what_was_written(body: str, said: str, fix: str) -> None:
         ("y = tf.constant(np.histogram(x.numpy())[0])", "by np.histogram", "smooth count"),
         ("y = tf.constant(np.mean(x.numpy())) * 2.0", "by np.mean", "tf.reduce_mean instead of np.mean"),
         ("y = tf.constant(np.convolve(x.numpy(), [1.0]))", "np.convolve", "with tf operations"),
+        ("y = tf.constant(np.deg2rad(x)) * 2.0", "by np.deg2rad", "with tf operations"),
+        ("y = tf.constant(x.numpy().max()) * 2.0", ".numpy()", "Write tf.reduce_max(x) instead of x.numpy().max()"),
+        ("y = tf.constant(x.numpy().T) * 2.0", ".numpy()", "Write tf.transpose(x) instead of x.numpy().T"),
+        ("y = tf.constant(x.numpy().reshape(2, 1)) * 2.0", ".numpy()", "tf.reshape(x, ...) instead of x.numpy().reshape(...)"),
+        ("y = tf.constant(x.numpy().flatten()) * 2.0", ".numpy()", "tf.reshape(x, [-1]) instead of x.numpy().flatten()"),
+        ("f = lambda t, k=float(x[0]): t * k\ny = f(tf.constant(2.0))", "by float()", "Write x[0] instead of float(x[0])"),
+        ("def f(t, k=x.numpy()):\n    return t * k\ny = f(tf.constant(2.0))", ".numpy()", "Write x instead of x.numpy()"),
         ("y = tf.constant(x[0].numpy().item()) * 2.0", ".numpy()", "Write x[0] instead of x[0].numpy().item()"),
         ("y = tf.stack([float(h.numpy()) for h in x])", ".numpy()", "Write h instead of float(h.numpy())"),
         ("y = (lambda h: tf.constant(h.numpy()))(x) * 2.0", ".numpy()", "Write h instead of h.numpy()"),
@@ -395,3 +402,82 @@ def test_an_assignment_in_traced_code() -> None:
     f += "total = tf.Variable([0.0, 0.0])"
     why = explained("y = f(x, total)", before=f)
     assert why.cause == "state" and why.fix.endswith("use total + v where total is read.")
+
+
+MAKES = "def net(t):\n    w = tf.Variable([3.0, 4.0])\n    return t * w, w\n"
+LAYER = """class Net:
+    def __call__(self, t):
+        self.dense = tf.keras.layers.Dense(1)
+        return self.dense(t)
+net = Net()
+net(x[tf.newaxis])
+x, c = net.dense.kernel, x
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "body", "what", "code"),
+    [
+        (f"{MAKES}c, x = net(x)", "y, _ = net(tf.ones([2]))", "w is made anew", "w = tf.Variable([3.0, 4.0])"),
+        (LAYER, "y = net(c[tf.newaxis])", "self.dense is made anew", "self.dense = tf.keras.layers.Dense(1)"),
+    ],
+)
+def test_what_the_block_makes_for_itself(before: str, body: str, what: str, code: str) -> None:
+    why = explained(body, before=before)
+    assert (why.cause, why.code) == ("rebound", code) and what in why.message and "once, before" in why.fix
+
+
+BUILDS = """def build():
+    return tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+nets = []
+class Trainer:
+    def renew(self):
+        self.net = build()
+trainer = Trainer()
+trainer.renew()
+kept, old = trainer.net.trainable_variables, trainer.net
+"""
+
+
+def test_a_model_that_a_function_built_again() -> None:
+    why = explained("y = net(x[tf.newaxis])\nx = kept[0]", before=BUILDS + "net = old\nnet = build()")
+    assert why.cause == "unused_layer" and "another one was, which the same line made" in why.message
+
+
+def test_a_layer_that_is_gone() -> None:
+    gone = BUILDS + "old = None\ntrainer.renew()\nimport gc\n_ = gc.collect()"
+    why = explained("y = trainer.net(x[tf.newaxis])\nx = kept[0]", before=gone)
+    assert why.cause == "rebound" and "is gone: self.net was made anew" in why.message
+    assert "holds now" in why.fix
+
+
+def test_a_dataset_that_computes_with_a_variable() -> None:
+    stream = "ds = tf.data.Dataset.from_tensors(1.0).map(lambda t: t * x[0])\n(batch,) = ds"
+    why = explained("y = batch * 2.0", before=stream)
+    assert (why.cause, why.line) == ("outside_tape", 4)
+    assert "a function that a dataset calls" in why.message and "inside the block" in why.fix
+
+
+def test_another_library_knows_no_tensors() -> None:
+    why = explained("import colorsys\ny = tf.constant(colorsys.rgb_to_hsv(*x.numpy(), 0.5)[2]) * 2.0")
+    assert why.message.startswith("colorsys.rgb_to_hsv (") and "knows no tensors" in why.message
+
+
+def test_in_another_thread_what_left_is_known() -> None:
+    worker = "import threading\ndef work():\n    left.append(np.exp(x))\nleft = []\n"
+    why = explained(
+        "t = threading.Thread(target=work)\nt.start()\nt.join()\ny = tf.constant(left[0]) * 2.0", before=worker
+    )
+    assert why.cause == "left_through_numpy" and "by np.exp" in why.message and "tf.exp" in why.fix
+
+
+def test_of_several_elements_the_gradient_is_that_of_their_sum() -> None:
+    assert "has 2 elements: this is the gradient of their sum" in explained("y = x * 2.0").message
+    assert "2 targets" in explained("y = [x[0], x[1] * 2.0]").message
+    assert "sum" not in explained("y = tf.reduce_sum(x)").message
+
+
+def test_a_size_in_a_list() -> None:
+    for body in ("y = tf.pad(tf.ones([2]), [[0, n]])", "y = tf.reshape(tf.ones([1]), [n, -1])"):
+        why = explained(f"n = tf.cast(x[1], tf.int32)\n{body} + 1.0")
+        assert why.cause == "integer_dtype" and "becomes int32" in why.message
