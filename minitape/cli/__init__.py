@@ -24,7 +24,22 @@ NOTEBOOKS = click.argument("notebooks", nargs=-1, type=click.Path(path_type=Path
 COULD_NOT_CHECK = 2
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(click.Group):
+    """The commands; a package that is missing is told in one line."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Call the command that is meant."""
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            package = str(error.name).partition(".")[0]
+            if package == "minitape":
+                raise
+            advice = f"pip installs it with minitape; to get it alone: {Path(sys.executable).name} -m pip install {package}"
+            raise click.ClickException(f"the package {package} is missing. {advice}") from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(minitape.__version__, prog_name="minitape")
 def main() -> None:
     """A small autodiff tape with TensorFlow's spelling, and a course about it in JupyterLab.

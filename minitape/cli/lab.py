@@ -23,6 +23,7 @@ PORTS_TRIED = 100
 EVERYWHERE = ("0.0.0.0", "::", "", "*")
 QUIET = logging.ERROR
 SETTINGS = Path(__file__).with_name("jupyterlab_settings")
+STARTUP = Path(__file__).parents[1] / "course" / "startup.py"
 
 
 def copy_and_tell(folder: Path) -> None:
@@ -53,6 +54,7 @@ def start(folder: Path, ip: str, port: int | None, browser: bool | None, verbose
     token = os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     # The kernel must be the Python that has minitape, not one that the user registered elsewhere.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    os.environ.setdefault("PYTHONSTARTUP", str(STARTUP))
     open_browser = has_browser() if browser is None else browser
     address = f"http://{_reachable(ip)}:{port}{page}?token={token}"
     threading.Thread(target=_tell_when_ready, args=(ip, port, address, open_browser, folder), daemon=True).start()

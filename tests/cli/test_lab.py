@@ -7,6 +7,7 @@ import math
 import os
 import re
 import socket
+import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -183,6 +184,17 @@ def test_a_port_that_is_taken(tmp_path):
         assert lab_command.port_to_use("127.0.0.1", None) != port
     assert done.returncode == 1
     assert f"can not listen on 127.0.0.1, port {port}: Address already in use. Leave --port out" in done.stderr
+
+
+def test_a_package_that_is_missing_is_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "minitape.cli.check", None)
+    with pytest.raises(ModuleNotFoundError):  # a mistake of minitape's own
+        CliRunner().invoke(main, ["check"], catch_exceptions=False)
+    monkeypatch.delitem(sys.modules, "minitape.cli.check")
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    told = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert told.exit_code == 1
+    assert told.output.startswith("Error: the package nbformat is missing. pip installs it with minitape;")
 
 
 def test_an_address_that_is_not_this_machines(tmp_path):

@@ -72,6 +72,14 @@ def test_the_first_click_on_a_word_opens_the_glossary_there(opened):
     expect(word).to_be_in_viewport(timeout=LONG)
 
 
+def test_who_goes_on_in_the_middle_of_a_lesson_is_told_what_to_run(opened):
+    middle = cell(opened, "TapeView(g)")
+    middle.locator(".cm-content").click()
+    opened.keyboard.press("Control+Enter")
+    expect(middle).to_contain_text("name 'TapeView' is not defined", timeout=LONG)
+    expect(middle).to_contain_text("run that cell first: menu Run, Run All Above Selected Cell.")
+
+
 def test_lesson_1_runs_and_its_exercises_answer(lesson):
     mime = "application/vnd.jupyter"
     assert lesson.locator(f".jp-OutputArea-output[data-mime-type='{mime}.stderr']").count() == 0

@@ -414,6 +414,16 @@ def test_reduced_motion_is_honoured(motion, show, page):
     assert (shown.locator(".mt-view").evaluate(PLACES_IN_TWENTY_FRAMES) == 1) == (motion == "reduce")
 
 
+def test_with_the_systems_own_colours_the_current_row_stands_out_and_the_picture_keeps_its_colours(show, page):
+    page.emulate_media(forced_colors="active", color_scheme="dark")
+    shown = show(tf.snapshot(*PROGRAMS["square"]()))
+    line = ".mt-lines .mt-line"
+    style = "lines => lines.map(line => getComputedStyle(line).outlineStyle)"
+    assert shown.locator(line).evaluate_all(style) == ["none", "solid"]
+    pane = shown.locator(".mt-pane").evaluate("pane => getComputedStyle(pane).backgroundColor")
+    assert pane == "rgb(17, 20, 23)"  # the dark theme's, not the system's black
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_both_themes(scheme, show, page):
     page.emulate_media(color_scheme=scheme)

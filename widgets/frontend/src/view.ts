@@ -6,6 +6,7 @@ import { matching, neighbourhood } from "./find";
 import { borders, buildGraph, PAD, stage, type Graph, type Group, type Node } from "./graph";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
+import { Keys } from "./keys";
 import { Minimap } from "./minimap";
 import { PathsPanel } from "./pathspanel";
 import { Planner } from "./planner";
@@ -20,9 +21,6 @@ import { Toolbar, type FoldMode } from "./toolbar";
 
 const PATIENCE = 15000; // milliseconds to wait for the first steps of a long sweep
 const FOLD_FROM = 150; // rows from which "auto" folds
-
-const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
-const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
 
 export interface ViewOptions {
   bundle(): Promise<string>; // the front end's own source, for the self-contained page
@@ -53,6 +51,7 @@ export class View {
   private minimap: Minimap;
   private paths: PathsPanel;
   private help = new Help();
+  private keys: Keys;
   private pane: HTMLElement;
   private hint = h("p", { class: "mt-hint" }, "The graph grows here while the tape records.");
   private below: HTMLElement;
@@ -107,7 +106,7 @@ export class View {
     this.below = h("div", { class: "mt-below" }, this.table.el, h("div", { class: "mt-side" }, this.sourcePane.el, this.inspector.el));
     this.el = h(
       "div",
-      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape", [SUPPRESS]: "true" },
+      { class: "mt-view", tabindex: 0, role: "application", "aria-label": "Tape view", "aria-roledescription": "steppable picture of a tape" },
       this.toolbar.el,
       this.help.el,
       this.paths.el,
@@ -117,9 +116,7 @@ export class View {
       this.below,
     );
     panAndZoom(this.pane, this.camera);
-    this.el.addEventListener("keydown", (event) => this.key(event));
-    this.el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
-    this.el.addEventListener("focusout", () => window.removeEventListener("keydown", this.shortcuts, true));
+    this.keys = new Keys(this.el, this.actions(), (field) => field === this.toolbar.search && this.toolbar.forget());
     this.stopListening = store.listen((change) => this.changed(change));
     this.observer = new ResizeObserver(() => this.resized());
     this.observer.observe(this.pane);
@@ -149,7 +146,7 @@ export class View {
   }
 
   destroy(): void {
-    window.removeEventListener("keydown", this.shortcuts, true);
+    this.keys.stop();
     window.clearTimeout(this.patience);
     this.planner.destroy();
     this.stepbar.stop();
@@ -434,28 +431,9 @@ export class View {
 
   // --- keys ----------------------------------------------------------------------------------------------------------
 
-  /** Before JupyterLab sees a key: the view's keys are not for it, but saving is. */
-  private shortcuts = (event: KeyboardEvent): void => {
-    const saves = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
-    if (saves) this.el.removeAttribute(SUPPRESS);
-    else this.el.setAttribute(SUPPRESS, "true");
-  };
-
-  private key(event: KeyboardEvent): void {
-    const target = event.target as HTMLElement;
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
-      if (event.key === "Escape") {
-        if (target === this.toolbar.search) this.toolbar.forget();
-        this.el.focus();
-      }
-      event.stopPropagation();
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (SCROLLING.has(event.key) && target !== this.el && target.tabIndex === 0 && target.scrollHeight > target.clientHeight) return event.stopPropagation();
-    if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
-    const selected = this.marks.selected >= 0 ? this.marks.selected : this.timeline.current;
-    const actions: Record<string, () => void> = {
+  private actions(): Record<string, () => void> {
+    const chosen = (): number => (this.marks.selected >= 0 ? this.marks.selected : this.timeline.current);
+    return {
       ArrowRight: () => this.step(1),
       ArrowLeft: () => this.step(-1),
       PageDown: () => this.step(10),
@@ -463,11 +441,11 @@ export class View {
       Home: () => this.step(-Infinity),
       End: () => this.step(Infinity),
       " ": () => this.stepbar.toggle(),
-      ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, selected + 1)),
-      ArrowUp: () => this.select(Math.max(0, selected - 1)),
-      Enter: () => (this.graph?.nodeOf(selected)?.group ? this.toggleAt(selected) : this.goRow(selected)),
-      b: () => this.reach(() => this.timeline.backTo(selected)),
-      u: () => this.toggleAt(selected),
+      ArrowDown: () => this.select(Math.min(this.store.rows.length - 1, chosen() + 1)),
+      ArrowUp: () => this.select(Math.max(0, chosen() - 1)),
+      Enter: () => (this.graph?.nodeOf(chosen())?.group ? this.toggleAt(chosen()) : this.goRow(chosen())),
+      b: () => this.reach(() => this.timeline.backTo(chosen())),
+      u: () => this.toggleAt(chosen()),
       n: () => this.focus(!this.marks.near),
       p: () => this.paths.toggle(),
       "+": () => this.camera.zoom(1.25),
@@ -478,11 +456,6 @@ export class View {
       "?": () => void this.el.classList.toggle("mt-show-help"),
       Escape: () => this.clear(),
     };
-    const action = actions[event.key];
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
   }
 
   private step(by: number): void {

@@ -1,0 +1,49 @@
+// The keyboard: which keys are for the view, which for the part of it that has the focus, and which for JupyterLab.
+
+const SCROLLING = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp"]); // in a part of the view that is longer than its room
+const SUPPRESS = "data-lm-suppress-shortcuts"; // asks JupyterLab to leave the keys to the view
+
+export class Keys {
+  /** `actions` by `KeyboardEvent.key`; `left` is called where Escape leaves a field to write in. */
+  constructor(
+    private el: HTMLElement,
+    private actions: Record<string, () => void>,
+    private left: (field: HTMLElement) => void,
+  ) {
+    el.setAttribute(SUPPRESS, "true");
+    el.addEventListener("keydown", (event) => this.key(event));
+    el.addEventListener("focusin", () => window.addEventListener("keydown", this.shortcuts, true));
+    el.addEventListener("focusout", () => this.stop());
+  }
+
+  stop(): void {
+    window.removeEventListener("keydown", this.shortcuts, true);
+  }
+
+  /** Before JupyterLab sees a key: the view's keys are not for it, but saving is. */
+  private shortcuts = (event: KeyboardEvent): void => {
+    const saves = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+    if (saves) this.el.removeAttribute(SUPPRESS);
+    else this.el.setAttribute(SUPPRESS, "true");
+  };
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
+      if (event.key === "Escape") {
+        this.left(target);
+        this.el.focus();
+      }
+      event.stopPropagation();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (SCROLLING.has(event.key) && target !== this.el && target.tabIndex === 0 && target.scrollHeight > target.clientHeight) return event.stopPropagation();
+    if (target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return event.stopPropagation();
+    const action = this.actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }
+}
