@@ -79,7 +79,14 @@ class Dimension(Operators):
         return self.value is None or number is None or self.value == number
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError unless the two sizes may be the same."""
+        """Raises ValueError unless the two sizes may be the same.
+
+        >>> import minitape as tf
+        >>> Dimension(3).assert_is_compatible_with(4)
+        Traceback (most recent call last):
+            ...
+        ValueError: Dimensions 3 and 4 are not compatible
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 

@@ -98,10 +98,21 @@ class DType(metaclass=_Shown):
         raise TypeError(f"Cannot find {label} value of {self}{suffix}.")
 
     def is_compatible_with(self, other: _Any) -> bool:
-        """True when ``other`` names the same type. TypeError when it names none."""
+        """True when ``other`` names the same type. TypeError when it names none.
+
+        >>> import minitape as tf
+        >>> tf.float32.is_compatible_with("float32"), tf.float32.is_compatible_with(tf.float64)
+        (True, False)
+        """
         return self == as_dtype(other)
 
     def is_subtype_of(self, other: _Any) -> bool:
+        """The same for a DType, as ``tf.types.experimental.TraceType`` has it.
+
+        >>> import minitape as tf
+        >>> tf.float32.is_subtype_of(tf.float32), tf.float32.is_subtype_of(tf.float64)
+        (True, False)
+        """
         return self == other
 
     def __eq__(self, other: object) -> bool:

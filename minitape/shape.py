@@ -68,13 +68,23 @@ class TensorShape(metaclass=Shown):
         return None if self._dims is None else [Dimension(d) for d in self._dims]
 
     def as_list(self) -> list[int | None]:
-        """The sizes as a list; raises ValueError when the rank is unknown."""
+        """The sizes as a list of ints, None for unknown ones; ValueError when the rank is unknown.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([None, 3]).as_list()
+        [None, 3]
+        """
         if self._dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self._dims)
 
     def num_elements(self) -> int | None:
-        """The product of the sizes, or None when it is unknown."""
+        """The product of the sizes, an int, or None when it is unknown.
+
+        >>> import minitape as tf
+        >>> [tf.TensorShape(sizes).num_elements() for sizes in ([2, 3], [], [None, 3])]
+        [6, 1, None]
+        """
         if self._dims is None or None in self._dims:
             return None
         product = 1
@@ -83,11 +93,22 @@ class TensorShape(metaclass=Shown):
         return product
 
     def is_fully_defined(self) -> bool:
-        """True when every size is known."""
+        """True when every size is known.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).is_fully_defined(), tf.TensorShape([None, 3]).is_fully_defined()
+        (True, False)
+        """
         return self._dims is not None and None not in self._dims
 
     def is_compatible_with(self, other: Any) -> bool:
-        """True when some shape could be both."""
+        """True when some shape could be both.
+
+        >>> import minitape as tf
+        >>> shape = tf.TensorShape([None, 3])
+        >>> shape.is_compatible_with([2, 3]), shape.is_compatible_with([2, 4]), shape.is_compatible_with(None)
+        (True, False, True)
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return True
@@ -96,7 +117,13 @@ class TensorShape(metaclass=Shown):
         )
 
     def is_subtype_of(self, other: Any) -> bool:
-        """True when every tensor of this shape has the other shape too."""
+        """True when every tensor of this shape has the other shape too.
+
+        >>> import minitape as tf
+        >>> some, any_number = tf.TensorShape([2, 3]), tf.TensorShape([None, 3])
+        >>> some.is_subtype_of(any_number), any_number.is_subtype_of(some)
+        (True, False)
+        """
         other = as_shape(other)
         if other._dims is None:
             return True
@@ -107,45 +134,102 @@ class TensorShape(metaclass=Shown):
         )
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError unless the shapes are compatible."""
+        """Raises ValueError unless the shapes are compatible.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([None, 3]).assert_is_compatible_with([2, 4])
+        Traceback (most recent call last):
+            ...
+        ValueError: Shapes (None, 3) and [2, 4] are incompatible
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError unless the rank is ``rank`` or unknown."""
+        """Raises ValueError unless the rank is ``rank`` or unknown.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).assert_has_rank(1)
+        Traceback (most recent call last):
+            ...
+        ValueError: Shape (2, 3) must have rank 1
+        """
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def assert_same_rank(self, other: Any) -> None:
-        """Raises ValueError unless the ranks agree."""
+        """Raises ValueError unless the ranks agree.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).assert_same_rank([5, 7])
+        >>> tf.TensorShape([2, 3]).assert_same_rank([6])
+        Traceback (most recent call last):
+            ...
+        ValueError: Shapes (2, 3) and (6,) must have the same rank
+        """
         other = as_shape(other)
         if self.rank is not None and other.rank is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_is_fully_defined(self) -> None:
-        """Raises ValueError when a size is unknown."""
+        """Raises ValueError when a size is unknown.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([None, 3]).assert_is_fully_defined()
+        Traceback (most recent call last):
+            ...
+        ValueError: Shape (None, 3) is not fully defined
+        """
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
     def with_rank(self, rank: int) -> TensorShape:
-        """This shape, given that its rank is ``rank``."""
+        """This shape, given that its rank is ``rank``; ValueError when it is known to be another.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape(None).with_rank(2)
+        TensorShape([None, None])
+        """
         self.assert_has_rank(rank)
         return self.merge_with(TensorShape([None] * rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape, given that it has at least ``rank`` axes."""
+        """This shape, given that it has at least ``rank`` axes; ValueError when it has fewer.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).with_rank_at_least(1)
+        TensorShape([2, 3])
+        >>> tf.TensorShape([2, 3]).with_rank_at_least(3)
+        Traceback (most recent call last):
+            ...
+        ValueError: Shape (2, 3) must have rank at least 3
+        """
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape, given that it has at most ``rank`` axes."""
+        """This shape, given that it has at most ``rank`` axes; ValueError when it has more.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).with_rank_at_most(3)
+        TensorShape([2, 3])
+        >>> tf.TensorShape([2, 3]).with_rank_at_most(1)
+        Traceback (most recent call last):
+            ...
+        ValueError: Shape (2, 3) must have rank at most 1
+        """
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What both shapes know together; ValueError when they contradict."""
+        """What both shapes know together; ValueError when they contradict.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([None, 3]).merge_with([2, None])
+        TensorShape([2, 3])
+        """
         other = as_shape(other)
         if self._dims is None:
             return other
@@ -156,21 +240,38 @@ class TensorShape(metaclass=Shown):
         return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims, strict=True)])
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The narrowest shape that admits both."""
+        """The narrowest shape that admits both.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).most_specific_compatible_shape([5, 3])
+        TensorShape([None, 3])
+        >>> tf.TensorShape([2, 3]).most_specific_compatible_shape([3])
+        TensorShape(None)
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None or len(self._dims) != len(other._dims):
             return TensorShape(None)
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims, strict=True)])
 
     def most_specific_common_supertype(self, others: Any) -> TensorShape:
-        """The narrowest shape that admits this one and all others."""
+        """The narrowest shape that admits this one and all others.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2, 3]).most_specific_common_supertype([tf.TensorShape([2, 4]), tf.TensorShape([2, 5])])
+        TensorShape([2, None])
+        """
         found = self
         for other in others:
             found = found.most_specific_compatible_shape(other)
         return found
 
     def concatenate(self, other: Any) -> TensorShape:
-        """This shape followed by the other."""
+        """This shape followed by the other; of unknown rank when one of them is.
+
+        >>> import minitape as tf
+        >>> tf.TensorShape([2]).concatenate([None, 3])
+        TensorShape([2, None, 3])
+        """
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return TensorShape(None)

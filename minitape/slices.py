@@ -102,7 +102,15 @@ class IndexedSlices(metaclass=Shown):
         return IndexedSlices(values, indices, self._dense_shape).dense()
 
     def consumers(self) -> list[Any]:
-        """The operations of a graph that have its values as an input; none eagerly."""
+        """The operations of a graph that have its values as an input; none eagerly.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default():
+        ...     slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([3]))
+        ...     y = tf.square(slices.values)
+        ...     print([op.type for op in slices.consumers()])
+        ['Square']
+        """
         return self._values.consumers() if hasattr(self._values, "consumers") else []
 
     def _watch_on(self, tape: Any) -> None:

@@ -128,16 +128,35 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self._value.shape if lane is None else lane.shape
 
     def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
+        """The same as ``shape``.
+
+        >>> import minitape as tf
+        >>> tf.ones([2, 3]).get_shape()
+        TensorShape([2, 3])
+        """
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Raises ValueError unless ``shape`` is compatible with the tensor's own."""
+        """Raises ValueError unless ``shape`` is compatible with the tensor's own; changes nothing.
+
+        >>> import minitape as tf
+        >>> tf.ones([2, 3]).set_shape([2, 4])
+        Traceback (most recent call last):
+            ...
+        ValueError: Tensor's shape (2, 3) is not compatible with supplied shape (2, 4).
+        """
         if not self.shape.is_compatible_with(shape):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}.")
 
     def ref(self) -> Any:
-        """A hashable reference to this very tensor (tensors themselves are unhashable)."""
+        """A hashable reference to this very tensor (tensors themselves are unhashable).
+
+        >>> import minitape as tf
+        >>> x = tf.constant(1.0)
+        >>> names = {x.ref(): "x"}
+        >>> names[x.ref()], x.ref().deref() is x, tf.constant(1.0).ref() in names
+        ('x', True, False)
+        """
         return Reference(self)
 
     experimental_ref = ref
@@ -158,7 +177,13 @@ class EagerTensor(Tensor, metaclass=_Named):
         return self
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in the default session of the graph that is being built; in eager mode NotImplementedError."""
+        """Its value in the default session of the graph that is being built; in eager mode NotImplementedError.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session():
+        ...     print((tf.constant(2.0) * 3.0).eval())
+        6.0
+        """
         if state.graph is None:
             raise NotImplementedError(
                 "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"

@@ -53,31 +53,75 @@ class Updates:
         return self._scatter("add", sparse_delta)
 
     def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Subtracts slices."""
+        """Subtracts slices.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_sub(tf.IndexedSlices([10.0, 20.0], [0, 2])).numpy()
+        array([ -9.,   2., -17.], dtype=float32)
+        """
         return self._scatter("sub", sparse_delta)
 
     def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Multiplies by slices."""
+        """Multiplies by slices.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_mul(tf.IndexedSlices([10.0, 20.0], [0, 2])).numpy()
+        array([10.,  2., 60.], dtype=float32)
+        """
         return self._scatter("mul", sparse_delta)
 
     def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Divides by slices."""
+        """Divides by slices.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_div(tf.IndexedSlices([2.0, 2.0], [2, 2])).numpy()  # one after the other
+        array([1.  , 2.  , 0.75], dtype=float32)
+        """
         return self._scatter("div", sparse_delta)
 
     def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keeps the smaller of element and update."""
+        """Keeps the smaller of element and update.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_min(tf.IndexedSlices([0.0, 9.0], [0, 2])).numpy()
+        array([0., 2., 3.], dtype=float32)
+        """
         return self._scatter("min", sparse_delta)
 
     def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Keeps the larger of element and update."""
+        """Keeps the larger of element and update.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> v.scatter_max(tf.IndexedSlices([0.0, 9.0], [0, 2])).numpy()
+        array([1., 2., 9.], dtype=float32)
+        """
         return self._scatter("max", sparse_delta)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Replaces slices."""
+        """Replaces slices.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([[1.0, 1.0], [2.0, 2.0]])
+        >>> v.scatter_update(tf.IndexedSlices([[7.0, 8.0]], [1])).numpy()
+        array([[1., 1.],
+               [7., 8.]], dtype=float32)
+        """
         return self._scatter("update", sparse_delta)
 
     def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        """Replaces slices along the second axis, for each element of the first."""
+        """Replaces slices along the second axis, for each element of the first.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+        >>> v.batch_scatter_update(tf.IndexedSlices([[9.0], [8.0]], [[1], [0]])).numpy()
+        array([[1., 9.],
+               [8., 4.]], dtype=float32)
+        """
         slices = _slices(sparse_delta)
         rows = np.asarray(tensor_of(slices.indices).array)
         deprecated("batch_scatter_update (from tensorflow.python.ops.state_ops) is deprecated and will be removed "
@@ -95,35 +139,75 @@ class Updates:
         return self._scatter_nd("add", indices, updates)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtracts ``updates`` at the listed places."""
+        """Subtracts ``updates`` at the listed places.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1, 2, 3]).scatter_nd_sub([[0], [2]], [10, 20]).numpy()
+        array([ -9,   2, -17], dtype=int32)
+        """
         return self._scatter_nd("sub", indices, updates)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Puts ``updates`` at the listed places."""
+        """Puts ``updates`` at the listed places.
+
+        >>> import minitape as tf
+        >>> tf.Variable([[1, 2], [3, 4]]).scatter_nd_update([[0, 1], [1, 0]], [7, 8]).numpy()
+        array([[1, 7],
+               [8, 4]], dtype=int32)
+        """
         return self._scatter_nd("update", indices, updates)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Keeps the smaller of element and update at the listed places."""
+        """Keeps the smaller of element and update at the listed places.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1, 2, 3]).scatter_nd_min([[0], [2]], [0, 9]).numpy()
+        array([0, 2, 3], dtype=int32)
+        """
         return self._scatter_nd("min", indices, updates)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Keeps the larger of element and update at the listed places."""
+        """Keeps the larger of element and update at the listed places.
+
+        >>> import minitape as tf
+        >>> tf.Variable([1, 2, 3]).scatter_nd_max([[0], [2]], [0, 9]).numpy()
+        array([1, 2, 9], dtype=int32)
+        """
         return self._scatter_nd("max", indices, updates)
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """The slices at ``indices``, as ``tf.gather``; differentiable."""
+        """The slices at ``indices``, as ``tf.gather``; differentiable.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0, 3.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = v.sparse_read([2, 2])
+        >>> y.numpy(), tape.gradient(y, v).values.numpy()
+        (array([3., 3.], dtype=float32), array([1., 1.], dtype=float32))
+        """
         from .ops.picking import gather
 
         return gather(self._read(), indices)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """The elements at the listed places, as ``tf.gather_nd``; differentiable."""
+        """The elements at the listed places, as ``tf.gather_nd``; differentiable.
+
+        >>> import minitape as tf
+        >>> tf.Variable([[1, 2], [3, 4]]).gather_nd([[0, 1], [1, 0]]).numpy()
+        array([2, 3], dtype=int32)
+        """
         from .ops.picking import gather_nd
 
         return gather_nd(self._read(), indices)
 
     def count_up_to(self, limit: int) -> Any:
-        """The value, which is then increased by one; OutOfRangeError at the limit."""
+        """The value, which is then increased by one; OutOfRangeError at the limit.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable(0)
+        >>> int(v.count_up_to(2)), int(v.count_up_to(2)), v.numpy()
+        (0, 1, np.int32(2))
+        """
         deprecated("BaseResourceVariable.count_up_to (from tensorflow.python.ops.resource_variable_ops) is deprecated "
                    "and will be removed in a future version.\nInstructions for updating:\nPrefer Dataset.range "
                    "instead.")  # fmt: skip

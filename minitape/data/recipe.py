@@ -59,11 +59,22 @@ class Recipe:
         return DatasetIterator(self)
 
     def as_numpy_iterator(self) -> NumpyIterator:
-        """The elements as NumPy arrays; ``next(iterator)`` and ``iterator.next()`` give one."""
+        """The elements as NumPy arrays; ``next(iterator)`` and ``iterator.next()`` give one.
+
+        >>> import minitape as tf
+        >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(2)]
+        """
         return NumpyIterator(iter(self))
 
     def cardinality(self, name: str | None = None) -> Any:
-        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows."""
+        """The number of elements, int64: -1 for endless datasets, -2 where nobody knows.
+
+        >>> import minitape as tf
+        >>> numbers = tf.data.Dataset.range(5)
+        >>> [d.cardinality().numpy() for d in (numbers.batch(2), numbers.repeat(), numbers.filter(bool))]
+        [np.int64(3), np.int64(-1), np.int64(-2)]
+        """
         return wrap(np.int64(self._length))
 
     def __len__(self) -> int:
@@ -77,7 +88,12 @@ class Recipe:
         return True
 
     def get_single_element(self, name: str | None = None) -> Any:
-        """The only element; InvalidArgumentError when there are none or several."""
+        """The only element; InvalidArgumentError when there are none or several.
+
+        >>> import minitape as tf
+        >>> tf.data.Dataset.range(5).batch(5).get_single_element().numpy()
+        array([0, 1, 2, 3, 4])
+        """
         found = list(itertools.islice(iter(self), 2))
         if len(found) != 1:
             what = "was empty" if not found else "had more than one element"

@@ -277,7 +277,12 @@ class TensorArray(TensorArrayBase):
         return self._shape
 
     def size(self, name: str | None = None) -> Any:
-        """The number of elements, as an int32 tensor."""
+        """The number of elements, as an int32 tensor.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.float32, size=3).size().numpy()
+        np.int32(3)
+        """
         from .later import size_of
 
         return size_of(self._buffer)
@@ -302,13 +307,25 @@ class TensorArray(TensorArrayBase):
         raise ValueError(f"Incompatible shape for value ({shape}), expected ({self._shape})")
 
     def read(self, index: Any, name: str | None = None) -> Any:
-        """The element at ``index``."""
+        """The element at ``index``: a tensor of the array's dtype and element shape.
+
+        >>> import minitape as tf
+        >>> array = tf.TensorArray(tf.float32, size=2, clear_after_read=False).write(0, [1.0, 2.0])
+        >>> array.read(0).numpy(), array.read(1).numpy()
+        (array([1., 2.], dtype=float32), array([0., 0.], dtype=float32))
+        """
         if not is_symbolic(self._buffer) and not self._shape.is_fully_defined():  # nothing was written
             raise ValueError(f"Cannot convert a partially known TensorShape {self._shape} to a Tensor.")
         return self._known(apply(READ, (self._buffer, convert_to_tensor(index)), {})[0], self._shape)
 
     def stack(self, name: str | None = None) -> Any:
-        """The elements as one tensor."""
+        """The elements as one tensor of shape ``[size, *element_shape]``.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.float32, size=2).write(0, [1.0, 2.0]).write(1, [3.0, 4.0]).stack().numpy()
+        array([[1., 2.],
+               [3., 4.]], dtype=float32)
+        """
         return apply(_STACK, (self._buffer,), {"shape": self._shape})[0]
 
     def _known(self, out: Any, shape: TensorShape) -> Any:
@@ -318,25 +335,45 @@ class TensorArray(TensorArrayBase):
         return out
 
     def concat(self, name: str | None = None) -> Any:
-        """The elements joined along their first axis; InvalidArgumentError for scalars."""
+        """The elements joined along their first axis; InvalidArgumentError for scalars.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]]).concat().numpy()
+        array([1, 2, 3, 4], dtype=int32)
+        """
         if self._shape.rank == 0:
             raise invalid("Concat saw a scalar shape at index 0 but requires at least vectors.", "TensorArrayConcatV3")
         return apply(_CONCAT, (self._buffer,), {"rest": self._shape[1:] if self._shape.rank else self._shape})[0]
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
-        """Some elements as one tensor."""
+        """Some elements as one tensor, in the order of ``indices``.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=3).unstack([10, 20, 30]).gather([2, 0]).numpy()
+        array([30, 10], dtype=int32)
+        """
         indices = convert_to_tensor(indices)
         return self._known(TABLE["gather"](self._buffer, indices, axis=0), indices.shape.concatenate(self._shape))
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """An array of the slices of ``value`` along its first axis."""
+        """An array of the slices of ``value`` along its first axis.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]]).read(1).numpy()
+        array([3, 4], dtype=int32)
+        """
         value = convert_to_tensor(value, self._dtype)
         made = self._with(value)
         made._shape = TensorShape(value.shape[1:])
         return made
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the slices of ``value`` at ``indices``."""
+        """The array with the slices of ``value`` at ``indices``.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=3).scatter([2, 0], [30, 10]).stack().numpy()
+        array([10,  0, 30], dtype=int32)
+        """
         value = convert_to_tensor(value, self._dtype)
         made = self._with(
             apply(_SCATTER, (self._buffer, convert_to_tensor(indices), value), {"dynamic": self._dynamic})[0]
@@ -345,7 +382,12 @@ class TensorArray(TensorArrayBase):
         return made
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """An array of pieces of ``value``, which must have the same length: NotImplementedError for others."""
+        """An array of pieces of ``value``, which must have the same length: NotImplementedError for others.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=2).split([1, 2, 3, 4], lengths=[2, 2]).read(1).numpy()
+        array([3, 4], dtype=int32)
+        """
         value, lengths = convert_to_tensor(value, self._dtype), convert_to_tensor(lengths)
         made = self._with(apply(_SPLIT, (value, lengths), {})[0])
         known = getattr(lengths, "array", None)
@@ -354,11 +396,26 @@ class TensorArray(TensorArrayBase):
         return made
 
     def identity(self) -> TensorArray:
-        """The same array."""
+        """The same array.
+
+        >>> import minitape as tf
+        >>> tf.TensorArray(tf.int32, size=2).unstack([1, 2]).identity().stack().numpy()
+        array([1, 2], dtype=int32)
+        """
         return self._with(TABLE["identity"](self._buffer))
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
-        """NotImplementedError, as in TensorFlow's eager mode: gradients flow through ``stack`` and ``read``."""
+        """NotImplementedError, as in TensorFlow's eager mode: gradients flow through ``stack`` and ``read``.
+
+        >>> import minitape as tf
+        >>> array = tf.TensorArray(tf.float32, size=1)
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = array.write(0, x * x).read(0)  # no `grad` is needed
+        >>> tape.gradient(y, x).numpy()
+        np.float32(6.0)
+        """
         raise NotImplementedError(
             "TensorArray.grad is not supported when executing eagerly; eager's gradient implementation does not "
             "use/need this function to compute gradients of operations that use TensorArrays."

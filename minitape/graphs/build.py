@@ -44,6 +44,19 @@ class Graph(Record):
     Tensor("mul:0", shape=(None,), dtype=float32)
     >>> tf.compat.v1.Session(graph=graph).run(y, {x: [1.0, 2.0]})
     array([2., 4.], dtype=float32)
+    >>> [op.name for op in graph.get_operations()], graph.get_operation_by_name("mul").type
+    (['x', 'mul/y', 'mul'], 'Mul')
+    >>> graph.get_tensor_by_name("mul:0") is y, graph.as_graph_element("x") is x.op, graph.unique_name("x")
+    (True, True, 'x_1')
+    >>> [(node.name, node.input) for node in graph.as_graph_def().node][-1]
+    ('mul', ['x', 'mul/y'])
+    >>> graph.add_to_collection("ends", y)
+    >>> graph.get_collection("ends") == [y]
+    True
+    >>> with graph.as_default(), graph.name_scope("layer"), graph.device("/cpu:0"):
+    ...     print((y + 1.0).name)
+    layer/add:0
+    >>> graph.finalize()  # from here on it refuses further operations
     """
 
     building_function = False
@@ -427,7 +440,19 @@ class Graph(Record):
 
     @block
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        """Operations in the block whose type is in the map get the gradient registered under the mapped name."""
+        """Operations in the block whose type is in the map get the gradient registered under the mapped name.
+
+        >>> import minitape as tf
+        >>> @tf.RegisterGradient("PassTenfold")
+        ... def pass_tenfold(op, gradient):
+        ...     return gradient * 10.0
+        >>> with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        ...     x = tf.constant(3.0)
+        ...     with graph.gradient_override_map({"Square": "PassTenfold"}):
+        ...         y = tf.square(x)
+        ...     print(session.run(tf.gradients(y, x)))
+        [np.float32(10.0)]
+        """
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         before = self.overrides
@@ -439,7 +464,17 @@ class Graph(Record):
 
     @block
     def control_dependencies(self, control_inputs: Any) -> Iterator[None]:
-        """Operations in the block run after the given operations and tensors."""
+        """Operations in the block run after the given operations and tensors.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        ...     v = tf.Variable(1.0)
+        ...     session.run(tf.compat.v1.global_variables_initializer())
+        ...     with graph.control_dependencies([v.assign(5.0)]):
+        ...         after = v.read_value() + 1.0
+        ...     print(session.run(after))
+        6.0
+        """
         before = self.controls
         if control_inputs is None:
             self.controls = []

@@ -177,7 +177,15 @@ class Session:
 
     @block
     def as_default(self) -> Iterator[Session]:
-        """``eval()`` and ``run()`` in the block use this session."""
+        """``eval()`` and ``run()`` in the block use this session.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default():
+        ...     three = tf.constant(1.0) + 2.0
+        ...     with tf.compat.v1.Session().as_default():
+        ...         print(three.eval())
+        3.0
+        """
         _stacks.sessions.append(self)
         try:
             yield self
@@ -185,17 +193,40 @@ class Session:
             _stacks.sessions.remove(self)
 
     def close(self) -> None:
-        """Further runs raise RuntimeError."""
+        """Further runs raise RuntimeError.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default():
+        ...     one = tf.constant(1.0)
+        ...     session = tf.compat.v1.Session()
+        >>> session.close()
+        >>> session.run(one)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Attempted to use a closed Session.
+        """
         self._closed = True
 
     def list_devices(self) -> list[Any]:
-        """No devices are listed: everything runs on the CPU."""
+        """No devices are listed: everything runs on the CPU.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ...     session.list_devices()
+        []
+        """
         return []
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Computes ``fetches`` (a tensor, an operation, a name, or a structure of them); arrays in its form.
 
         ``options`` are a RunOptions and have no effect; ``run_metadata`` is refused with NotImplementedError.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ...     x = tf.compat.v1.placeholder(tf.float32)
+        ...     session.run({"double": x * 2.0, "square": x * x}, {x: 3.0})
+        {'double': np.float32(6.0), 'square': np.float32(9.0)}
         """
         unsupported("Session.run", run_metadata=run_metadata)
         if options is not None:
@@ -220,7 +251,15 @@ class Session:
         return _pack(fetches, iter(values))
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] | None = None) -> Any:
-        """A function of the values of ``feed_list`` that runs ``fetches``."""
+        """A function of the values of ``feed_list`` that runs ``fetches``.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ...     x = tf.compat.v1.placeholder(tf.float32)
+        ...     square = session.make_callable(x * x, [x])
+        ...     print(square(3.0), square(4.0))
+        9.0 16.0
+        """
         feed_list = feed_list or []
         return lambda *values: self.run(fetches, dict(zip(map(_key, feed_list), values, strict=True)))
 

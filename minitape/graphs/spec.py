@@ -33,27 +33,53 @@ class TensorSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor; ValueError for anything else."""
+        """The spec of a tensor; ValueError for anything else.
+
+        >>> import minitape as tf
+        >>> tf.TensorSpec.from_tensor(tf.constant([1.0, 2.0]), name="x")
+        TensorSpec(shape=(2,), dtype=tf.float32, name='x')
+        """
         if not isinstance(tensor, Tensor):
             raise ValueError(f"`tensor` should be a tf.Tensor, but got type {type(tensor)}.")
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """A copy of a spec, with another name."""
+        """A copy of a spec, with another name.
+
+        >>> import minitape as tf
+        >>> tf.TensorSpec.from_spec(tf.TensorSpec([None, 2], name="x"), name="y")
+        TensorSpec(shape=(None, 2), dtype=tf.float32, name='y')
+        """
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """True when a value (or another spec) has this dtype and fits this shape."""
+        """True when a value (or another spec) has this dtype and fits this shape.
+
+        >>> import minitape as tf
+        >>> spec = tf.TensorSpec([None, 2], tf.float32)
+        >>> spec.is_compatible_with(tf.ones([5, 2])), spec.is_compatible_with(tf.ones([5, 2], tf.int32))
+        (True, False)
+        """
         dtype = getattr(spec_or_value, "dtype", None)
         return dtype is not None and self._dtype == dtype and self._shape.is_compatible_with(spec_or_value.shape)
 
     def is_subtype_of(self, other: Any) -> bool:
-        """True when everything that fits this spec fits the other."""
+        """True when everything that fits this spec fits the other.
+
+        >>> import minitape as tf
+        >>> tf.TensorSpec([5, 2]).is_subtype_of(tf.TensorSpec([None, 2]))
+        True
+        """
         return isinstance(other, TensorSpec) and self._dtype == other._dtype and self._shape.is_subtype_of(other._shape)
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
-        """The narrowest spec that both fit."""
+        """The narrowest spec that both fit; ValueError when their dtypes differ.
+
+        >>> import minitape as tf
+        >>> tf.TensorSpec([5, 2]).most_specific_compatible_type(tf.TensorSpec([7, 2]))
+        TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)
+        """
         if self._dtype != other._dtype:
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return TensorSpec(self._shape.most_specific_compatible_shape(other._shape), self._dtype)

@@ -237,14 +237,27 @@ class Operation:
         return f"{self.name}:{index + 2 if self.type in ('While', 'StatelessWhile') else index}"
 
     def values(self) -> tuple[SymbolicTensor, ...]:
-        """The outputs as a tuple."""
+        """The outputs as a tuple.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default():
+        ...     op = tf.split([1, 2], 2, name="halves")[0].op
+        >>> [tensor.name for tensor in op.values()]
+        ['halves:0', 'halves:1']
+        """
         return tuple(self.outputs)
 
     control_inputs = property(lambda self: list(self._control), doc="Operations that run before it.")
     device = property(lambda self: "", doc="Where it will run: not decided.")
 
     def get_attr(self, name: str) -> Any:
-        """One of its attributes: ``T`` is the type of its inputs; ValueError for one that it does not have."""
+        """One of its attributes: ``T`` is the type of its inputs; ValueError for one that it does not have.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default():
+        ...     print(tf.constant(2.0).op.get_attr("dtype"))
+        <dtype: 'float32'>
+        """
         attrs = {} if self.call is None else self.call.attrs
         if name in attrs:
             return attrs[name]
@@ -253,7 +266,16 @@ class Operation:
         raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Runs it in the default session (or the given one)."""
+        """Runs it in the default session (or the given one).
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        ...     v = tf.Variable(1.0)
+        ...     session.run(tf.compat.v1.global_variables_initializer())
+        ...     v.assign_add(2.0).op.run()
+        ...     print(session.run(v))
+        3.0
+        """
         from .session import default_session
 
         default_session(session, "execute operation using `run()`", self.graph).run(self, feed_dict)

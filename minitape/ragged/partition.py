@@ -26,6 +26,12 @@ class RowPartition:
     tf.RowPartition(row_splits=[0 2 2 3])
     >>> rows.value_rowids().numpy(), rows.nrows().numpy()
     (array([0, 0, 2]), np.int64(3))
+    >>> rows.row_splits().numpy(), rows.row_lengths().numpy(), rows.nvals().numpy()
+    (array([0, 2, 2, 3]), array([2, 0, 1]), np.int64(3))
+    >>> rows.row_starts().numpy(), rows.row_limits().numpy(), rows.offsets_in_rows().numpy()
+    (array([0, 2, 2]), array([2, 2, 3]), array([0, 1, 0]))
+    >>> print(rows.uniform_row_length())
+    None
     """
 
     __slots__ = ("_splits", "_uniform")
@@ -42,7 +48,12 @@ class RowPartition:
 
     @classmethod
     def from_row_splits(cls, row_splits: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Row ``i`` goes from ``row_splits[i]`` to ``row_splits[i + 1]``."""
+        """Row ``i`` goes from ``row_splits[i]`` to ``row_splits[i + 1]``.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_row_splits([0, 2, 2, 3]).row_lengths().numpy()
+        array([2, 0, 1])
+        """
         splits = _numbers(row_splits, "row_splits", dtype)
         if validate:
             checks.splits(splits)
@@ -50,7 +61,12 @@ class RowPartition:
 
     @classmethod
     def from_row_lengths(cls, row_lengths: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Row ``i`` has ``row_lengths[i]`` values."""
+        """Row ``i`` has ``row_lengths[i]`` values.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_row_lengths([2, 0, 1])
+        tf.RowPartition(row_splits=[0 2 2 3])
+        """
         lengths = _numbers(row_lengths, "row_lengths", dtype)
         if validate:
             checks.not_negative(lengths, "Arguments to from_row_lengths do not form a valid RowPartition")
@@ -58,7 +74,12 @@ class RowPartition:
 
     @classmethod
     def from_row_starts(cls, row_starts: Any, nvals: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins, the last at ``nvals``."""
+        """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins, the last at ``nvals``.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_row_starts([0, 2, 2], nvals=3)
+        tf.RowPartition(row_splits=[0 2 2 3])
+        """
         starts, total = _numbers(row_starts, "row_starts", dtype), int(nvals)
         if validate:
             checks.starts(starts, total)
@@ -66,7 +87,12 @@ class RowPartition:
 
     @classmethod
     def from_row_limits(cls, row_limits: Any, validate: bool = True, dtype: Any = None) -> RowPartition:
-        """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends."""
+        """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_row_limits([2, 2, 3])
+        tf.RowPartition(row_splits=[0 2 2 3])
+        """
         limits = _numbers(row_limits, "row_limits", dtype)
         splits = np.append(np.zeros(1, limits.dtype), limits)
         if validate:
@@ -78,7 +104,12 @@ class RowPartition:
     def from_value_rowids(
         cls, value_rowids: Any, nrows: Any = None, validate: bool = True, dtype: Any = None
     ) -> RowPartition:
-        """Value ``i`` belongs to row ``value_rowids[i]``; ValueError for a number of rows below the last one's."""
+        """Value ``i`` belongs to row ``value_rowids[i]``; ValueError for a number of rows below the last one's.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_value_rowids([0, 0, 2], nrows=4)
+        tf.RowPartition(row_splits=[0 2 2 3 3])
+        """
         rowids = _numbers(value_rowids, "value_rowids", dtype)
         last = int(rowids[-1]) if rowids.size else -1
         count = last + 1 if nrows is None else int(nrows)
@@ -95,7 +126,12 @@ class RowPartition:
     def from_uniform_row_length(
         cls, uniform_row_length: Any, nvals: Any = None, nrows: Any = None, validate: bool = True, dtype: Any = None
     ) -> RowPartition:
-        """Rows of one length; ValueError when it does not go into ``nvals``, or for neither ``nvals`` nor ``nrows``."""
+        """Rows of one length; ValueError when it does not go into ``nvals``, or for neither ``nvals`` nor ``nrows``.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_uniform_row_length(2, nvals=6).row_splits().numpy()
+        array([0, 2, 4, 6])
+        """
         kind = _kind(uniform_row_length if dtype is None else None, dtype)
         length = int(convert_to_tensor(uniform_row_length, dtypes.as_dtype(kind)).array)
         if nvals is None and nrows is None:
@@ -114,11 +150,22 @@ class RowPartition:
     static_uniform_row_length = property(lambda self: self._uniform, doc="The one length of all rows, or None.")
 
     def with_dtype(self, dtype: Any) -> RowPartition:
-        """The same rows, with numbers of another type; ValueError unless it is int32 or int64."""
+        """The same rows, with numbers of another type; ValueError unless it is int32 or int64.
+
+        >>> import minitape as tf
+        >>> tf.experimental.RowPartition.from_row_lengths([2, 0, 1]).with_dtype(tf.int32).row_splits()
+        <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 2, 2, 3], dtype=int32)>
+        """
         return partition(self._splits.astype(_kind(None, dtype)), self._uniform)
 
     def is_uniform(self) -> bool:
-        """Whether it was made of rows of one length."""
+        """Whether it was made of rows of one length.
+
+        >>> import minitape as tf
+        >>> rows = tf.experimental.RowPartition.from_uniform_row_length(2, nrows=3)
+        >>> rows.is_uniform(), rows.uniform_row_length().numpy()
+        (True, np.int64(2))
+        """
         return self._uniform is not None
 
     def uniform_row_length(self) -> Any:

@@ -57,7 +57,12 @@ class Parts:
         return TensorShape.of((len(self._splits) - 1, self._uniform, *inner))
 
     def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
+        """The same as ``shape``.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).get_shape()
+        TensorShape([2, None])
+        """
         return self.shape
 
     @property
@@ -76,11 +81,23 @@ class Parts:
         return tuple(wrap(s) for s in all_splits(self))
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Any:
-        """The number of rows."""
+        """The number of rows, a scalar of the type of the splits or of ``out_type``.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).nrows().numpy()
+        np.int64(3)
+        """
         return wrap(self._integer(out_type)(len(self._splits) - 1))
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """The lengths of the rows (of an inner axis: again ragged)."""
+        """The lengths of the rows (of an inner axis: again ragged).
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy()
+        array([2, 0, 1])
+        >>> tf.ragged.constant([[[1], [2, 3]], [[4]]]).row_lengths(axis=2)
+        <tf.RaggedTensor [[1, 2], [1]]>
+        """
         if axis == 0:
             return self.nrows()
         if axis < 0 or axis > 1:
@@ -94,27 +111,57 @@ class Parts:
         return self.with_values(wrap(sizes))
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Any, ...]:
-        """The row lengths of all ragged axes, the outermost first."""
+        """The row lengths of all ragged axes, the outermost first.
+
+        >>> import minitape as tf
+        >>> [lengths.numpy() for lengths in tf.ragged.constant([[[1], [2, 3]], [[4]]]).nested_row_lengths()]
+        [array([2, 1]), array([1, 2, 1])]
+        """
         return tuple(wrap(np.diff(s)) for s in all_splits(self))
 
     def row_starts(self, name: str | None = None) -> Any:
-        """Where the rows begin."""
+        """Where the rows begin.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).row_starts().numpy()
+        array([0, 2, 2])
+        """
         return wrap(self._splits[:-1])
 
     def row_limits(self, name: str | None = None) -> Any:
-        """Where the rows end."""
+        """Where the rows end.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).row_limits().numpy()
+        array([2, 2, 3])
+        """
         return wrap(self._splits[1:])
 
     def value_rowids(self, name: str | None = None) -> Any:
-        """To which row each value belongs."""
+        """To which row each value belongs.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).value_rowids().numpy()
+        array([0, 0, 2])
+        """
         return wrap(rowids_of(self._splits))
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Any, ...]:
-        """The row numbers of all ragged axes, the outermost first."""
+        """The row numbers of all ragged axes, the outermost first.
+
+        >>> import minitape as tf
+        >>> [rows.numpy() for rows in tf.ragged.constant([[[1], [2, 3]], [[4]]]).nested_value_rowids()]
+        [array([0, 0, 1]), array([0, 1, 1, 2])]
+        """
         return tuple(wrap(rowids_of(s)) for s in all_splits(self))
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Any:
-        """The sizes of the smallest dense tensor that holds all rows."""
+        """The sizes of the smallest dense tensor that holds all rows.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).bounding_shape().numpy()
+        array([3, 2])
+        """
         sizes = wrap(np.array(bounds(self), self._integer(out_type)))
         return sizes if axis is None else take(sizes, axis)
 

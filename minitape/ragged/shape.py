@@ -30,7 +30,12 @@ class DynamicRaggedShape:
 
     @classmethod
     def from_tensor(cls, value: Any, dtype: Any = None) -> DynamicRaggedShape:
-        """The shape of a tensor or ragged tensor."""
+        """The shape of a tensor or ragged tensor.
+
+        >>> import minitape as tf
+        >>> tf.experimental.DynamicRaggedShape.from_tensor(tf.ragged.constant([[1, 2], [3]]))
+        <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
+        """
         parts = []
         inner = value
         while is_ragged(inner):
@@ -40,7 +45,13 @@ class DynamicRaggedShape:
 
     @classmethod
     def from_lengths(cls, lengths: Any, num_row_partitions: int | None = None, dtype: Any = None) -> DynamicRaggedShape:
-        """The shape with these sizes; a tuple gives the lengths of the rows of a ragged axis."""
+        """The shape with these sizes; a tuple gives the lengths of the rows of a ragged axis.
+
+        >>> import minitape as tf
+        >>> shape = tf.experimental.DynamicRaggedShape.from_lengths([2, (2, 1)])
+        >>> tf.ones(shape)
+        <tf.RaggedTensor [[1.0, 1.0], [1.0]]>
+        """
         lengths = list(lengths)
         ragged = [i for i, n in enumerate(lengths) if isinstance(n, (list, tuple))]
         count = max(ragged, default=0) if num_row_partitions is None else num_row_partitions
@@ -78,7 +89,12 @@ class DynamicRaggedShape:
         return self._dtype
 
     def static_lengths(self) -> list[Any]:
-        """The sizes; a tuple for a ragged axis."""
+        """The sizes; a tuple for a ragged axis.
+
+        >>> import minitape as tf
+        >>> tf.shape(tf.ragged.constant([[1, 2], [3]])).static_lengths()
+        [2, (2, 1)]
+        """
         if not self._partitions:
             return list(self._inner)
         out: list[Any] = [len(self._partitions[0][0]) - 1]
@@ -87,7 +103,13 @@ class DynamicRaggedShape:
         return out + self._inner[1:]
 
     def is_uniform(self, axis: int) -> bool:
-        """True when all rows of an axis have the same length."""
+        """True when all rows of an axis have the same length.
+
+        >>> import minitape as tf
+        >>> shape = tf.shape(tf.ragged.constant([[1, 2], [3]]))
+        >>> shape.is_uniform(0), shape.is_uniform(1)
+        (True, False)
+        """
         return not isinstance(self.static_lengths()[axis], tuple)
 
     def flat_shape(self) -> tuple[int, ...]:

@@ -53,11 +53,21 @@ class RaggedTensorSpec:
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """The type of a ragged tensor."""
+        """The type of a ragged tensor.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensorSpec.from_value(tf.ragged.constant([[1, 2], [3]]))
+        RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
+        """
         return cls(value.shape, value.dtype, value.ragged_rank, dtype_of(value._splits))
 
     def is_compatible_with(self, value: Any) -> bool:
-        """True when the ragged tensor (or type) is of this type."""
+        """True when the ragged tensor (or type) is of this type.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(tf.ragged.constant([[1, 2], [3]]))
+        True
+        """
         other = value if isinstance(value, RaggedTensorSpec) else RaggedTensorSpec.from_value(value)
         return (
             self._dtype == other._dtype

@@ -55,7 +55,12 @@ class RaggedTensor(Parts, Operators):
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``; InvalidArgumentError when that does not fit."""
+        """Row ``i`` is ``values[row_splits[i]:row_splits[i + 1]]``; InvalidArgumentError when that does not fit.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_row_splits([1, 2, 3], [0, 2, 2, 3])
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
         values, splits = as_values(values), checks.partition(row_splits, "row_splits")
         if validate:
             checks.splits(splits)
@@ -79,7 +84,12 @@ class RaggedTensor(Parts, Operators):
     def from_value_rowids(
         cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall."""
+        """Value ``i`` belongs to row ``value_rowids[i]``; the numbers never fall.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_value_rowids([1, 2, 3], [0, 0, 2], nrows=4)
+        <tf.RaggedTensor [[1, 2], [], [3], []]>
+        """
         values, rowids = as_values(values), checks.partition(value_rowids, "value_rowids")
         last = int(rowids[-1]) if rowids.size else -1
         count = last + 1 if nrows is None else int(convert_to_tensor(nrows, dtypes.int64).array)
@@ -99,7 +109,12 @@ class RaggedTensor(Parts, Operators):
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins."""
+        """Row ``i`` begins at ``row_starts[i]`` and ends where the next begins.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_row_starts([1, 2, 3], [0, 2, 2])
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
         values, starts = as_values(values), checks.partition(row_starts, "row_starts")
         total = nvals(values)
         if validate:
@@ -110,7 +125,12 @@ class RaggedTensor(Parts, Operators):
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends."""
+        """Row ``i`` ends before ``row_limits[i]``, and begins where the one before ends.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_row_limits([1, 2, 3], [2, 2, 3])
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
         values, limits = as_values(values), checks.partition(row_limits, "row_limits")
         splits = np.append(np.zeros(1, limits.dtype), limits)
         if validate:
@@ -125,6 +145,11 @@ class RaggedTensor(Parts, Operators):
         """All rows have the same length: an axis that is not ragged, but around ragged ones.
 
         ValueError for a length below 0 or of another type than int32 and int64, and when the rows do not add up.
+
+        >>> import minitape as tf
+        >>> inner = tf.ragged.constant([[1], [2, 3], [], [4]])
+        >>> tf.RaggedTensor.from_uniform_row_length(inner, 2).shape
+        TensorShape([2, 2, None])
         """
         values, length = as_values(values), checks.whole(uniform_row_length, "UniformRowLength")
         if length < 0:
@@ -141,14 +166,24 @@ class RaggedTensor(Parts, Operators):
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """One ragged axis for each of the row splits, the outermost first."""
+        """One ragged axis for each of the row splits, the outermost first.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_nested_row_splits([1, 2, 3], [[0, 2, 3], [0, 1, 1, 3]])
+        <tf.RaggedTensor [[[1], []], [[2, 3]]]>
+        """
         return _nested(cls.from_row_splits, flat_values, nested_row_splits, "nested_row_splits", validate)
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """One ragged axis for each of the row lengths, the outermost first."""
+        """One ragged axis for each of the row lengths, the outermost first.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_nested_row_lengths([1, 2, 3], [[2, 1], [1, 0, 2]])
+        <tf.RaggedTensor [[[1], []], [[2, 3]]]>
+        """
         return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, "nested_row_lengths", validate)
 
     @classmethod
@@ -160,7 +195,12 @@ class RaggedTensor(Parts, Operators):
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """One ragged axis for each of the row numbers, the outermost first."""
+        """One ragged axis for each of the row numbers, the outermost first.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_nested_value_rowids([1, 2, 3], [[0, 0, 1], [0, 2, 2]])
+        <tf.RaggedTensor [[[1], []], [[2, 3]]]>
+        """
         result = flat_values
         counts = [None] * len(nested_value_rowids) if nested_nrows is None else list(nested_nrows)
         if len(counts) != len(nested_value_rowids):
@@ -185,6 +225,10 @@ class RaggedTensor(Parts, Operators):
         """The rows of a tensor; cut to ``lengths``, or without the ``padding`` at their ends.
 
         Raises ValueError for a tensor of one axis, and when both ``lengths`` and ``padding`` are given.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_tensor([[1, 0, 0], [2, 3, 0]], padding=0)
+        <tf.RaggedTensor [[1], [2, 3]]>
         """
         from .convert import from_tensor
 
@@ -192,7 +236,12 @@ class RaggedTensor(Parts, Operators):
 
     @classmethod
     def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
-        """The rows of a sparse matrix whose entries stand at the left of each row."""
+        """The rows of a sparse matrix whose entries stand at the left of each row.
+
+        >>> import minitape as tf
+        >>> tf.RaggedTensor.from_sparse(tf.sparse.from_dense([[1, 2], [0, 0], [3, 0]]))
+        <tf.RaggedTensor [[1, 2], [], [3]]>
+        """
         from .convert import from_sparse
 
         return from_sparse(st_input, checks.splits_dtype(row_splits_dtype))
@@ -200,20 +249,35 @@ class RaggedTensor(Parts, Operators):
     # -- other forms --------------------------------------------------------------------------------------------------
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows of other values; ValueError when their number differs."""
+        """The same rows of other values; ValueError when their number differs.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).with_values([10, 20, 30])
+        <tf.RaggedTensor [[10, 20], [30]]>
+        """
         values = as_values(new_values)
         if nvals(values) != nvals(self._values):
             raise ValueError(f"Shapes ({nvals(self._values)},) and ({nvals(values)},) are incompatible")
         return make(values, self._splits, self._uniform)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows of other innermost values."""
+        """The same rows of other innermost values.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[[1], [2, 3]], [[4]]]).with_flat_values([5, 6, 7, 8])
+        <tf.RaggedTensor [[[5], [6, 7]], [[8]]]>
+        """
         if is_ragged(self._values):
             return make(self._values.with_flat_values(new_values), self._splits, self._uniform)
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
-        """The same rows with splits of type int32 or int64; ValueError for another type."""
+        """The same rows with splits of type int32 or int64; ValueError for another type.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).with_row_splits_dtype(tf.int32).row_splits.dtype
+        tf.int32
+        """
         wanted = dtypes.as_dtype(dtype)
         if wanted not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {wanted}.")
@@ -223,25 +287,46 @@ class RaggedTensor(Parts, Operators):
         return make(inner, self._splits.astype(wanted.as_numpy_dtype), self._uniform)
 
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
-        """The axes from ``outer_axis`` to ``inner_axis`` as one."""
+        """The axes from ``outer_axis`` to ``inner_axis`` as one.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[[1], [2, 3]], [[4]]]).merge_dims(1, 2)
+        <tf.RaggedTensor [[1, 2, 3], [4]]>
+        """
         from .convert import merge_dims
 
         return merge_dims(self, outer_axis, inner_axis)
 
     def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Any:
-        """A dense tensor, with ``default_value`` where rows are short; ``shape`` pads or cuts axes to given sizes."""
+        """A dense tensor, with ``default_value`` where rows are short; ``shape`` pads or cuts axes to given sizes.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).to_tensor(default_value=-1).numpy()
+        array([[ 1,  2],
+               [ 3, -1]], dtype=int32)
+        """
         from .convert import to_tensor
 
         return to_tensor(self, default_value, shape)
 
     def to_sparse(self, name: str | None = None) -> Any:
-        """A sparse tensor with the values at the left of each row."""
+        """A sparse tensor with the values at the left of each row.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).to_sparse().indices.numpy().tolist()
+        [[0, 0], [0, 1], [2, 0]]
+        """
         from .convert import to_sparse
 
         return to_sparse(self)
 
     def to_list(self) -> list[Any]:
-        """Nested Python lists."""
+        """Nested Python lists.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [], [3]]).to_list()
+        [[1, 2], [], [3]]
+        """
         values = self._values
         flat = values.to_list() if is_ragged(values) else values.numpy().tolist()
         return [flat[a:b] for a, b in itertools.pairwise(self._splits)]
@@ -311,7 +396,12 @@ class RaggedTensor(Parts, Operators):
         raise TypeError("RaggedTensor is unhashable.")
 
     def consumers(self) -> list[Any]:
-        """The operations that use this: an empty list outside graphs."""
+        """The operations that use this: an empty list outside graphs.
+
+        >>> import minitape as tf
+        >>> tf.ragged.constant([[1, 2], [3]]).consumers()
+        []
+        """
         return []
 
     def _components(self) -> list[Any]:

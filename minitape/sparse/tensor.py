@@ -49,7 +49,13 @@ class SparseTensor(Operators):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """A sparse tensor of anything that has indices, values and a dense_shape."""
+        """A sparse tensor of anything that has indices, values and a dense_shape.
+
+        >>> import minitape as tf
+        >>> value = tf.compat.v1.SparseTensorValue([[0, 1]], [5], [1, 2])
+        >>> tf.sparse.to_dense(tf.SparseTensor.from_value(value)).numpy()
+        array([[0, 5]], dtype=int32)
+        """
         return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
 
     @property
@@ -62,21 +68,45 @@ class SparseTensor(Operators):
         return tuple(int(n) for n in self._dense_shape.array)
 
     def get_shape(self) -> TensorShape:
-        """The same as ``shape``."""
+        """The same as ``shape``.
+
+        >>> import minitape as tf
+        >>> tf.sparse.eye(2, 3).get_shape()
+        TensorShape([2, 3])
+        """
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Says what a graph does not know of the sizes; ValueError when ``shape`` contradicts what it knows."""
+        """Says what a graph does not know of the sizes; ValueError when ``shape`` contradicts what it knows.
+
+        >>> import minitape as tf
+        >>> tf.sparse.eye(2, 3).set_shape([2, 4])
+        Traceback (most recent call last):
+            ...
+        ValueError: Shapes (2, 3) and (2, 4) are not compatible
+        """
         self._known_shape = self.shape.merge_with(shape)
 
     def with_values(self, new_values: Any) -> SparseTensor:
-        """Other values at the same places."""
+        """Other values at the same places; ValueError when their number differs.
+
+        >>> import minitape as tf
+        >>> st = tf.sparse.from_dense([[0, 5], [6, 0]])
+        >>> tf.sparse.to_dense(st.with_values(st.values * 10)).numpy()
+        array([[ 0, 50],
+               [60,  0]], dtype=int32)
+        """
         values = convert_to_tensor(new_values)
         _compatible(self._values.shape.with_rank(1)[0], values.shape.with_rank_at_least(1)[0])
         return SparseTensor(self._indices, values, self._dense_shape)
 
     def consumers(self) -> list[Any]:
-        """The operations that use this: an empty list outside graphs."""
+        """The operations that use this: an empty list outside graphs.
+
+        >>> import minitape as tf
+        >>> tf.sparse.eye(2).consumers()
+        []
+        """
         return []
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
@@ -191,11 +221,21 @@ class SparseTensorSpec:
 
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
-        """The type of a sparse tensor."""
+        """The type of a sparse tensor.
+
+        >>> import minitape as tf
+        >>> tf.SparseTensorSpec.from_value(tf.sparse.eye(2, 3))
+        SparseTensorSpec(TensorShape([2, 3]), tf.float32)
+        """
         return cls(value.shape, value.dtype)
 
     def is_compatible_with(self, value: Any) -> bool:
-        """True when the sparse tensor (or type) is of this type."""
+        """True when the sparse tensor (or type) is of this type.
+
+        >>> import minitape as tf
+        >>> tf.SparseTensorSpec([None, 3]).is_compatible_with(tf.sparse.eye(2, 3))
+        True
+        """
         return self._dtype == value.dtype and self._shape.is_compatible_with(value.shape)
 
     def __eq__(self, other: object) -> bool:

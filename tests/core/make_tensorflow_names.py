@@ -1,4 +1,4 @@
-"""Writes tensorflow_names.txt: what each namespace of TensorFlow offers. Run it with a Python that has TensorFlow.
+"""Writes tensorflow_names.txt: what each namespace of TensorFlow offers, and the methods of each class. Run it with a Python that has TensorFlow.
 
     python tests/core/make_tensorflow_names.py
 """
@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
+import unittest
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
+from google.protobuf.message import Message
 
 NAMESPACES = """
 tf tf.autodiff tf.autograph tf.autograph.experimental tf.bitwise tf.compat tf.compat.v1
@@ -26,18 +31,49 @@ tf.train tf.types tf.types.experimental tf.version
 """.split()
 
 
-def names(namespace: str) -> list[str]:
-    """The public names; of a part of Keras that ``tf.keras`` does not load, Keras's own."""
+def find(namespace: str) -> Any:
+    """The namespace; a part of Keras that ``tf.keras`` does not load is Keras's own."""
     try:
-        found = functools.reduce(getattr, namespace.split(".")[1:], tf)
+        return functools.reduce(getattr, namespace.split(".")[1:], tf)
     except AttributeError:
-        found = importlib.import_module(namespace.removeprefix("tf."))
-    return [name for name in dir(found) if not name.startswith("_")]
+        return importlib.import_module(namespace.removeprefix("tf."))
+
+
+def names(value: Any) -> list[str]:
+    return [name for name in dir(value) if not name.startswith("_")]
+
+
+def classes() -> dict[type, str]:
+    """Class -> its first public name; not of exceptions, protocol buffers and Python's own tests."""
+    found: dict[type, str] = {}
+    for namespace in NAMESPACES:
+        for name in names(find(namespace)):
+            value = getattr(find(namespace), name)
+            if inspect.isclass(value) and not issubclass(value, (Exception, Message, unittest.TestCase)):
+                found.setdefault(value, f"{namespace}.{name}")
+    return found
+
+
+def methods() -> Iterator[str]:
+    """A line for each class: its public name, the public bases, and the methods that these lack.
+
+    A base that is not public has no line: its methods stand at the first class that has them.
+    """
+    public, told = classes(), set()
+    for kind, name in public.items():
+        bases = kind.__mro__[1:-1]
+        known = {attribute for base in bases if base in public for attribute in dir(base)}
+        members = {n: (base, n) for base in [*bases[::-1], kind] for n, m in vars(base).items() if inspect.isroutine(m)}
+        new = {n: owned for n, owned in members.items() if n not in known and not n.startswith("_")}
+        if own := sorted(n for n, owned in new.items() if owned not in told):
+            yield f"{name}({' '.join(public[base] for base in bases if base in public)}): {' '.join(own)}"
+        told |= set(new.values())
 
 
 def main() -> None:
     lines = [f"# TensorFlow {tf.__version__}, written by make_tensorflow_names.py"]
-    lines += [f"{namespace}: {' '.join(names(namespace))}" for namespace in NAMESPACES]
+    lines += [f"{namespace}: {' '.join(names(find(namespace)))}" for namespace in NAMESPACES]
+    lines += methods()
     Path(__file__).with_name("tensorflow_names.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -29,6 +29,9 @@ OWN = {
     "convert_to_tensor get_default_graph name_scope no_gradient op_scope reset_default_graph",
 }
 
+# methods that need no example: there is nothing to see
+WITHOUT_EXAMPLE: set[str] = set()
+
 
 def is_namespace(value):
     """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
@@ -65,6 +68,13 @@ def tensorflow_names():
 
 
 TENSORFLOW = tensorflow_names()
+CLASSES = {key.partition("(")[0]: key for key in TENSORFLOW if key.endswith(")")}
+
+
+def tensorflow_methods(name):
+    """What TensorFlow's class of this name has, from its public bases, too."""
+    key = CLASSES.get(name, "()")
+    return TENSORFLOW.get(key, set()).union(*map(tensorflow_methods, key.partition("(")[2][:-1].split()))
 
 
 def test_the_walk_finds_the_namespaces():
@@ -87,6 +97,37 @@ def test_every_public_callable_has_an_example(path):
         if ">>>" not in (inspect.getdoc(value) or ""):
             without.append(f"{path}.{name}")
     assert without == []
+
+
+# the objects that these classes make are of another class; TensorFlow documents both as one
+MADE = {tf.Tensor: type(tf.constant(0)), tf.Variable: type(tf.Variable(0))}
+
+
+def methods(path, name):
+    """(method, texts that may show it) of each method of a class that TensorFlow's class of this name has too.
+
+    A method that several classes define is shown by any of them, or by the example of a class that calls it.
+    """
+    value = getattr(NAMESPACES[path], name)
+    kinds = [k for k in MADE.get(value, value).__mro__ if k.__module__.startswith(("minitape", "tensorflow"))]
+    examples = [line for k in kinds for line in (k.__doc__ or "").splitlines() if line.strip()[:3] in (">>>", "...")]
+    for method in sorted(tensorflow_methods(f"{path}.{name}")):
+        defined = [vars(k)[method] for k in kinds if method in vars(k)]
+        if defined:
+            yield method, [*[m.__doc__ or "" for m in defined], *[f">>> {e}" for e in examples if f".{method}(" in e]]
+
+
+@EVERY
+def test_every_method_that_tensorflow_has_too_has_an_example(path):
+    """In its own documentation or in that of its class."""
+    classes = [name for name in names(NAMESPACES[path]) if inspect.isclass(getattr(NAMESPACES[path], name))]
+    without = [
+        f"{path}.{name}.{method}"
+        for name in classes
+        for method, texts in methods(path, name)
+        if not any(">>>" in text for text in texts)
+    ]
+    assert sorted({*without} - WITHOUT_EXAMPLE) == []
 
 
 def public_functions(namespace, methods=True):
