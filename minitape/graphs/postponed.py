@@ -146,14 +146,14 @@ def _trial(run: Any, symbolic: list[Any], guess: tuple[int, int], kind: int) -> 
     if tensors is None:
         tensors = _apart(symbolic, guess, kind)
     try:
-        with _trying(), no_tapes():
+        with trying(), no_tapes():
             return run(tensors)
     except Exception:  # the user's own function: what it refuses is said when the graph runs
         return None
 
 
 @block
-def _trying() -> Iterator[None]:
+def trying() -> Iterator[None]:
     """What runs in the block runs on stand-ins: variables stay as they are, and loops that do not end are given up."""
     before, state.trying = state.trying, True
     try:
@@ -172,7 +172,7 @@ def _together(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[An
     places = [graph.tensors[r] for r in leaves if graph.leaves[r].tensor is None]
     try:
         arrays = [t.array for t in _apart(places, guess, kind)]
-        with _trying():
+        with trying():
             return [wrap(a) for a in Program(graph, rows, [t._row for t in places]).run(arrays)]
     except Exception:  # any operation before may refuse the stand-ins
         return None

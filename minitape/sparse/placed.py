@@ -12,6 +12,7 @@ from .. import nest
 from ..custom import no_tapes
 from ..graphs.effects import later
 from ..graphs.parts import Parts, take_apart
+from ..graphs.postponed import trying
 from ..graphs.symbolic import is_symbolic
 from ..shape import TensorShape
 from ..state import state
@@ -106,15 +107,11 @@ def _tried(run: Callable[[Any], Any], leaves: list[Any], size: int) -> Any:
     Unknown sizes, and the number of axes where it is unknown, are ``size``, and so are the values.
     """
     tensors = [part for leaf in leaves for part in _stand_ins(leaf, size)]
-    before, graph = state.trying, state.graph
-    state.trying, state.graph = True, None
     try:
-        with no_tapes():
+        with trying(), no_tapes():
             return run(tensors)
     except Exception:  # what it refuses is said when the graph runs
         return None
-    finally:
-        state.trying, state.graph = before, graph
 
 
 def _stand_ins(leaf: Any, size: int) -> list[Any]:
