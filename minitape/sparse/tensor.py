@@ -107,10 +107,17 @@ class SparseTensor(Operators):
         >>> tf.sparse.eye(2).consumers()
         []
         """
-        return []
+        parts = [part for part in self._components() if hasattr(part, "graph")]
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its SparseTensorValue in the default session (or the given one). AttributeError outside graphs."""
+        """Its SparseTensorValue in the default session (or the given one). AttributeError outside graphs.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session():
+        ...     tf.SparseTensor([[0, 1]], [5.0], [1, 2]).eval().values
+        array([5.], dtype=float32)
+        """
         from ..graphs.session import default_session
 
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
