@@ -179,8 +179,14 @@ def reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
     if wanted.count(-1) > 1:
         first, second = [i for i, n in enumerate(wanted) if n == -1][:2]
         raise invalid(f"only one output dimension may be -1, not both {first} and {second}", "SparseReshape")
+    for i, n in enumerate(wanted):
+        if n < -1:
+            raise invalid(f"size {i} must be non-negative, not {n}", "SparseReshape")
     if -1 in wanted:
         rest = int(np.prod([n for n in wanted if n != -1]))
+        if not rest:
+            raise invalid("reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
+                          "non-zero", "SparseReshape")  # fmt: skip
         if total % max(rest, 1):
             shown = ",".join(str(total // rest if n == -1 else n) for n in wanted)
             raise invalid(
