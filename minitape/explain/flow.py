@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from .source import CALLS, Source, Statement, item_of, last_name, parameters, reads_of
+from .source import CALLS, Source, Statement, holder_of, item_of, last_name, parameters, reads_of
 
 _BUILTINS = frozenset(dir(builtins))
-_MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill"}
+_MUTATORS = {"append", "appendleft", "extend", "insert", "add", "update", "setdefault", "put", "push", "write", "fill", "set"}
 _CONTAINERS = frozenset((*dir(list), *dir(dict), *dir(set), *dir(str), "appendleft"))
 # what a model does with values that leave is to report them: they are in what the call returns, not in the model
 _REPORTS = {"fit", "evaluate", "predict", "predict_on_batch", "train_on_batch", "test_on_batch"}
@@ -37,6 +37,7 @@ class Texts:
         self.lambdas: dict[str, list[tuple[Statement, ast.Lambda]]] = {}  # by the name that they are bound to
         self.calls: dict[str, list[tuple[Statement, ast.Call]]] = {}  # of functions of the user's, by their names
         self.mentions: dict[str, list[Statement]] = {}  # name or attribute -> where it occurs, or in a branch around
+        self.handlers: list[tuple[Statement, ast.ExceptHandler]] = []  # of exceptions
         self.inside: dict[Statement, list[Statement]] = {}  # a branch or a loop -> the statements in it
         self._reads: dict[ast.AST, list[ast.AST]] = {}
         for statement in (s for source in sources for s in source.statements):
@@ -49,6 +50,7 @@ class Texts:
         return self._reads[expression]
 
     def _look_at(self, statement: Statement) -> None:
+        self.handlers += [(statement, handler) for handler in getattr(statement.node, "handlers", ())]
         for target, part in statement.pairs():
             if isinstance(part, ast.Lambda):
                 self.lambdas.setdefault(last_name(target), []).append((statement, part))
@@ -152,18 +154,25 @@ class Flow:
             function = key[0] == 0 and ("returns", node.id) in self.tainted
             return whole or function or ("here", id(statement), node.id) in self.tainted
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
-            key = statement.source.key(node.value.id, statement.function)
-            return self._holds(key, statement) or self._holds((*key, item_of(node)), statement)
+            return self._item_is_tainted(node.value, item_of(node), statement)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             mine = self._object(node, statement)
             if self._of_library(node.value, statement.source):
                 return ("attribute", node.attr, mine) in self.tainted
             given = self._attributes.get(node.attr, ())
             return ("returns", node.attr) in self.tainted or any(_same(mine, of) for of in given)
+        held = holder_of(node)
+        if held is not None:
+            return self._item_is_tainted(held, item_of(node), statement)
         if isinstance(node, ast.Call) and self._calls_object(node):
             mine = self._class(node.func, statement)
             return any(key[0] == "called" and _same(mine, key[1]) for key in self.tainted)
         return False
+
+    def _item_is_tainted(self, holder: ast.Name, item: str | None, statement: Statement) -> bool:
+        """Whether an item of what a name holds may be the value, or all of it may."""
+        key = statement.source.key(holder.id, statement.function)
+        return self._holds(key, statement) or self._holds((*key, item), statement)
 
     def _calls_object(self, call: ast.Call) -> bool:
         """Whether a call may be that of an object, not of a function, a class or a container's method."""
@@ -205,6 +214,8 @@ class Flow:
             self._taint_result(function)
             if function.name in _CALLED:  # what an object does when it is called
                 self._mark(("called", self._owner(function)))
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            self._taint_handlers(last_name(node.exc.func if isinstance(node.exc, ast.Call) else node.exc))
         if isinstance(node, ast.FunctionDef):  # by its decorators, or as a default
             self._mark(("returns", node.name))
             for argument, default in _defaults(node.args):
@@ -219,6 +230,13 @@ class Flow:
                 self._taint_here(statement, [inner.target])
             if isinstance(inner, ast.Lambda):
                 self._taint_here(statement, (a for a, d in _defaults(inner.args) if self._enters_part(statement, d)))
+
+    def _taint_handlers(self, raised: str) -> None:
+        """The names that handlers give to an exception, of this class or of one that may be its base."""
+        for statement, handler in self._texts.handlers:
+            caught = {last_name(n) for n in ast.walk(handler.type)} if handler.type is not None else set()
+            if handler.name and (raised in caught or not caught.isdisjoint(("Exception", "BaseException"))):
+                self._give(statement.source.key(handler.name, statement.function), None)
 
     def _taint_result(self, function: Any) -> None:
         """What a function returns; of a method that is as good as an attribute, which it may be a property of."""

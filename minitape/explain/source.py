@@ -275,18 +275,33 @@ def reads_of(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     kept: list[ast.AST] = []
     parts: set[int] = set()
     for n in nodes:
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load) and item_of(n) is not None:
-            parts.add(id(n.value))
+        held = holder_of(n)
+        if held is not None:
+            parts.add(id(held))
             kept.append(n)
         elif isinstance(n, ast.Call) or (isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load)):
             kept.append(n)
     return [n for n in kept if id(n) not in parts]
 
 
-def item_of(node: ast.Subscript) -> str | None:
-    """The key of ``d["key"]`` where d is a name and the key a text that is written there; else None."""
-    plain = isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Constant)
-    return node.slice.value if plain and isinstance(node.slice.value, str) else None
+def holder_of(node: ast.AST) -> Any:
+    """The name d of ``d["key"]`` or ``d.get("key", ...)`` where the key is a text that is written there; else None."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and item_of(node) is not None:
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and item_of(node) is not None:
+        return node.func.value
+    return None
+
+
+def item_of(node: ast.Subscript | ast.Call) -> str | None:
+    """The key of ``d["key"]``, or of ``d.get("key")``, where d is a name and the key a text that is written there; else None."""
+    if isinstance(node, ast.Call):
+        reads = isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop") and node.args
+        holder, key = (node.func.value, node.args[0]) if reads else (None, None)
+    else:
+        holder, key = node.value, node.slice
+    plain = isinstance(holder, ast.Name) and isinstance(key, ast.Constant) and isinstance(key.value, str)
+    return key.value if plain else None
 
 
 def last_name(node: ast.AST) -> str:
