@@ -40,8 +40,9 @@ def copy_and_tell(folder: Path) -> None:
             f"can not write the lessons to {folder.absolute()}: {error.strerror or error}. "
             "Name a folder that you may write to: minitape lab FOLDER"
         ) from error
-    for name in copied:
-        click.echo(f"copied {name}")
+    if copied:
+        what = copied[0] if len(copied) == 1 else f"{len(copied)} files"
+        click.echo(f"copied {what} to {folder}")
     if kept:
         click.echo(f"{_count(len(kept), 'file')} already in {folder}: left as you had them")
 
