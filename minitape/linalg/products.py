@@ -303,14 +303,9 @@ def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: Any = 
     """
     keepdims = bool(keepdims)
     is_matrix = isinstance(axis, (list, tuple)) and len(axis) == 2
-    if isinstance(axis, (str, float)):
+    axis = tuple(axis) if is_matrix else axis
+    if not (axis is None or isinstance(axis, int) or (is_matrix and axis[0] != axis[1])):
         raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
-    if isinstance(axis, (list, tuple)):
-        unique = axis[0] != axis[1] if is_matrix else len(axis) == 1
-        if len(axis) not in (1, 2) or not unique:
-            shown = tuple(axis) if len(axis) == 2 else axis
-            raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {shown}")
-        axis = tuple(axis) if is_matrix else axis[0]
     _check_order(ord, is_matrix)
     x = tensor_of(tensor)
     if ord in ("fro", "euclidean", 2, 2.0):

@@ -11,6 +11,7 @@ from ..operands import call, generated, named, strict, tensor_of, unary
 from ..operation import apply
 from ..ops.quick import quick
 from ..primitives import TABLE, activation, sorting, special  # noqa: F401 - they fill the table
+from ..tensor import Tensor
 
 
 def _simple(name: str, sentence: str, result: str) -> Any:
@@ -51,6 +52,8 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Any:
     x = tensor_of(features)
     if x.dtype.is_integer:
         x = TABLE["cast"](x, dtype=dtypes.float32)
+    if isinstance(alpha, (Tensor, list, tuple, str, bytes)):
+        raise TypeError(f"Expected float for argument 'alpha' not {alpha!r}.")
     return call("leaky_relu", x, alpha=float(alpha))
 
 

@@ -325,7 +325,7 @@ def one_hot(
         on, off = np.float32(1), np.float32(0)
     else:
         on, off = _on_off(on_value, off_value, None if dtype is None else dtypes.as_dtype(dtype))
-    size = static(depth)
+    size = static(_depth(depth, indices))
     if np.ndim(size):
         raise invalid(f"depth must be a scalar, but got: {shown(np.shape(size))}", "OneHot")
     if size < 0:
@@ -334,6 +334,14 @@ def one_hot(
     if not -1 <= axis <= places.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {places.ndim + 1}).  But received: {axis}", "OneHot")
     return apply(TABLE["one_hot"], (places,), {"depth": int(size), "on": on, "off": off, "axis": axis})
+
+
+def _depth(depth: Any, indices: Any) -> Any:
+    """The depth as an int32: a tensor of another type is refused, by the kernel where the indices are ready for it."""
+    if _settled(depth) and depth.dtype != dtypes.int32 and not isinstance(indices, (list, tuple)):
+        raise invalid("cannot compute OneHot as input #1(zero-based) was expected to be a int32 tensor but is a "
+                      f"{depth.dtype.kernel_name} tensor", "OneHot")  # fmt: skip
+    return depth if type(depth) is int else convert_to_tensor(depth, dtypes.int32)
 
 
 def _on_off(on: Any, off: Any, dtype: Any) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from ..convert import convert_to_tensor
 from ..errors import UnimplementedError
 from ..evidence import planned
 from ..invalid import invalid, shown
-from ..operands import deferred, integers, static, strict, tensor_of, worded
+from ..operands import deferred, integers, strict, tensor_of, worded
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
@@ -183,8 +183,8 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     """
     from ..introspection import get_static_value
 
-    x, axis = tensor_of(value), int(static(axis))
-    sizes, rank = num_or_size_splits, x.ndim
+    x, sizes = tensor_of(value), num_or_size_splits
+    rank, axis = x.ndim, _split_axis(axis, isinstance(sizes, (int, np.integer)))
     if not isinstance(sizes, (int, np.integer)):
         sizes = tensor_of(sizes)
         if not sizes.ndim:
@@ -216,6 +216,16 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         parts = (total // sizes,) * sizes
     out = apply(TABLE["split"], (x,), {"sizes": parts, "axis": axis % rank})
     return list(out) if isinstance(out, tuple) else [out]
+
+
+def _split_axis(axis: Any, equal: bool) -> int:
+    place = axis if isinstance(axis, Tensor) else convert_to_tensor(axis, "int32")
+    if place.ndim and equal:
+        raise invalid(f"split_dim must be a scalar but has rank {place.ndim}", "Split")
+    if place.shape.num_elements() != 1:
+        raise invalid("split_dim_tensor must have exactly one element.", "SplitV")
+    planned(place)
+    return int(np.ravel(place.array)[0])
 
 
 def _split_later(x: Any, sizes: Any, axis: int, num: int | None) -> list[Any]:

@@ -14,13 +14,22 @@ from ..errors import UnimplementedError
 from ..evidence import born, decided
 from ..invalid import at_run, invalid, shown
 from ..opdefs import accept, accept_attr
-from ..operands import deferred, generated, static, strict, tensor_of, together, whole
+from ..operands import deferred, generated, integers, static, strict, tensor_of, together, whole
 from ..operation import apply
 from ..primitives import TABLE
 from ..shape import TensorShape
 from ..state import state
 from ..tensor import Tensor, wrap
 from .places import check_places, outside
+
+
+def _gather_axis(axis: Any) -> int:
+    if isinstance(axis, bool):
+        accept_attr("GatherV2", "Taxis", dtypes.bool)
+    place = integers(axis, "GatherV2", "Taxis")
+    if place.ndim:
+        raise invalid("axis must be scalar", "GatherV2")
+    return int(place)
 
 
 @strict
@@ -45,8 +54,9 @@ def gather(
         return params._gather(indices, axis, batch_dims)
     x, places = tensor_of(params), tensor_of(indices)
     accept_attr("GatherV2", "Tindices", places.dtype)
-    batch_dims = int(static(convert_to_tensor(None) if batch_dims is None else batch_dims))
-    axis = batch_dims if axis is None else int(static(axis))
+    batch_dims = 0 if batch_dims is None else whole("batch_dims", static(batch_dims))
+    axis = batch_dims if axis is None else _gather_axis(axis)
+    batch_dims = batch_dims if axis else 0  # along the first axis TensorFlow does not look at it
     rank = x.ndim
     if not rank:
         raise invalid("params must be at least 1 dimensional", "GatherV2")

@@ -56,8 +56,11 @@ def reduce_join(
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1, separator="+").numpy().tolist()
     [b'a+b', b'c+d']
     """
+    separator = "" if separator is None else separator
+    if not isinstance(separator, (str, bytes)):
+        raise TypeError(f"Expected string for argument 'separator' not {separator!r}.")
     array = strings_of(inputs, "ReduceJoin")
-    rank, glue = array.ndim, separator.encode()
+    rank, glue = array.ndim, separator.encode() if isinstance(separator, str) else separator
     if axis is None:
         axes = list(range(rank))[::-1]
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
-from ..invalid import invalid
+from ..invalid import invalid, shown
 from ..operands import generated, strict
 from ..ops.arrays import broadcast_static_shape
 from ..tensor import wrap
@@ -149,8 +149,10 @@ def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | No
     >>> tf.strings.split(["a b", "c"])
     <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
-    array = converted(input, "input: ")
-    separator = (sep or "").encode() if not isinstance(sep, bytes) else sep
+    array, given = converted(input, "input: "), strings_of("" if sep is None else sep, "StringSplitV2")
+    if given.ndim:
+        raise invalid(f"sep must be a scalar, got shape: {shown(given.shape)}", "StringSplitV2")
+    separator = given[()]
     return rows(array, lambda s: _pieces(s, separator, maxsplit))
 
 

@@ -189,7 +189,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     if not 1 <= len(axes) <= 2:
         raise ValueError(f"Invalid axis values. Received: axis={axis}")
     if ord is None:
-        return tf.norm(x, "euclidean", axes, keepdims)
+        return tf.norm(x, "euclidean", axes if len(axes) == 2 else axes[0], keepdims)
     return _vector_norm(x, ord, axes[0], keepdims) if len(axes) == 1 else _matrix_norm(x, ord, axes, keepdims)
 
 
