@@ -314,8 +314,8 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
         or DataLossError for an element that is larger, TypeError for ``padding_values`` of another type.
 
         >>> import minitape as tf
-        >>> [b.numpy().tolist() for b in tf.data.Dataset.range(1, 4).map(tf.range).padded_batch(3, padding_values=-1)]
-        [[[0, -1, -1], [0, 1, -1], [0, 1, 2]]]
+        >>> [b.numpy().tolist() for b in tf.data.Dataset.range(1, 4).map(tf.range).padded_batch(3)]
+        [[[0, 0, 0], [0, 1, 0], [0, 1, 2]]]
         """
         size = arguments.batch_size(batch_size, "PaddedBatchDatasetV2")
         if padded_shapes is not None and (known := self._known_specs()):

@@ -110,7 +110,13 @@ class SparseTensor(Operators):
         return []
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its SparseTensorValue in the default session (or the given one). AttributeError outside graphs."""
+        """Its SparseTensorValue in the default session (or the given one). AttributeError outside graphs.
+
+        >>> import minitape as tf
+        >>> with tf.Graph().as_default(), tf.compat.v1.Session():
+        ...     print(tf.sparse.from_dense(tf.constant([0.0, 5.0])).eval().values)
+        [5.]
+        """
         from ..graphs.session import default_session
 
         return default_session(session, "evaluate tensor using `eval()`", self.graph).run(self, feed_dict)
