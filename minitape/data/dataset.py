@@ -15,6 +15,7 @@ from typing import Any
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..shown import methods_of
 from ..state import state
 from ..tensor import wrap
 from . import arguments
@@ -44,6 +45,7 @@ from .selection import Selection
 from .shuffling import Rounds, drawn, seed_pair, words
 
 
+@methods_of("DatasetV2")
 class Dataset(Choices, Selection, Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 

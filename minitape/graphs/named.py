@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..invalid import unsupported
+from ..shown import methods_of
 from ..tensor import Tensor
 from .naming import CONTROL
 from .symbolic import Operation, SymbolicTensor
 
 
+@methods_of("Graph")
 class Named:
     """The part of a graph that looks its operations up: ``by_name`` holds them in the order of their creation."""
 
