@@ -132,7 +132,13 @@ class Checkpoint:
         return vars(self)["_counter"]
 
     def write(self, file_prefix: Any, options: Any = None) -> str:
-        """Writes the variables to PREFIX.index and returns the prefix."""
+        """Writes the variables to PREFIX.index and returns the prefix.
+
+        >>> import minitape as tf, tempfile
+        >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/first")
+        >>> tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
+        np.float32(1.0)
+        """
         unsupported("Checkpoint.write", options=options)
         nodes = _nodes(self)
         arrays = {
@@ -148,7 +154,14 @@ class Checkpoint:
         return os.fspath(file_prefix)
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
-        """Counts up, and writes to PREFIX-COUNT.index; returns that prefix."""
+        """Counts up, and writes to PREFIX-COUNT.index; returns that prefix.
+
+        >>> import minitape as tf, tempfile
+        >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+        >>> paths = [checkpoint.save(tempfile.mkdtemp() + "/ckpt") for _ in range(2)]
+        >>> [path.rpartition("/")[2] for path in paths]
+        ['ckpt-1', 'ckpt-2']
+        """
         unsupported("Checkpoint.save", options=options)
         self.save_counter.assign_add(1)
         prefix = f"{os.fspath(file_prefix)}-{int(self.save_counter.numpy())}"
@@ -160,6 +173,13 @@ class Checkpoint:
         """Assigns the values of a checkpoint to the variables that have the same place.
 
         Raises NotFoundError when there is no such checkpoint, ValueError when a shape differs.
+
+        >>> import minitape as tf, tempfile
+        >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(tempfile.mkdtemp() + "/first")
+        >>> v = tf.Variable([0.0, 0.0])
+        >>> _ = tf.train.Checkpoint(v=v).read(path).assert_consumed()
+        >>> v.numpy()
+        array([1., 2.], dtype=float32)
         """
         unsupported("Checkpoint.read", options=options)
         arrays = _load(save_path)
@@ -170,7 +190,15 @@ class Checkpoint:
         return CheckpointLoadStatus(self, restoring)
 
     def restore(self, save_path: Any, options: Any = None) -> CheckpointLoadStatus:
-        """As ``read``; ``None`` for the path restores nothing."""
+        """As ``read``; ``None`` for the path restores nothing.
+
+        >>> import minitape as tf, tempfile
+        >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).save(tempfile.mkdtemp() + "/ckpt")
+        >>> v = tf.Variable([0.0, 0.0])
+        >>> _ = tf.train.Checkpoint(v=v).restore(path)
+        >>> v.numpy()
+        array([1., 2.], dtype=float32)
+        """
         unsupported("Checkpoint.restore", options=options)
         if save_path is None:
             return CheckpointLoadStatus(self, None)
@@ -345,7 +373,17 @@ class CheckpointManager:
         return path
 
     def restore_or_initialize(self) -> str | None:
-        """Restores the newest checkpoint and returns its prefix; without one it calls ``init_fn`` and returns None."""
+        """Restores the newest checkpoint and returns its prefix; without one it calls ``init_fn`` and returns None.
+
+        >>> import minitape as tf, tempfile
+        >>> v = tf.Variable(1.0)
+        >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), tempfile.mkdtemp(), max_to_keep=1)
+        >>> print(manager.restore_or_initialize())
+        None
+        >>> _ = manager.save(), v.assign(5.0)
+        >>> manager.restore_or_initialize() == manager.latest_checkpoint, v.numpy()
+        (True, np.float32(1.0))
+        """
         latest = self.latest_checkpoint
         if latest is not None:
             self._checkpoint.restore(latest)

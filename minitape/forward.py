@@ -142,7 +142,15 @@ class ForwardAccumulator:
             yield
 
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
-        """The derivative of each of ``primals`` in the direction of the tangents; None where it does not depend on them."""
+        """The derivative of each of ``primals`` in the direction of the tangents; None where they make no difference.
+
+        >>> import minitape as tf
+        >>> x = tf.constant([1.0, 2.0])
+        >>> with tf.autodiff.ForwardAccumulator(x, tangents=tf.constant([1.0, 0.0])) as forward:
+        ...     y = x * x
+        >>> forward.jvp(y).numpy(), forward.jvp(tf.constant(1.0))
+        (array([2., 0.], dtype=float32), None)
+        """
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
         leaves = nest.flatten(primals)
         for value in leaves:

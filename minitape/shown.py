@@ -42,7 +42,8 @@ def methods_of(owner: str, *names: str) -> Callable[[type[_Class]], type[_Class]
     """
 
     def decorate(cls: type[_Class]) -> type[_Class]:
-        for name, function in vars(cls).items():
+        for name, member in vars(cls).items():
+            function = getattr(member, "__func__", member)
             if isinstance(function, FunctionType) and (not names or name in names) and function.__name__ == name:
                 function.__qualname__ = f"{owner}.{name}"
         return cls

@@ -110,8 +110,10 @@ class IndexedSlices(metaclass=Shown):
         ...     y = tf.square(slices.values)
         ...     print([op.type for op in slices.consumers()])
         ['Square']
+        >>> tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])).consumers()
+        []
         """
-        return self._values.consumers() if hasattr(self._values, "consumers") else []
+        return self._values.consumers() if hasattr(self._values, "graph") else []
 
     def _watch_on(self, tape: Any) -> None:
         for part in self._components():

@@ -244,7 +244,14 @@ class Updates:
         session.run(changed)
 
     def to_proto(self, export_scope: Any = None) -> Any:
-        """RuntimeError: there are no protocol buffers of variables in eager mode."""
+        """RuntimeError: there are no protocol buffers of variables in eager mode.
+
+        >>> import minitape as tf
+        >>> tf.Variable(1.0).to_proto()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: This operation is not supported when eager execution is enabled.
+        """
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     # -- how ----------------------------------------------------------------------------------------------------------

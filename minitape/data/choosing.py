@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..shown import methods_of
 from ..tensor import wrap
 from ..updates import deprecated
 from .elements import tensor_spec
@@ -18,6 +19,7 @@ from .recipe import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .shuffling import Rounds, seed_pair, words
 
 
+@methods_of("DatasetV2")
 class Choices:
     """Datasets that choose among others, as static methods."""
 

@@ -15,6 +15,7 @@ from typing import Any
 from .. import dtypes, nest
 from ..convert import convert_to_tensor
 from ..invalid import invalid
+from ..shown import methods_of
 from ..state import state
 from ..tensor import wrap
 from . import arguments
@@ -44,6 +45,7 @@ from .selection import Selection
 from .shuffling import Rounds, drawn, seed_pair, words
 
 
+@methods_of("DatasetV2")
 class Dataset(Choices, Selection, Pipelines, Recipe):
     """A sequence of elements, each a tensor or a structure (tuple, dictionary) of tensors.
 
@@ -314,8 +316,8 @@ class Dataset(Choices, Selection, Pipelines, Recipe):
         or DataLossError for an element that is larger, TypeError for ``padding_values`` of another type.
 
         >>> import minitape as tf
-        >>> [b.numpy().tolist() for b in tf.data.Dataset.range(1, 4).map(tf.range).padded_batch(3, padding_values=-1)]
-        [[[0, -1, -1], [0, 1, -1], [0, 1, 2]]]
+        >>> [b.numpy().tolist() for b in tf.data.Dataset.range(1, 4).map(tf.range).padded_batch(3)]
+        [[[0, 0, 0], [0, 1, 0], [0, 1, 2]]]
         """
         size = arguments.batch_size(batch_size, "PaddedBatchDatasetV2")
         if padded_shapes is not None and (known := self._known_specs()):

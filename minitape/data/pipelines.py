@@ -10,12 +10,14 @@ from typing import Any
 from ..convert import convert_to_tensor
 from ..dtypes import int64
 from ..invalid import invalid
+from ..shown import methods_of
 from .arguments import datasets, following, function, number, parallel_calls
 from .batches import merged, window_count, windows
 from .elements import map_leaves, source
 from .recipe import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 
 
+@methods_of("DatasetV2")
 class Pipelines:
     """Methods of datasets that need several elements, or nothing but the elements."""
 

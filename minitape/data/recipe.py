@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import OutOfRangeError
 from ..invalid import invalid
+from ..shown import methods_of
 from ..state import state
 from ..tensor import wrap
 from .elements import apart, leaves, map_leaves, spec_of
@@ -19,6 +20,7 @@ AUTOTUNE = -1
 INFINITE_CARDINALITY, UNKNOWN_CARDINALITY = -1, -2
 
 
+@methods_of("DatasetV2")
 class Recipe:
     """How to make elements, one after the other, each time anew: ``start()`` gives an iterator over them."""
 
@@ -67,7 +69,7 @@ class Recipe:
         """
         return NumpyIterator(iter(self))
 
-    def cardinality(self, name: str | None = None) -> Any:
+    def cardinality(self) -> Any:
         """The number of elements, int64: -1 for endless datasets, -2 where nobody knows.
 
         >>> import minitape as tf

@@ -10,12 +10,14 @@ import numpy as np
 
 from .. import dtypes
 from ..invalid import invalid
+from ..shown import methods_of
 from ..tensor import wrap
 from .arguments import function, number, truth
 from .elements import tensor_spec
 from .recipe import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Recipe
 
 
+@methods_of("DatasetV2")
 class Selection:
     """Methods of datasets that leave elements as they are, and choose which come and how often."""
 

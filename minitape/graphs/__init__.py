@@ -2,7 +2,8 @@
 
 Building
     ``symbolic``   tensors and operations of a graph: names, dtypes and static shapes, but no values (``naming``)
-    ``build``      the graph itself: operations on symbolic tensors append rows instead of computing
+    ``build``      the graph itself: operations on symbolic tensors append rows instead of computing (``named``: how they
+                   are found)
     ``infer``      shapes and dtypes of results, found by running the primitive on cheap stand-ins (``refusals``: what
                    TensorFlow says where they do not fit)
     ``constants``, ``lifted``   Python values and eager tensors that become part of a graph

@@ -422,7 +422,14 @@ class TensorArray(TensorArrayBase):
         )
 
     def close(self, name: str | None = None) -> None:
-        """Nothing to do."""
+        """Lets go of all elements; of an array of a graph there is nothing to let go of.
+
+        >>> import minitape as tf
+        >>> array = tf.TensorArray(tf.float32, size=2)
+        >>> array.close()
+        >>> array.size().numpy()
+        np.int32(0)
+        """
 
     def __len__(self) -> int:
         return int(self._buffer.shape[0])

@@ -256,8 +256,10 @@ class Function:
         >>> import minitape as tf
         >>> double = tf.function(lambda x: x * 2)
         >>> concrete = double.get_concrete_function(tf.TensorSpec([None], tf.float32))
-        >>> concrete(tf.constant([1.0, 2.0])).numpy()
-        array([2., 4.], dtype=float32)
+        >>> concrete(tf.constant([1.0, 2.0])).numpy(), double.experimental_get_tracing_count()
+        (array([2., 4.], dtype=float32), 1)
+        >>> print(double.pretty_printed_concrete_signatures(verbose=False))
+        (x: TensorSpec(shape=(None,), dtype=tf.float32, name=None)) -> TensorSpec(shape=(None,), dtype=tf.float32, name=None)
         """
         if self._input_signature is not None and not args and not kwargs:
             args = self._input_signature

@@ -10,10 +10,10 @@ Each submodule is loaded when it is first used. What Keras has and this does not
 A file stands for the namespace of its name; the others hold what these are made of:
 
     ``layer``, ``calls``, ``state``, ``tracking``, ``variable``   a layer, its call, what it holds and how it finds that
-    ``symbolic``, ``model``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
+    ``symbolic``, ``model``, ``sequential``, ``configs``, ``summary``   models of symbolic tensors, and models of layers
     ``training``, ``feeding``, ``compiled``, ``callback``, ``monitor``, ``progress``   ``fit`` and its kin
     ``loss``, ``lossfunctions``, ``segmentation``   losses; ``metric``, ``accuracies``, ``counting``, ``auc``   metrics
-    ``optimizer``, ``scaled``, ``schedules``   optimizers, and how their rates change
+    ``optimizer``, ``slots``, ``scaled``, ``schedules``   optimizers, what they keep for each weight, and how their rates change
     ``base``, ``serial``, ``seeds``, ``legacy``   settings and names, objects by their names, seeds, Keras 2's backend
     ``operations``   the functions behind ``ops``, ``activations`` and ``random``; ``windows`` of ``utils``
 """
@@ -33,9 +33,10 @@ __getattr__, __dir__ = _lazy("tf.keras", {
     "keras.layer": "InputSpec Layer",
     "keras.losses": "Loss",
     "keras.metrics": "Metric",
-    "keras.model": "Model Sequential",
+    "keras.model": "Model",
     "keras.optimizers": "Optimizer",
     "keras.regularizers": "Regularizer",
+    "keras.sequential": "Sequential",
     "keras.symbolic": "Input KerasTensor",
     "keras.variable": "Variable",
 }, globals(), {name: (f"keras.{name}", "") for name in _MODULES})  # fmt: skip

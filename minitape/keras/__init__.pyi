@@ -37,13 +37,15 @@ from minitape.keras.metrics import (
 )
 from minitape.keras.model import (
     Model as Model,
-    Sequential as Sequential,
 )
 from minitape.keras.optimizers import (
     Optimizer as Optimizer,
 )
 from minitape.keras.regularizers import (
     Regularizer as Regularizer,
+)
+from minitape.keras.sequential import (
+    Sequential as Sequential,
 )
 from minitape.keras.symbolic import (
     Input as Input,

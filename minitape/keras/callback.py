@@ -29,11 +29,28 @@ class Callback:
     model = property(lambda self: self._model, doc="The model that is trained.")
 
     def set_params(self, params: Any) -> None:
-        """Is told the verbosity and the numbers of epochs and steps."""
+        """Is told the verbosity and the numbers of epochs and steps.
+
+        >>> import minitape as tf
+        >>> class Told(tf.keras.callbacks.Callback):
+        ...     def on_train_begin(self, logs=None):
+        ...         print(self.params["epochs"], self.params["steps"], self.model.name)
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1)], name="line")
+        >>> model.compile("sgd", "mse")
+        >>> _ = model.fit(tf.ones([4, 1]), tf.ones([4, 1]), batch_size=2, epochs=3, verbose=0, callbacks=[Told()])
+        3 2 line
+        """
         self.params = params
 
     def set_model(self, model: Any) -> None:
-        """Is told the model."""
+        """Is told the model.
+
+        >>> import minitape as tf
+        >>> callback = tf.keras.callbacks.Callback()
+        >>> callback.set_model(tf.keras.Sequential(name="line"))
+        >>> callback.model.name
+        'line'
+        """
         self._model = model
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -55,7 +55,12 @@ class EarlyStopping(Monitor):
         self.best_weights: Any = None
 
     def get_monitor_value(self, logs: Any) -> Any:
-        """The value that is monitored; warns and gives None when there is no such metric."""
+        """The value that is monitored; warns and gives None when there is no such metric.
+
+        >>> import minitape as tf
+        >>> tf.keras.callbacks.EarlyStopping(monitor="loss").get_monitor_value({"loss": 0.5})
+        0.5
+        """
         value = (logs or {}).get(self.monitor)
         if value is None:
             warnings.warn(
@@ -127,7 +132,12 @@ class ReduceLROnPlateau(EarlyStopping):
         self.factor, self.cooldown, self.min_lr, self.cooldown_counter = factor, cooldown, min_lr, 0
 
     def in_cooldown(self) -> bool:
-        """Whether it does not count epochs now."""
+        """Whether it does not count epochs now.
+
+        >>> import minitape as tf
+        >>> tf.keras.callbacks.ReduceLROnPlateau(cooldown=2).in_cooldown()
+        False
+        """
         return self.cooldown_counter > 0
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -73,7 +73,13 @@ class InputSpec(Configured):
         return f"InputSpec({', '.join(parts)})"
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> spec = tf.keras.layers.InputSpec(ndim=2, axes={-1: 2})
+        >>> spec.get_config()["ndim"], tf.keras.layers.InputSpec.from_config(spec.get_config())
+        (2, InputSpec(ndim=2, axes={-1: 2}))
+        """
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes", "optional")
         return {name: getattr(self, name) for name in names}
 

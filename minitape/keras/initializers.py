@@ -35,7 +35,13 @@ class Initializer(Configured):
         raise NotImplementedError("Initializer subclasses must implement the `__call__()` method.")
 
     def clone(self) -> Any:
-        """Another one with the same arguments."""
+        """Another one with the same arguments.
+
+        >>> import minitape as tf
+        >>> again = tf.keras.initializers.Constant(2.0).clone()
+        >>> again(()).numpy()
+        np.float32(2.0)
+        """
         return self.from_config(self.get_config())
 
 

@@ -155,11 +155,22 @@ class Layer(Stateful, Operation):
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call` method implemented.")
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
-        """The mask of the output, given that of the input."""
+        """The mask of the output, given that of the input.
+
+        >>> import minitape as tf
+        >>> embedding = tf.keras.layers.Embedding(10, 2, mask_zero=True)
+        >>> embedding.compute_mask(tf.constant([[3, 4, 0]])).numpy()
+        array([[ True,  True, False]])
+        """
         return previous_mask
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the output for an input of this shape."""
+        """The shape of the output for an input of this shape.
+
+        >>> import minitape as tf
+        >>> tf.keras.layers.Dense(3).compute_output_shape((None, 2))
+        (None, 3)
+        """
         from .symbolic import KerasTensor, tried
 
         given = KerasTensor(input_shape, self._dtype, name="given")
@@ -345,7 +356,13 @@ class Layer(Stateful, Operation):
     _config: str = ""  # the arguments of built-in layers, in the order in which Keras writes them
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments with which another layer like this can be made."""
+        """The arguments with which another layer like this can be made.
+
+        >>> import minitape as tf
+        >>> config = tf.keras.layers.Dense(3, activation="relu").get_config()
+        >>> config["units"], config["activation"]
+        (3, 'relu')
+        """
         from .serial import plain, policy
 
         common = {"trainable": self.trainable, "dtype": policy(self.dtype)}
@@ -365,7 +382,13 @@ class Layer(Stateful, Operation):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
-        """The layer with these arguments."""
+        """The layer with these arguments.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.Dense(3, activation="relu")
+        >>> tf.keras.layers.Dense.from_config(layer.get_config()).units
+        3
+        """
         if isinstance(config.get("dtype"), dict):
             config = {**config, "dtype": config["dtype"]["config"]["name"]}
         return cls(**config)

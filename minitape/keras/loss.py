@@ -55,7 +55,12 @@ class Loss(Configured):
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> tf.keras.losses.MeanSquaredError(reduction="sum").get_config()
+        {'name': 'mean_squared_error', 'reduction': 'sum'}
+        """
         return {"name": self.name, "reduction": self.reduction}
 
 

@@ -428,12 +428,24 @@ class Reduction:
 
     @classmethod
     def all(cls) -> tuple[str, ...]:
-        """All the names."""
+        """All the names.
+
+        >>> import minitape as tf
+        >>> tf.keras.losses.Reduction.all()
+        ('auto', 'none', 'sum', 'sum_over_batch_size')
+        """
         return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
 
     @classmethod
     def validate(cls, key: str) -> None:
-        """Raises ValueError for another name."""
+        """Raises ValueError for another name.
+
+        >>> import minitape as tf
+        >>> tf.keras.losses.Reduction.validate("mean")
+        Traceback (most recent call last):
+            ...
+        ValueError: Invalid Reduction Key: mean. Expected keys are ...
+        """
         if key not in cls.all():
             raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
 

@@ -54,7 +54,13 @@ class Metric(Configured):
     def add_variable(
         self, shape: Any, initializer: Any, dtype: Any = None, aggregation: str = "sum", name: str | None = None
     ) -> Variable:
-        """A variable that belongs to the metric; ``reset_state`` sets it to zeros."""
+        """A variable that belongs to the metric; ``reset_state`` sets it to zeros.
+
+        >>> import minitape as tf
+        >>> metric = tf.keras.metrics.Metric(name="largest")
+        >>> metric.add_variable((2,), "ones", name="so_far")
+        <Variable path=largest/so_far, shape=(2,), dtype=float32, value=[1. 1.]>
+        """
         self._check_super_called()
         with name_scope(self.name.replace("/", ">"), caller=self):
             made = Variable(
@@ -66,7 +72,12 @@ class Metric(Configured):
     def add_weight(
         self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None
     ) -> Variable:
-        """The same as ``add_variable``; zeros by default."""
+        """The same as ``add_variable``; zeros by default.
+
+        >>> import minitape as tf
+        >>> tf.keras.metrics.Metric(name="largest").add_weight(initializer="zeros", name="so_far").numpy()
+        np.float32(0.0)
+        """
         return self.add_variable(shape, "zeros" if initializer is None else initializer, dtype, name=name)
 
     @property
@@ -75,15 +86,39 @@ class Metric(Configured):
         return [*self._store.not_trainable, *[v for m in self._store.metrics for v in m.variables]]
 
     def update_state(self, *args: Any, **kwargs: Any) -> None:
-        """Takes in one batch."""
+        """Takes in one batch.
+
+        >>> import minitape as tf
+        >>> mean = tf.keras.metrics.Mean()
+        >>> mean.update_state([1.0, 3.0])
+        >>> mean.update_state([8.0])
+        >>> float(mean.result())
+        4.0
+        """
         raise NotImplementedError
 
     def result(self) -> Any:
-        """The value so far."""
+        """The value so far.
+
+        >>> import minitape as tf
+        >>> hits = tf.keras.metrics.Accuracy()
+        >>> hits.update_state([1, 2, 3], [1, 2, 0])
+        >>> round(float(hits.result()), 3)
+        0.667
+        """
         raise NotImplementedError
 
     def reset_state(self) -> None:
-        """Begins anew."""
+        """Begins anew.
+
+        >>> import minitape as tf
+        >>> mean = tf.keras.metrics.Mean()
+        >>> mean.update_state([1.0, 3.0])
+        >>> before = float(mean.result())
+        >>> mean.reset_state()
+        >>> before, float(mean.result())
+        (2.0, 0.0)
+        """
         import minitape as tf
 
         for v in self.variables:
@@ -96,7 +131,12 @@ class Metric(Configured):
         return self.result()
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> tf.keras.metrics.Mean(name="loss").get_config()
+        {'name': 'loss', 'dtype': 'float32'}
+        """
         return {"name": self.name, "dtype": self.dtype}
 
     def __repr__(self) -> str:

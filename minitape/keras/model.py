@@ -1,4 +1,4 @@
-"""``tf.keras.Model`` and ``Sequential``: layers made of layers that can be trained."""
+"""``tf.keras.Model``: layers made of layers that can be trained, and those of symbolic tensors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import nest
-from ..awaited import resume
 from ..tensor import Tensor
 from . import base
 from .base import convert
 from .calls import InputSpec, check_inputs
 from .layer import Layer
-from .serial import known, made, plain
+from .serial import known
 from .symbolic import InputLayer, KerasTensor, Step, by_depth, inferred, nodes_between, replay
 from .training import Trainer
 
@@ -85,7 +84,13 @@ class Model(Trainer, Layer):
         return list({id(layer): layer for layer in self._layers}.values())
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:
-        """The layer of this name or number; ValueError when there is none."""
+        """The layer of this name or number; ValueError when there is none.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, name="hidden"), tf.keras.layers.ReLU()])
+        >>> model.get_layer("hidden").units, model.get_layer(index=0).name
+        (2, 'hidden')
+        """
         if index is not None and name is not None:
             raise ValueError(f"Provide only a layer name or a layer index. Received: index={index}, name={name}.")
         if index is not None:
@@ -110,7 +115,20 @@ class Model(Trainer, Layer):
         show_trainable: bool = False,
         layer_range: Any = None,
     ) -> None:
-        """Prints a table of the layers: their output shapes and numbers of weights."""
+        """Prints a table of the layers: their output shapes and numbers of weights.
+
+        >>> import minitape as tf
+        >>> tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3, name="dense")], name="line").summary(60)
+        Model: "line"
+        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━┓
+        ┃ Layer (type)             ┃ Output Shape      ┃   Param # ┃
+        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━┩
+        │ dense (Dense)            │ (None, 3)         │         9 │
+        └──────────────────────────┴───────────────────┴───────────┘
+         Total params: 9 (36.00 B)
+         Trainable params: 9 (36.00 B)
+         Non-trainable params: 0 (0.00 B)
+        """
         from .summary import print_summary
 
         if layer_range is not None:
@@ -118,7 +136,13 @@ class Model(Trainer, Layer):
         print_summary(self, line_length, positions, print_fn, expand_nested, show_trainable)
 
     def to_json(self) -> str:
-        """The class and the configuration as text, for ``tf.keras.models.model_from_json``."""
+        """The class and the configuration as text, for ``tf.keras.models.model_from_json``.
+
+        >>> import minitape as tf
+        >>> text = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(3)]).to_json()
+        >>> tf.keras.models.model_from_json(text).output_shape
+        (None, 3)
+        """
         import json
 
         from .saving import described
@@ -126,7 +150,14 @@ class Model(Trainer, Layer):
         return json.dumps(described(self))
 
     def save(self, filepath: Any, overwrite: bool = True, save_format: Any = None) -> None:
-        """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``, which the name tells."""
+        """Writes the model to a ``.keras`` file of minitape's own; ValueError for a ``save_format``: the name tells it.
+
+        >>> import minitape as tf, tempfile
+        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+        >>> model.save(path := tempfile.mkdtemp() + "/it.keras")
+        >>> bool(tf.keras.models.load_model(path)(tf.ones([1, 2])) == model(tf.ones([1, 2])))
+        True
+        """
         from .saving import save_model
 
         if save_format is not None:
@@ -137,13 +168,30 @@ class Model(Trainer, Layer):
         save_model(self, filepath, overwrite)
 
     def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
-        """Writes the weights to a ``.weights.h5`` file of minitape's own."""
+        """Writes the weights to a ``.weights.h5`` file of minitape's own.
+
+        >>> import minitape as tf, tempfile
+        >>> one, other = (tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)]) for _ in range(2))
+        >>> one.save_weights(path := tempfile.mkdtemp() + "/it.weights.h5")
+        >>> other.load_weights(path)
+        >>> bool(tf.reduce_all(one(tf.ones([1, 2])) == other(tf.ones([1, 2]))))
+        True
+        """
         from .saving import save_weights
 
         save_weights(self, filepath, overwrite)
 
     def load_weights(self, filepath: Any) -> None:
-        """Reads weights that ``save_weights`` wrote."""
+        """Reads weights that ``save_weights`` wrote; ValueError for a file of another kind, and before the model is built.
+
+        >>> import minitape as tf, tempfile
+        >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, bias_initializer="ones")])
+        >>> model.save_weights(path := tempfile.mkdtemp() + "/it.weights.h5")
+        >>> model.set_weights([tf.zeros([2, 1]), tf.zeros([1])])
+        >>> model.load_weights(path)
+        >>> model.get_weights()[1]
+        array([1.], dtype=float32)
+        """
         from .saving import load_weights
 
         load_weights(self, filepath)
@@ -223,7 +271,7 @@ class Functional(Model):
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
         """Replays the calls on real tensors; ``mask`` (one, or a structure like the inputs) goes with them."""
-        _take_nothing_else(self, kwargs)
+        take_nothing_else(self, kwargs)
         values = self._matched(self._arranged(inputs))
         for i, (symbol, value) in enumerate(zip(self.inputs, values, strict=True)):
             if value is not None and len(value.shape) != len(symbol.shape):
@@ -317,7 +365,7 @@ def _shown(structure: Any, leaf: Any) -> Any:
     return nest.map_structure(lambda x: "None" if x is None else leaf(x), structure)
 
 
-def _take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:
+def take_nothing_else(model: Model, kwargs: dict[str, Any]) -> None:
     """The signature says **kwargs, as that of Keras, which errors show; but there is nothing that they could mean."""
     for name in kwargs:
         raise TypeError(f"{type(model).__name__}.call() got an unexpected keyword argument '{name}'")
@@ -332,158 +380,3 @@ def _fitted(value: Any, shape: tuple[Any, ...]) -> Any:
     if len(value.shape) == len(shape) + 1 and value.shape[-1] == 1:
         return tf.squeeze(value, -1)
     return value
-
-
-class Sequential(Model):
-    """Layers one after the other. Built at once when the first is an ``Input``, else by the first call.
-
-    >>> import minitape as tf
-    >>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
-    >>> model.built, model(tf.constant([[1.0, 2.0]])).numpy()
-    (True, array([[3.]], dtype=float32))
-    """
-
-    _checkpointed = frozenset({"_stack", "_init_arguments"})  # the same layers are in ``_functional``
-
-    def __init__(self, layers: Any = None, trainable: bool = True, name: str | None = None) -> None:
-        super().__init__(trainable=trainable, name=name)
-        self._stack: tuple[Layer, ...] = ()
-        for layer in layers or []:
-            self.add(layer, rebuild=False)
-        self._rebuild()
-
-    def add(self, layer: Any, rebuild: bool = True) -> None:
-        """Puts a layer on top. Raises ValueError for what is no layer, and for a second one of the same name."""
-        if not self._stack and getattr(layer, "_input_shape_arg", None) is not None:
-            self.add(InputLayer(layer._input_shape_arg), rebuild=False)
-        if isinstance(layer, KerasTensor) and isinstance(layer._keras_history.layer, InputLayer):
-            layer = layer._keras_history.layer
-        if not isinstance(layer, Layer):
-            raise ValueError(
-                "Only instances of `keras.Layer` can be added to a Sequential model. Received: "
-                f"{layer} (of type {type(layer)})"
-            )
-        if any(other.name == layer.name and other is not layer for other in self._stack):
-            raise ValueError(
-                "All layers added to a Sequential model should have unique names. Name "
-                f"'{layer.name}' is already the name of a layer in this model. Update the `name` argument to "
-                "pass a unique name."
-            )
-        if isinstance(layer, InputLayer) and self._stack and isinstance(self._stack[0], InputLayer):
-            raise ValueError(
-                f"Sequential model '{self.name}' has already been configured to use input shape "
-                f"{self._stack[0].batch_shape}. You cannot add a different Input layer to it."
-            )
-        self._set_stack((*self._stack, layer))
-        if rebuild:
-            self._rebuild()
-
-    def pop(self, rebuild: bool = True) -> Layer:
-        """Takes the last layer off and returns it."""
-        last = self._stack[-1]
-        self._set_stack(self._stack[:-1])
-        if rebuild:
-            self._rebuild()
-        return last
-
-    def _set_stack(self, stack: tuple[Layer, ...]) -> None:
-        self._store.unlock()
-        self._store.layers.clear()
-        self._stack = stack
-        self.built, self._functional = False, None
-
-    def _rebuild(self) -> None:
-        self.built, self._functional = False, None
-        first = self._stack[0] if self._stack else None
-        shape = getattr(first, "batch_shape", None) or (first.input_shape if isinstance(first, Functional) else None)
-        if shape is not None and len(self._stack) > 1:
-            self.build(shape)
-
-    def build(self, input_shape: Any = None) -> None:
-        """Creates the weights for inputs of this shape."""
-        try:
-            shape = base.standardize_shape(input_shape)
-        except (ValueError, TypeError):
-            return
-        if not self._stack:
-            raise ValueError(
-                f"Sequential model {self.name} cannot be built because it has no layers. Call `model.add(layer)`."
-            )
-        first = self._stack[0]
-        if isinstance(first, InputLayer):
-            if first.batch_shape != shape:
-                raise ValueError(
-                    f"Sequential model '{self.name}' has already been configured to use input shape "
-                    f"{first.batch_shape}. You cannot build it with input_shape {shape}"
-                )
-        else:
-            self._set_stack((InputLayer(batch_shape=shape, dtype=first.compute_dtype), *self._stack))
-        x = start = self._stack[0].output
-        for layer in self._stack[1:]:
-            x = layer(x)
-        object.__setattr__(self, "_functional", Functional(start, x))
-        resume(self)
-        self.built = True
-
-    def _built_with(self, shape: Any) -> None:
-        self._build_shape, self.built = shape, bool(self._functional)  # a Sequential may be changed after it was built
-
-    def _build_for(self, args: Any, kwargs: Any) -> None:
-        if args and not nest.is_nested(args[0]):
-            first = self._stack[0] if self._stack else None
-            self.build(first.batch_shape if isinstance(first, InputLayer) else args[0].shape)
-
-    def call(self, inputs: Any, training: Any = None, mask: Any = None, **kwargs: Any) -> Any:
-        """Applies one layer after the other; ``mask`` goes with the inputs."""
-        _take_nothing_else(self, kwargs)
-        if self._functional is not None:
-            return self._functional.call(inputs, training=training, mask=mask)
-        for layer in self.layers:
-            given = {"training": training} if layer._takes_training and training is not None else {}
-            if layer._takes_mask and mask is not None:
-                given["mask"] = mask
-            inputs = layer(inputs, **given)
-            mask = nest.map_structure(base.get_keras_mask, inputs)
-        return inputs
-
-    @property
-    def layers(self) -> list[Layer]:
-        """The layers, without the input."""
-        return [layer for i, layer in enumerate(self._stack) if i or not isinstance(layer, InputLayer)]
-
-    def get_config(self) -> dict[str, Any]:
-        """The layers with their arguments."""
-        stack = [
-            layer
-            for i, layer in enumerate(self._stack)
-            if self._functional is not None or i or not isinstance(layer, InputLayer)
-        ]
-        return {**super().get_config(), "layers": [plain(layer) for layer in stack]}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """The model with layers of these arguments."""
-        model = cls(name=config.get("name"))
-        with known(custom_objects):
-            for about in config["layers"]:
-                model.add(made(about), rebuild=False)
-        model._rebuild()
-        return model
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """The shape of the output for an input of this shape."""
-        if self._functional is None:
-            return super().compute_output_shape(input_shape)
-        return self._functional.compute_output_shape(input_shape)
-
-    def _only_built(self, what: str, word: str) -> Any:
-        if self._functional is None:
-            raise AttributeError(f"Sequential model '{self.name}' has no defined {word} yet.")
-        return getattr(self._functional, what)
-
-    inputs = property(lambda self: self._only_built("inputs", "inputs"), doc="The symbolic input, in a list.")
-    outputs = property(lambda self: self._only_built("outputs", "outputs"), doc="The symbolic output, in a list.")
-    input_shape = property(lambda self: self._only_built("input_shape", "input shape"), doc="The shape of the input.")
-    output_shape = property(
-        lambda self: self._only_built("output_shape", "output shape"), doc="The shape of the output."
-    )

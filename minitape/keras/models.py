@@ -6,8 +6,9 @@ from typing import Any
 
 from .. import nest
 from ..namespace import public
-from .model import Functional, Model, Sequential
+from .model import Functional, Model
 from .saving import load_model, model_from_json, save_model
+from .sequential import Sequential
 from .symbolic import InputLayer, Step
 
 

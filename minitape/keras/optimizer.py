@@ -9,9 +9,10 @@ from typing import Any
 from ..awaited import resume
 from ..shown import methods_of
 from ..slices import IndexedSlices
-from . import initializers, schedules
+from . import schedules
 from .base import auto_name, convert, floatx, name_scope
 from .serial import known, lookup, plain
+from .slots import Slots, first_given
 from .variable import Variable
 
 SHARED = tuple(
@@ -20,13 +21,8 @@ SHARED = tuple(
 )
 
 
-def _first_given(variable: Any) -> Any:
-    """The variable itself; of an argument of a function that is traced, the variable that was given first."""
-    return getattr(variable, "first", variable)
-
-
 @methods_of("BaseOptimizer")
-class Optimizer:
+class Optimizer(Slots):
     """The base class: subclasses define ``build(variables)`` and ``update_step(gradient, variable, learning_rate)``.
 
     ``learning_rate`` is a float, a schedule, or a function of nothing. Gradients can be clipped by ``clipvalue``,
@@ -43,6 +39,21 @@ class Optimizer:
     >>> _ = optimizer.apply_gradients([(tf.constant(1.0), v)])
     >>> v.numpy()
     np.float32(0.5)
+    >>> class Signs(tf.keras.optimizers.Optimizer):  # of the gradients' sums
+    ...     def build(self, variables):
+    ...         self.sums = self.add_optimizer_variables(variables, "sum")
+    ...         self.calls = self.add_variable((), name="calls")
+    ...         super().build(variables)
+    ...     def update_step(self, gradient, variable, learning_rate):
+    ...         total = self.sums[self._get_variable_index(variable)]
+    ...         self.assign_add(total, gradient)
+    ...         self.assign_sub(variable, learning_rate * tf.sign(total))
+    ...         self.assign(self.calls, self.iterations)
+    >>> signs = Signs(0.5)
+    >>> for gradient in (-3.0, 2.0):
+    ...     signs.apply([tf.constant(gradient)], [v])
+    >>> v.numpy(), signs.sums[0].numpy(), signs.calls.numpy()
+    (np.float32(1.5), np.float32(-1.0), np.float32(1.0))
     """
 
     _checkpointed: frozenset[str] = frozenset()
@@ -93,12 +104,6 @@ class Optimizer:
                 f"instead: learning_rate={learning_rate}"
             )
 
-    def _own(self, value: Any, name: str | None, dtype: str) -> Variable:
-        with name_scope(self.name, caller=self):
-            made = Variable(convert(value, dtype), dtype=dtype, trainable=False, name=name)
-        self._variables.append(made)
-        return made
-
     # -- state --------------------------------------------------------------------------------------------------------
 
     @property
@@ -139,10 +144,18 @@ class Optimizer:
             self._learning_rate.assign(value)
 
     def build(self, variables: Any) -> None:
-        """Makes the optimizer's own variables for these weights, once."""
+        """Makes the optimizer's own variables for these weights, once.
+
+        >>> import minitape as tf
+        >>> v = tf.Variable([1.0, 2.0], name="v")
+        >>> optimizer = tf.keras.optimizers.SGD(0.1, momentum=0.9)
+        >>> optimizer.build([v])
+        >>> [own.name for own in optimizer.variables]
+        ['iteration', 'learning_rate', 'v_0_momentum']
+        """
         if self.built:
             return
-        self._trainable_variables = [_first_given(v) for v in variables]
+        self._trainable_variables = [first_given(v) for v in variables]
         self._index = {id(v): i for i, v in enumerate(self._trainable_variables)}
         if self.use_ema:
             (self._ema_weights,) = self._slots("average")
@@ -155,46 +168,18 @@ class Optimizer:
     def _make_slots(self) -> None:
         """Makes the variables that the rule of the optimizer needs for each weight."""
 
-    def add_variable(
-        self, shape: Any, initializer: Any = "zeros", dtype: Any = None, aggregation: str = "none", name: Any = None
-    ) -> Variable:
-        """A variable of the optimizer's own."""
-        with name_scope(self.name, caller=self):
-            made = Variable(initializers.get(initializer), shape, dtype, False, aggregation=aggregation, name=name)
-        self._variables.append(made)
-        return made
-
-    def add_variable_from_reference(
-        self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
-    ) -> Variable:
-        """A variable of the shape and type of a weight, named after it."""
-        path = getattr(reference_variable, "path", None) or str(reference_variable.name).replace(":", "_")
-        kind = getattr(reference_variable.dtype, "name", reference_variable.dtype)
-        label = f"{path.replace('/', '_')}_{name or 'var'}"
-        return self.add_variable(reference_variable.shape, initializer, kind, name=label)
-
-    def add_optimizer_variables(self, trainable_variables: Any, name: Any, initializer: Any = "zeros") -> Any:
-        """A list with a variable for each weight; for a list of names (and of initializers) one such list for each.
-
-        Raises ValueError for another number of initializers than names.
-        """
-        names = [name] if isinstance(name, str) else list(name)
-        starts = list(initializer) if isinstance(initializer, (list, tuple)) else [initializer] * len(names)
-        if len(names) != len(starts):
-            raise ValueError(
-                "The number of provided names must match the number of provided initializers.  Received "
-                f"name='{name}', initializer='{initializer}'"
-            )
-        made: tuple[list[Variable], ...] = tuple([] for _ in names)
-        for weight in trainable_variables:
-            for slot, called, start in zip(made, names, starts, strict=True):
-                slot.append(self.add_variable_from_reference(weight, called, start))
-        return made[0] if isinstance(name, str) else made
-
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         """Spares these weights from ``weight_decay``, and those whose name holds one of ``var_names``.
 
         Raises ValueError once the optimizer is built.
+
+        >>> import minitape as tf
+        >>> w, bias = tf.Variable(1.0), tf.Variable(1.0)
+        >>> optimizer = tf.keras.optimizers.SGD(0.5, weight_decay=0.5)
+        >>> optimizer.exclude_from_weight_decay([bias])
+        >>> optimizer.apply([tf.constant(0.0)] * 2, [w, bias])
+        >>> w.numpy(), bias.numpy()
+        (np.float32(0.75), np.float32(1.0))
         """
         if self.built:
             raise ValueError("`exclude_from_weight_decay()` can only be configured before the optimizer is built.")
@@ -205,32 +190,7 @@ class Optimizer:
 
     def _decays(self, variable: Any) -> bool:
         named = any(re.search(name, variable.name) for name in self._spared_names)
-        return id(_first_given(variable)) not in self._spared and not named
-
-    def _slots(self, *names: str, initializer: Any = "zeros") -> tuple[list[Variable], ...]:
-        """For each name a list with a variable for each weight; ``initializer`` is one for all, or a list with its own."""
-        starts = initializer if isinstance(initializer, list) else [initializer] * len(names)
-        made: tuple[list[Variable], ...] = self.add_optimizer_variables(self._trainable_variables, names, starts)
-        return made
-
-    def _get_variable_index(self, variable: Any) -> int:
-        """The place of a weight in the lists of the optimizer's own variables: what ``update_step`` looks it up by."""
-        return self._index[id(_first_given(variable))]
-
-    def _of(self, slot: list[Variable], variable: Any) -> Variable:
-        return slot[self._get_variable_index(variable)]
-
-    def assign(self, variable: Any, value: Any) -> None:
-        """Sets a weight, or a variable of the optimizer's own."""
-        variable.assign(value)
-
-    def assign_add(self, variable: Any, value: Any) -> None:
-        """Adds to a weight, or to a variable of the optimizer's own."""
-        variable.assign_add(value)
-
-    def assign_sub(self, variable: Any, value: Any) -> None:
-        """Subtracts from a weight, or from a variable of the optimizer's own."""
-        variable.assign_sub(value)
+        return id(first_given(variable)) not in self._spared and not named
 
     # -- a step -------------------------------------------------------------------------------------------------------
 
@@ -249,7 +209,7 @@ class Optimizer:
             with name_scope(self.name, caller=self):
                 self.build(variables)
         for v in variables:
-            if id(_first_given(v)) not in self._index:
+            if id(first_given(v)) not in self._index:
                 raise ValueError(
                     f"Unknown variable: {v}. This optimizer can only be called for the variables it was originally built "
                     "with. When working with a new set of variables, you should recreate a new optimizer instance."
@@ -333,7 +293,18 @@ class Optimizer:
             v.assign(value_of(self._of(self._ema_weights, v)))
 
     def finalize_variable_values(self, var_list: Any) -> None:
-        """Gives these weights their moving averages, where the optimizer keeps them; ``fit`` does so at its end."""
+        """Gives these weights their moving averages, where the optimizer keeps them; ``fit`` does so at its end.
+
+        >>> import minitape as tf
+        >>> w = tf.Variable(0.0)
+        >>> optimizer = tf.keras.optimizers.SGD(1.0, use_ema=True, ema_momentum=0.5)
+        >>> for _ in range(3):
+        ...     optimizer.apply([tf.constant(-1.0)], [w])
+        >>> before = w.numpy()
+        >>> optimizer.finalize_variable_values([w])
+        >>> before, w.numpy()
+        (np.float32(3.0), np.float32(2.25))
+        """
         if self.use_ema and self.built:
             self._overwrite(var_list)
 
@@ -400,11 +371,22 @@ class Optimizer:
         raise NotImplementedError
 
     def scale_loss(self, loss: Any) -> Any:
-        """The loss times ``loss_scale_factor``."""
+        """The loss times ``loss_scale_factor``.
+
+        >>> import minitape as tf
+        >>> tf.keras.optimizers.SGD(loss_scale_factor=8.0).scale_loss(tf.constant(2.0)).numpy()
+        np.float32(16.0)
+        """
         return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> config = tf.keras.optimizers.SGD(0.5, momentum=0.25).get_config()
+        >>> config["learning_rate"], config["momentum"]
+        (0.5, 0.25)
+        """
         rate = self._learning_rate
         config = {"name": self.name, "learning_rate": float(rate.numpy()) if isinstance(rate, Variable) else rate}
         if hasattr(rate, "get_config"):
@@ -417,7 +399,13 @@ class Optimizer:
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Optimizer:
-        """The optimizer with these arguments; ValueError for a learning rate schedule that is not known."""
+        """The optimizer with these arguments; ValueError for a learning rate schedule that is not known.
+
+        >>> import minitape as tf
+        >>> config = tf.keras.optimizers.SGD(0.5, momentum=0.25).get_config()
+        >>> tf.keras.optimizers.SGD.from_config(config).momentum
+        0.25
+        """
         rate = config.get("learning_rate")
         if isinstance(rate, dict):
             with known(custom_objects):

@@ -64,7 +64,14 @@ class Progbar:
         self._width_before = 0
 
     def add(self, n: int, values: Any = None) -> None:
-        """Moves on by ``n`` steps."""
+        """Moves on by ``n`` steps.
+
+        >>> import minitape as tf
+        >>> bar = tf.keras.utils.Progbar(10, verbose=2)
+        >>> for size in (4, 6):
+        ...     bar.add(size, [("loss", 0.5)])
+        10/10 - 0s - .../step - loss: 0.5000
+        """
         self.update(self._seen + n, values)
 
     def update(self, current: int, values: Any = None, finalize: bool | None = None) -> None:

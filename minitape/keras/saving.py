@@ -124,7 +124,8 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
 
 def described(model: Any) -> dict[str, Any]:
     """The class and the configuration of a model, as JSON can hold them."""
-    from .model import Functional, Sequential
+    from .model import Functional
+    from .sequential import Sequential
 
     kind = "Sequential" if isinstance(model, Sequential) else "Functional" if isinstance(model, Functional) else None
     config = model.get_config()

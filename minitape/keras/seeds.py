@@ -37,7 +37,12 @@ class SeedGenerator:
         return seed
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> tf.keras.random.SeedGenerator(7, name="seeds").get_config()
+        {'seed': 7, 'name': 'seeds'}
+        """
         return {"seed": self._initial_seed, "name": self.name}
 
 

@@ -12,12 +12,22 @@ class Configured:
     """What can be made anew from its arguments: ``get_config`` gives them, ``from_config`` takes them."""
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make another one like this."""
+        """The arguments that make another one like this.
+
+        >>> import minitape as tf
+        >>> tf.keras.regularizers.L2(0.5).get_config(), tf.keras.initializers.Constant(2.0).get_config()
+        ({'l2': 0.5}, {'value': 2.0})
+        """
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
-        """Another one with these arguments."""
+        """Another one with these arguments.
+
+        >>> import minitape as tf
+        >>> tf.keras.initializers.Constant.from_config({"value": 2.0})((2,)).numpy()
+        array([2., 2.], dtype=float32)
+        """
         return cls(**config)
 
 
@@ -70,7 +80,8 @@ def made(config: Any) -> Any:
     Raises TypeError for a class that is not known.
     """
     from . import layers
-    from .model import Functional, Sequential
+    from .model import Functional
+    from .sequential import Sequential
     from .symbolic import Step
 
     if not isinstance(config, dict):

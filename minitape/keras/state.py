@@ -46,7 +46,14 @@ class Stateful:
             )
 
     def add_metric(self, *args: Any, **kwargs: Any) -> None:
-        """Refused, as by Keras 3; metrics are given to ``compile``."""
+        """Refused, as by Keras 3; metrics are given to ``compile``.
+
+        >>> import minitape as tf
+        >>> tf.keras.layers.Dense(1).add_metric(tf.constant(1.0))
+        Traceback (most recent call last):
+            ...
+        NotImplementedError: Layer `add_metric()` method is deprecated. Add your metric in ...
+        """
         raise NotImplementedError(
             "Layer `add_metric()` method is deprecated. Add your metric in `Model.compile(metrics=[...])`, or create metric "
             "trackers in init() or build() when subclassing the layer or model, then call `metric.update_state()` whenever "
@@ -69,6 +76,11 @@ class Stateful:
         """Creates a weight: of scalar shape by default, ``glorot_uniform`` for floats and zeros for other types.
 
         ``shape``, ``initializer`` and ``dtype`` may come in this order without their names.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.Layer(name="scale")
+        >>> layer.add_weight(shape=(2,), initializer="ones", name="factor")
+        <Variable path=scale/factor, shape=(2,), dtype=float32, value=[1. 1.]>
         """
         from . import initializers, regularizers
 
@@ -105,7 +117,12 @@ class Stateful:
         constraint: Any = None,
         name: str | None = None,
     ) -> Variable:
-        """The same as ``add_weight``."""
+        """The same as ``add_weight``.
+
+        >>> import minitape as tf
+        >>> tf.keras.layers.Layer().add_variable((), initializer="ones", name="scale").numpy()
+        np.float32(1.0)
+        """
         return self.add_weight(
             shape=shape,
             initializer=initializer,
@@ -195,11 +212,27 @@ class Stateful:
         return [v for metric in self.metrics for v in metric.variables]
 
     def get_weights(self) -> list[Any]:
-        """The weights as NumPy arrays."""
+        """The weights as NumPy arrays.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        >>> layer.build((None, 2))
+        >>> layer.get_weights()
+        [array([[1.],
+               [1.]], dtype=float32), array([0.], dtype=float32)]
+        """
         return [v.numpy() for v in self.weights]
 
     def set_weights(self, weights: Any) -> None:
-        """Sets the weights from arrays; ValueError when their number or a shape differs."""
+        """Sets the weights from arrays; ValueError when their number or a shape differs.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.Dense(1)
+        >>> layer.build((None, 2))
+        >>> layer.set_weights([tf.constant([[1.0], [2.0]]), tf.constant([3.0])])
+        >>> layer(tf.constant([[10.0, 10.0]])).numpy()
+        array([[33.]], dtype=float32)
+        """
         mine = self.weights
         if len(mine) != len(weights):
             raise ValueError(
@@ -215,7 +248,14 @@ class Stateful:
             variable.assign(value)
 
     def count_params(self) -> int:
-        """The number of numbers in the weights; ValueError before the layer is built."""
+        """The number of numbers in the weights; ValueError before the layer is built.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.Dense(3)
+        >>> layer.build((None, 2))
+        >>> layer.count_params()
+        9
+        """
         if not self.built:
             raise ValueError(
                 f"You tried to call `count_params` on layer '{self.name}', but the layer isn't built. You "
@@ -232,7 +272,18 @@ class Stateful:
     # -- losses -------------------------------------------------------------------------------------------------------
 
     def add_loss(self, loss: Any) -> None:
-        """Adds a scalar tensor to ``losses``, until the next call of the outermost layer."""
+        """Adds a scalar tensor to ``losses``, until the next call of the outermost layer.
+
+        >>> import minitape as tf
+        >>> class Small(tf.keras.layers.Layer):
+        ...     def call(self, x):
+        ...         self.add_loss(0.5 * tf.reduce_sum(x * x))
+        ...         return x
+        >>> layer = Small()
+        >>> _ = layer(tf.constant([3.0]))
+        >>> [float(loss) for loss in layer.losses]
+        [4.5]
+        """
         for value in nest.flatten(loss):
             if not isinstance(value, Tensor):
                 raise ValueError(

@@ -55,6 +55,12 @@ class Trainer:
         ``run_eagerly``, ``steps_per_execution`` and ``jit_compile`` change nothing: every step runs as it is written.
         Nor does ``auto_scale_loss``, which is for mixed precision. Raises ValueError for an unknown optimizer, and for
         loss weights of another number than the losses.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(tf.keras.optimizers.SGD(0.1), loss="mse", metrics=["mae"])
+        >>> type(model.optimizer).__name__, model.loss, [metric.name for metric in model.metrics]
+        ('SGD', 'mse', ['loss', 'compile_metrics'])
         """
         compiled_metrics = self._compiled_metrics  # Keras keeps those of an earlier call where there are no others
         if metrics is not None or weighted_metrics is not None:
@@ -105,12 +111,29 @@ class Trainer:
         return [m.name for m in self.metrics]
 
     def reset_metrics(self) -> None:
-        """All metrics begin anew."""
+        """All metrics begin anew.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse")
+        >>> _ = model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
+        >>> model.reset_metrics()
+        >>> float(model.get_metrics_result()["loss"])
+        0.0
+        """
         for metric in self.metrics:
             metric.reset_state()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """The values of the metrics by name."""
+        """The values of the metrics by name.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse", metrics=["mae"])
+        >>> _ = model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
+        >>> {name: float(value) for name, value in model.get_metrics_result().items()}
+        {'loss': 4.0, 'mae': 2.0}
+        """
         results: dict[str, Any] = {}
         for metric in self.metrics:
             value = metric.result()
@@ -118,7 +141,15 @@ class Trainer:
         return results
 
     def compute_metrics(self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None) -> dict[str, Any]:
-        """Updates the compiled metrics with a batch and returns all values."""
+        """Updates the compiled metrics with a batch and returns all values.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse", metrics=["mae"])
+        >>> x, y = tf.constant([[1.0]]), tf.constant([[3.0]])
+        >>> float(model.compute_metrics(x, y, model(x))["mae"])
+        2.0
+        """
         if self._compiled_metrics is not None:
             self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
@@ -129,7 +160,15 @@ class Trainer:
         return _AllMetrics(self)
 
     def compiled_loss(self, y: Any, y_pred: Any, sample_weight: Any = None, regularization_losses: Any = None) -> Any:
-        """What ``train_step`` of older programs calls: ``compute_loss``, with ``self.losses`` in any case."""
+        """What ``train_step`` of older programs calls: ``compute_loss``, with ``self.losses`` in any case.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse")
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     print(float(model.compiled_loss(tf.constant([[3.0]]), model(tf.constant([[1.0]])))))
+        4.0
+        """
         warnings.warn(
             "`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss(x, y, y_pred, sample_weight, "
             "training)`.",
@@ -140,7 +179,14 @@ class Trainer:
     def compute_loss(
         self, x: Any = None, y: Any = None, y_pred: Any = None, sample_weight: Any = None, training: bool = True
     ) -> Any:
-        """The compiled loss of a batch plus ``self.losses``; ValueError when there is neither."""
+        """The compiled loss of a batch plus ``self.losses``; ValueError when there is neither.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse")
+        >>> float(model.compute_loss(y=tf.constant([[3.0]]), y_pred=model(tf.constant([[1.0]]))))
+        4.0
+        """
         found = [] if self._compiled_loss is None else [self._compiled_loss(y, y_pred, sample_weight)]
         found += [loss if loss.ndim == 0 else _sum(loss) for loss in self.losses]
         if not found:
@@ -162,7 +208,15 @@ class Trainer:
         return loss
 
     def train_step(self, data: Any) -> dict[str, Any]:
-        """One step of training on a batch; returns the metrics."""
+        """One step of training on a batch; returns the metrics.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(tf.keras.optimizers.SGD(0.1), loss="mse")
+        >>> data = tf.constant([[1.0]]), tf.constant([[3.0]])
+        >>> [round(float(model.train_step(data)["loss"]), 3) for _ in range(2)]  # the means so far
+        [4.0, 2.72]
+        """
         x, y, weight = unpack_x_y_sample_weight(data)
         with GradientTape() as tape:
             y_pred = self._predicted(x, True)
@@ -176,14 +230,28 @@ class Trainer:
         return self.compute_metrics(x, y, y_pred, sample_weight=weight)
 
     def test_step(self, data: Any) -> dict[str, Any]:
-        """One step of evaluation on a batch; returns the metrics."""
+        """One step of evaluation on a batch; returns the metrics.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse")
+        >>> float(model.test_step((tf.constant([[1.0]]), tf.constant([[3.0]])))["loss"])
+        4.0
+        """
         x, y, weight = unpack_x_y_sample_weight(data)
         y_pred = self._predicted(x, False)
         self._lossed(x, y, y_pred, weight, False)
         return self.compute_metrics(x, y, y_pred, sample_weight=weight)
 
     def predict_step(self, data: Any) -> Any:
-        """The predictions for a batch."""
+        """The predictions for a batch.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.predict_step((tf.constant([[1.0], [2.0]]),)).numpy()
+        array([[1.],
+               [2.]], dtype=float32)
+        """
         return self._predicted(unpack_x_y_sample_weight(data)[0], False)
 
     # -- loops --------------------------------------------------------------------------------------------------------
@@ -210,6 +278,13 @@ class Trainer:
         """Trains for some epochs and returns a History. ``x`` is an array, a structure of them, or a dataset.
 
         Raises ValueError before ``compile``, for arrays of different lengths, and for labels beside a dataset.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(tf.keras.optimizers.SGD(0.1), loss="mse")
+        >>> history = model.fit(tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [6.0]]), epochs=3, verbose=0)
+        >>> [round(loss, 3) for loss in history.history["loss"]]
+        [10.0, 1.06, 0.173]
         """
         self._needs_compile()
         if validation_split and validation_data is None:
@@ -267,7 +342,14 @@ class Trainer:
         callbacks: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """The loss and the metrics over all data: one float, a list, or a dictionary if ``return_dict``."""
+        """The loss and the metrics over all data: one float, a list, or a dictionary if ``return_dict``.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse", metrics=["mae"])
+        >>> model.evaluate(tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [6.0]]), verbose=0, return_dict=True)
+        {'loss': 10.0, 'mae': 3.0}
+        """
         self._needs_compile()
         feed = Feed(x, y, sample_weight, batch_size, steps, False)
         callbacks = self._listening(callbacks, verbose, feed)
@@ -291,7 +373,14 @@ class Trainer:
         steps: int | None = None,
         callbacks: Any = None,
     ) -> Any:
-        """The predictions for all of ``x`` as NumPy arrays."""
+        """The predictions for all of ``x`` as NumPy arrays.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.predict(tf.constant([[1.0], [2.0]]), verbose=0)
+        array([[1.],
+               [2.]], dtype=float32)
+        """
         feed = Feed(x, None, None, batch_size, steps, False)
         callbacks = self._listening(callbacks, verbose, feed)
         callbacks.on_predict_begin()
@@ -306,7 +395,14 @@ class Trainer:
     def train_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """One step of training; returns the metrics. ValueError for both kinds of weights."""
+        """One step of training; returns the metrics. ValueError for both kinds of weights.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(tf.keras.optimizers.SGD(0.1), loss="mse")
+        >>> [round(model.train_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]])), 3) for _ in range(3)]
+        [4.0, 1.44, 0.518]
+        """
         if sample_weight is not None and class_weight is not None:
             raise ValueError(
                 "Arguments `sample_weight` and `class_weight` cannot be specified at the same time. Received: "
@@ -315,11 +411,25 @@ class Trainer:
         return self._on_batch(self.train_step, x, y, sample_weight, class_weight, return_dict)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
-        """One step of evaluation; returns the metrics."""
+        """One step of evaluation; returns the metrics.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.compile(loss="mse", metrics=["mae"])
+        >>> model.test_on_batch(tf.constant([[1.0]]), tf.constant([[3.0]]))
+        [4.0, 2.0]
+        """
         return self._on_batch(self.test_step, x, y, sample_weight, None, return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The predictions for one batch as NumPy arrays."""
+        """The predictions for one batch as NumPy arrays.
+
+        >>> import minitape as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones")])
+        >>> model.predict_on_batch(tf.constant([[1.0], [2.0]]))
+        array([[1.],
+               [2.]], dtype=float32)
+        """
         return nest.map_structure(lambda t: t.numpy(), self.predict_step(nest.map_structure(convert, x)))
 
     def _on_batch(self, step: Any, x: Any, y: Any, weight: Any, class_weight: Any, return_dict: bool) -> Any:

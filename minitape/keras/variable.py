@@ -157,7 +157,14 @@ class Variable(Operators):
         return self._value.numpy()
 
     def assign(self, value: Any) -> Any:
-        """Sets a new value and returns it as a tensor. Raises ValueError when its shape does not fit."""
+        """Sets a new value and returns it as a tensor. Raises ValueError when its shape does not fit.
+
+        >>> import minitape as tf
+        >>> v = tf.keras.Variable([1.0, 2.0])
+        >>> _ = v.assign([3.0, 4.0])
+        >>> v.numpy()
+        array([3., 4.], dtype=float32)
+        """
         value = convert(value, self._dtype)
         if tuple(value.shape) != tuple(self.shape):
             raise ValueError(
@@ -168,12 +175,26 @@ class Variable(Operators):
         return value
 
     def assign_add(self, value: Any) -> Any:
-        """Adds ``value``; returns the new value."""
+        """Adds ``value``; returns the new value.
+
+        >>> import minitape as tf
+        >>> v = tf.keras.Variable([1.0, 2.0])
+        >>> _ = v.assign_add([10.0, 20.0])
+        >>> v.numpy()
+        array([11., 22.], dtype=float32)
+        """
         made = self._in_place("assign_add", value)
         return self.assign(self + value) if made is None else made
 
     def assign_sub(self, value: Any) -> Any:
-        """Subtracts ``value``; returns the new value."""
+        """Subtracts ``value``; returns the new value.
+
+        >>> import minitape as tf
+        >>> v = tf.keras.Variable([1.0, 2.0])
+        >>> _ = v.assign_sub([10.0, 20.0])
+        >>> v.numpy()
+        array([ -9., -18.], dtype=float32)
+        """
         made = self._in_place("assign_sub", value)
         return self.assign(self - value) if made is None else made
 

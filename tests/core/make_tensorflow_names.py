@@ -1,4 +1,6 @@
-"""Writes tensorflow_names.txt: what each namespace of TensorFlow offers, and the methods of each class. Run it with a Python that has TensorFlow.
+"""Writes tensorflow_names.txt: what each namespace of TensorFlow offers, and the methods of each class.
+
+Run it with a Python that has TensorFlow.
 
     python tests/core/make_tensorflow_names.py
 """

@@ -201,3 +201,19 @@ def test_batches_of_named_columns(tmp_path):
             make(file, 2, **plain, **wrong)
     with pytest.raises(ValueError, match="No files match `file_pattern`"):
         make(str(tmp_path / "*.none"), 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda d: d.take(), "take() missing 1 required positional argument: 'count'"),
+        (lambda d: d.map(), "map() missing 1 required positional argument: 'map_func'"),
+        (lambda d: d.window(), "window() missing 1 required positional argument: 'size'"),
+        (lambda d: d.from_tensors(), "from_tensors() missing 1 required positional argument: 'tensors'"),
+        (lambda d: d.cardinality(1), "cardinality() takes 1 positional argument but 2 were given"),
+    ],
+)
+def test_wrong_calls_name_the_class_of_tensorflow(call, text):
+    with pytest.raises(TypeError) as caught:
+        call(tf.data.Dataset.range(3))
+    assert str(caught.value) == f"DatasetV2.{text}"

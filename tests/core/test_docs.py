@@ -29,9 +29,6 @@ OWN = {
     "convert_to_tensor get_default_graph name_scope no_gradient op_scope reset_default_graph",
 }
 
-# methods that need no example: there is nothing to see
-WITHOUT_EXAMPLE: set[str] = set()
-
 
 def is_namespace(value):
     """True for what stands for a part of ``tf``: a module of minitape, or a namespace below one."""
@@ -101,20 +98,27 @@ def test_every_public_callable_has_an_example(path):
 
 # the objects that these classes make are of another class; TensorFlow documents both as one
 MADE = {tf.Tensor: type(tf.constant(0)), tf.Variable: type(tf.Variable(0))}
+# of variables: other names of `shape`, `value` and a tensor's `ref`, and what eager mode refuses
+WITHOUT_EXAMPLE = {
+    f"tf.Variable.{name}"
+    for name in "get_shape set_shape read_value initialized_value ref experimental_ref eval".split()
+}
 
 
 def methods(path, name):
     """(method, texts that may show it) of each method of a class that TensorFlow's class of this name has too.
 
-    A method that several classes define is shown by any of them, or by the example of a class that calls it.
+    A method that several classes define is shown by any of them, or by the example of a class that calls or defines it.
+    Those of callbacks that training calls are not meant: they say when that is.
     """
     value = getattr(NAMESPACES[path], name)
     kinds = [k for k in MADE.get(value, value).__mro__ if k.__module__.startswith(("minitape", "tensorflow"))]
-    examples = [line for k in kinds for line in (k.__doc__ or "").splitlines() if line.strip()[:3] in (">>>", "...")]
+    lines = [line.strip() for k in kinds for line in (k.__doc__ or "").splitlines()]
+    examples = [line.replace("...", ">>>", 1) for line in lines if line.startswith((">>>", "..."))]
     for method in sorted(tensorflow_methods(f"{path}.{name}")):
-        defined = [vars(k)[method] for k in kinds if method in vars(k)]
-        if defined:
-            yield method, [*[m.__doc__ or "" for m in defined], *[f">>> {e}" for e in examples if f".{method}(" in e]]
+        defined = [vars(k)[method].__doc__ or "" for k in kinds if method in vars(k)]
+        if defined and not method.startswith("on_"):
+            yield method, defined + [e for e in examples if f".{method}(" in e or f"def {method}(" in e]
 
 
 @EVERY

@@ -38,6 +38,12 @@ class Optimizer:
 
         ``gate_gradients``, ``aggregation_method`` and ``colocate_gradients_with_ops`` say when and where TensorFlow
         computes gradients, not what they are; ValueError for values that do not exist.
+
+        >>> import minitape as tf
+        >>> w = tf.Variable(3.0)
+        >>> _ = tf.compat.v1.train.GradientDescentOptimizer(0.5).minimize(lambda: w * w, var_list=[w])
+        >>> w.numpy()
+        np.float32(0.0)
         """
         pairs = self.compute_gradients(
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
@@ -54,7 +60,15 @@ class Optimizer:
     def compute_gradients(self, loss: Any, var_list: Any = None, gate_gradients: int = GATE_OP,
                           aggregation_method: int | None = None, colocate_gradients_with_ops: bool = False,
                           grad_loss: Any = None) -> list[Any]:  # fmt: skip
-        """(gradient, variable) pairs. ``colocate_gradients_with_ops`` has no effect; for the others see ``minimize``."""
+        """(gradient, variable) pairs. ``colocate_gradients_with_ops`` has no effect; for the others see ``minimize``.
+
+        >>> import minitape as tf
+        >>> w = tf.Variable(3.0)
+        >>> optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.5)
+        >>> [(gradient, variable)] = optimizer.compute_gradients(lambda: w * w, [w])
+        >>> gradient.numpy(), variable is w
+        (np.float32(6.0), True)
+        """
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not "
@@ -76,7 +90,15 @@ class Optimizer:
         return list(zip(gradients(loss, found, grad_loss), found, strict=True))
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
-        """An operation that applies gradients to their variables."""
+        """An operation that applies gradients to their variables.
+
+        >>> import minitape as tf
+        >>> w, steps = tf.Variable(3.0), tf.Variable(0)
+        >>> optimizer = tf.compat.v1.train.GradientDescentOptimizer(0.5)
+        >>> _ = optimizer.apply_gradients([(tf.constant(4.0), w)], global_step=steps)
+        >>> w.numpy(), steps.numpy()
+        (np.float32(1.0), np.int32(1))
+        """
         self._prepare()
         updates = self._finish([self._update(v, _dense(g)) for g, v in grads_and_vars if g is not None])
         if global_step is not None:

@@ -24,7 +24,12 @@ class Reduction:
 
     @classmethod
     def all(cls) -> tuple[str, ...]:
-        """The ways that there are."""
+        """The ways that there are.
+
+        >>> import minitape as tf
+        >>> tf.compat.v1.losses.Reduction.all()[:3]
+        ('none', 'weighted_sum', 'weighted_mean')
+        """
         return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS)
 
 

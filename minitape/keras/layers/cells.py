@@ -86,7 +86,12 @@ class Cell(Weighted):
         return self.bias_initializer
 
     def get_initial_state(self, batch_size: int | None = None) -> list[Any]:
-        """Zeros for each state."""
+        """Zeros for each state.
+
+        >>> import minitape as tf
+        >>> [state.numpy() for state in tf.keras.layers.LSTMCell(2).get_initial_state(batch_size=1)]
+        [array([[0., 0.]], dtype=float32), array([[0., 0.]], dtype=float32)]
+        """
         import minitape as tf
 
         sizes = [self.state_size] if isinstance(self.state_size, int) else self.state_size
@@ -95,19 +100,50 @@ class Cell(Weighted):
     # -- dropout ------------------------------------------------------------------------------------------------------
 
     def get_dropout_mask(self, step_input: Any) -> Any:
-        """The masks for inputs, the same until ``reset_dropout_mask``; None without dropout."""
-        return self._drawn("_input_masks", step_input, self.dropout)
+        """The mask for inputs, the same until ``reset_dropout_mask``; None without dropout.
+
+        A tensor of the shape of ``step_input``, or with ``implementation`` 1 a list with one for each gate.
+
+        >>> import minitape as tf
+        >>> cell = tf.keras.layers.GRUCell(2, dropout=0.5, seed=1)
+        >>> mask = cell.get_dropout_mask(tf.ones([1, 4]))
+        >>> mask.numpy(), cell.get_dropout_mask(tf.ones([1, 4])) is mask
+        (array([[2., 0., 2., 0.]], dtype=float32), True)
+        """
+        return _alone(self._drawn("_input_masks", step_input, self.dropout))
 
     def get_recurrent_dropout_mask(self, step_input: Any) -> Any:
-        """The masks for states, the same until ``reset_recurrent_dropout_mask``; None without recurrent dropout."""
-        return self._drawn("_state_masks", step_input, self.recurrent_dropout)
+        """The mask (or masks) for states, the same until ``reset_recurrent_dropout_mask``; None without recurrent dropout.
+
+        >>> import minitape as tf
+        >>> cell = tf.keras.layers.GRUCell(2, recurrent_dropout=0.5, seed=1)
+        >>> len(cell.get_recurrent_dropout_mask(tf.ones([1, 2])))  # one for each gate
+        3
+        """
+        return _alone(self._drawn("_state_masks", step_input, self.recurrent_dropout))
 
     def reset_dropout_mask(self) -> None:
-        """Lets the next call draw new masks for its inputs."""
+        """Lets the next call draw new masks for its inputs.
+
+        >>> import minitape as tf
+        >>> cell = tf.keras.layers.GRUCell(2, dropout=0.5, seed=1)
+        >>> before = cell.get_dropout_mask(tf.ones([1, 4]))
+        >>> cell.reset_dropout_mask()
+        >>> cell.get_dropout_mask(tf.ones([1, 4])) is before
+        False
+        """
         object.__setattr__(self, "_input_masks", None)
 
     def reset_recurrent_dropout_mask(self) -> None:
-        """Lets the next call draw new masks for its states."""
+        """Lets the next call draw new masks for its states.
+
+        >>> import minitape as tf
+        >>> cell = tf.keras.layers.GRUCell(2, recurrent_dropout=0.5, seed=1)
+        >>> before = cell.get_recurrent_dropout_mask(tf.ones([1, 2]))
+        >>> cell.reset_recurrent_dropout_mask()
+        >>> cell.get_recurrent_dropout_mask(tf.ones([1, 2])) is before
+        False
+        """
         object.__setattr__(self, "_state_masks", None)
 
     def _drawn(self, name: str, like: Any, rate: float) -> Any:
@@ -126,6 +162,11 @@ class Cell(Weighted):
         for name, like, rate in (("_input_masks", x, self.dropout), ("_state_masks", h, self.recurrent_dropout)):
             masks.append(self._drawn(name, like, rate) if training and 0 < rate < 1 else None)
         return masks[0], masks[1]
+
+
+def _alone(masks: list[Any] | None) -> Any:
+    """One mask as it is, several as a list."""
+    return masks[0] if masks is not None and len(masks) == 1 else masks
 
 
 def products(x: Any, kernel: Any, masks: Any) -> Any:
@@ -314,7 +355,13 @@ class StackedRNNCells(Layer):
     output_size = property(lambda self: output_size(self.cells[-1]), doc="The number of features of the output.")
 
     def get_initial_state(self, batch_size: int | None = None) -> list[Any]:
-        """The initial states of each cell."""
+        """The initial states of each cell.
+
+        >>> import minitape as tf
+        >>> cells = tf.keras.layers.StackedRNNCells([tf.keras.layers.GRUCell(2), tf.keras.layers.LSTMCell(3)])
+        >>> tf.nest.map_structure(lambda state: state.shape.as_list(), cells.get_initial_state(batch_size=4))
+        [[[4, 2]], [[4, 3], [4, 3]]]
+        """
         return [initial_state(cell, batch_size, self.dtype) for cell in self.cells]
 
     def build(self, input_shape: Any) -> None:

@@ -115,6 +115,12 @@ class _Lookup(OfText):
 
         Raises ValueError for no tokens, for repeated ones, for more than ``max_tokens``, and where the weights of
         "tf_idf" are missing or too many.
+
+        >>> import minitape as tf
+        >>> lookup = tf.keras.layers.StringLookup()
+        >>> lookup.set_vocabulary(["tape", "graph"])
+        >>> lookup(["graph", "else"]).numpy()
+        array([2, 0])
         """
         if self.output_mode == "tf_idf" and idf_weights is None:
             raise ValueError("`idf_weights` must be set if output_mode is 'tf_idf'.")
@@ -161,7 +167,12 @@ class _Lookup(OfText):
         return [*(self._special() if include_special_tokens else []), *map(kind, self._tokens)]
 
     def vocabulary_size(self) -> int:
-        """How many tokens there are, with the special ones."""
+        """How many tokens there are, with the special ones.
+
+        >>> import minitape as tf
+        >>> tf.keras.layers.StringLookup(vocabulary=["tape", "graph"]).vocabulary_size()  # and [UNK]
+        3
+        """
         return len(self._special()) + len(self._tokens)
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
@@ -169,6 +180,12 @@ class _Lookup(OfText):
 
         Of equally frequent ones the last in the order of the alphabet comes first. With ``steps`` so many batches.
         Raises ValueError for a layer that was given a vocabulary.
+
+        >>> import minitape as tf
+        >>> lookup = tf.keras.layers.StringLookup()
+        >>> lookup.adapt(["graph", "tape", "tape"])
+        >>> [str(word) for word in lookup.get_vocabulary()]
+        ['[UNK]', 'tape', 'graph']
         """
         self.reset_state()
         for batch in batches(data, steps):
@@ -176,7 +193,16 @@ class _Lookup(OfText):
         self.finalize_state()
 
     def update_state(self, data: Any) -> None:
-        """Counts the tokens of a batch, a document in each row."""
+        """Counts the tokens of a batch, a document in each row.
+
+        >>> import minitape as tf
+        >>> lookup = tf.keras.layers.IntegerLookup()
+        >>> lookup.update_state([5, 7])
+        >>> lookup.update_state([7])
+        >>> lookup.finalize_state()
+        >>> [int(number) for number in lookup.get_vocabulary()]
+        [-1, 7, 5]
+        """
         if self._fixed:
             raise ValueError(f"Cannot adapt layer '{self.name}' after setting a static vocabulary via `vocabulary` argument "
                              "or `set_vocabulary()` method.")  # fmt: skip
@@ -187,7 +213,16 @@ class _Lookup(OfText):
             self._seen += 1
 
     def finalize_state(self) -> None:
-        """Makes the vocabulary of what was counted."""
+        """Makes the vocabulary of what was counted.
+
+        >>> import minitape as tf
+        >>> lookup = tf.keras.layers.IntegerLookup()
+        >>> lookup.update_state([5, 7, 7])
+        >>> before = lookup.vocabulary_size()
+        >>> lookup.finalize_state()
+        >>> before, lookup.vocabulary_size()
+        (1, 3)
+        """
         if self._fixed or not self._counts:
             return
         for token in (self.mask_token, self.oov_token):
@@ -201,7 +236,17 @@ class _Lookup(OfText):
         self.reset_state()
 
     def reset_state(self) -> None:
-        """Forgets what was counted, not the vocabulary."""
+        """Forgets what was counted, not the vocabulary.
+
+        >>> import minitape as tf
+        >>> lookup = tf.keras.layers.IntegerLookup()
+        >>> lookup.update_state([5, 5])
+        >>> lookup.reset_state()
+        >>> lookup.update_state([7])
+        >>> lookup.finalize_state()
+        >>> [int(number) for number in lookup.get_vocabulary()]
+        [-1, 7]
+        """
         for name, empty in (("_counts", Counter()), ("_documents", Counter()), ("_seen", 0)):
             object.__setattr__(self, name, empty)  # no state that a layer keeps
 

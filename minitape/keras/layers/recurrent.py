@@ -85,12 +85,26 @@ class RNN(Layer):
             object.__setattr__(self, "states", made)  # no weights, as in Keras
 
     def get_initial_state(self, batch_size: Any) -> list[Any]:
-        """The states that a call begins with, when it is given none."""
+        """The states that a call begins with, when it is given none.
+
+        >>> import minitape as tf
+        >>> [state.numpy() for state in tf.keras.layers.GRU(2).get_initial_state(batch_size=1)]
+        [array([[0., 0.]], dtype=float32)]
+        """
         states = initial_state(self.cell, batch_size, self.dtype)
         return list(states) if nest.is_nested(states) else [states]
 
     def reset_state(self) -> None:
-        """Sets the kept states of a stateful layer to zero."""
+        """Sets the kept states of a stateful layer to zero.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.GRU(1, stateful=True)
+        >>> x = tf.ones([1, 2, 1])
+        >>> first, second = layer(x), layer(x)
+        >>> layer.reset_state()
+        >>> bool(first == second), bool(first == layer(x))
+        (False, True)
+        """
         import minitape as tf
 
         for state in [] if self.states is None else nest.flatten(self.states):

@@ -88,15 +88,42 @@ class TextVectorization(OfText):
         self.finalize_state()
 
     def update_state(self, data: Any) -> None:
-        """Counts the words of a batch of texts."""
+        """Counts the words of a batch of texts.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.update_state(["a tape", "the tape"])
+        >>> layer.finalize_state()
+        >>> [str(word) for word in layer.get_vocabulary()]
+        ['', '[UNK]', 'tape', 'the', 'a']
+        """
         self._lookup.update_state(self._preprocess(data))
 
     def finalize_state(self) -> None:
-        """Makes the vocabulary of what was counted."""
+        """Makes the vocabulary of what was counted.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.update_state(["a tape"])
+        >>> before = layer.vocabulary_size()
+        >>> layer.finalize_state()
+        >>> before, layer.vocabulary_size()
+        (2, 4)
+        """
         self._lookup.finalize_state()
 
     def reset_state(self) -> None:
-        """Forgets what was counted."""
+        """Forgets what was counted.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.update_state(["forgotten"])
+        >>> layer.reset_state()
+        >>> layer.update_state(["tape"])
+        >>> layer.finalize_state()
+        >>> [str(word) for word in layer.get_vocabulary()]
+        ['', '[UNK]', 'tape']
+        """
         self._lookup.reset_state()
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[str]:
@@ -104,11 +131,23 @@ class TextVectorization(OfText):
         return self._lookup.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self) -> int:
-        """How many words there are, with the special ones."""
+        """How many words there are, with the special ones.
+
+        >>> import minitape as tf
+        >>> tf.keras.layers.TextVectorization(vocabulary=["tape", "graph"]).vocabulary_size()  # and two special ones
+        4
+        """
         return self._lookup.vocabulary_size()
 
     def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Takes these words, in this order; see ``StringLookup``."""
+        """Takes these words, in this order; see ``StringLookup``.
+
+        >>> import minitape as tf
+        >>> layer = tf.keras.layers.TextVectorization()
+        >>> layer.set_vocabulary(["tape", "graph"])
+        >>> layer(["Graph and tape!"]).numpy()
+        array([[3, 1, 2]])
+        """
         self._lookup.set_vocabulary(vocabulary, idf_weights)
 
     def call(self, inputs: Any) -> Any:

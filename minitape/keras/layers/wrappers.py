@@ -274,7 +274,16 @@ class Bidirectional(Layer):
     )
 
     def reset_state(self) -> None:
-        """Sets the kept states of both layers to zero; AttributeError unless they are stateful."""
+        """Sets the kept states of both layers to zero; AttributeError unless they are stateful.
+
+        >>> import minitape as tf
+        >>> both = tf.keras.layers.Bidirectional(tf.keras.layers.GRU(1, stateful=True))
+        >>> x = tf.ones([1, 2, 1])
+        >>> first, second = both(x), both(x)
+        >>> both.reset_state()
+        >>> bool(tf.reduce_all(first == second)), bool(tf.reduce_all(first == both(x)))
+        (False, True)
+        """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
         self.forward_layer.reset_state()
