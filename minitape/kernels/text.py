@@ -114,7 +114,7 @@ _OTHER = {
     "mod(x, y)": "x - T(np.floor(x / y)) * y",
     "mul_no_nan(a, g)": "g if g == T(0) else a * g",
     "sigmoid(x)": "T(1) / (T(1) + T(np.exp(np.float64(-x))))",
-    "relu_gate(g, z)": "g if z > T(0) else T(0)",
+    "relu_gate(g, z)": "g if z > T(0) else g * T(0)",
 }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from . import TABLE, declare
 from .blocks import blocked
 from .formula import ARRAY, SCALAR, compile_text, reads
-from .selecting import select
 from .shapes import broadcast
 
 DERIVATIVES = """
@@ -58,7 +57,7 @@ erf                Erf       erf  | erf(x)               | g * (1.12837916709551
 erfc               Erfc      erfc | erfc(x)              | g * (-1.1283791670955126 * exp(-x * x))
 sigmoid            Sigmoid   σ    | 1 / (1 + exp(-x))    | g * z * (1 - z)
 softplus           Softplus  softplus | maximum(x, 0) + log1p(exp(-abs(x))) | g * sigmoid(x)
-relu_gate          ReluGrad  gate | select(y > 0, x, 0)  | select(y > 0, g, 0)           | zero(y)
+relu_gate          ReluGrad  gate | relu_gate(x, y)      | relu_gate(g, y)               | zero(y)
 relu               Relu      relu | maximum(x, 0)        | relu_gate(g, z)
 abs                Abs       abs  | abs(x)               | g * sign(x)
 sign               Sign      sign | sign(x)              | zero(x)
@@ -74,10 +73,10 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: select(z > 0, g, 0)}
+ARRAY |= {"sigmoid": _sigmoid, "relu_gate": lambda g, z: g * (z > 0)}  # infinity times 0 is no number, as in TensorFlow
 for _real, _functions in SCALAR.items():
     _functions["sigmoid"] = lambda x, e=_functions["exp"]: 1 / (1 + e(-x))
-    _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else r(0)
+    _functions["relu_gate"] = lambda g, z, r=_real: g if z > 0 else g * r(0)
 
 
 class Scalar:

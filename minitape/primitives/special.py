@@ -102,7 +102,7 @@ FORWARD: dict[str, Any] = {
     "truncatemod": lambda x, y: np.fmod(x, y),
     "softsign": lambda x: x / (1 + np.abs(x)),
     "relu6": lambda x: minimum(maximum(x, 0), 6).astype(x.dtype, copy=False),
-    "relu6_gate": lambda g, z: select((z > 0) & (z < 6), g, np.zeros((), g.dtype)),
+    "relu6_gate": lambda g, z: g * ((z > 0) & (z < 6)),
     "elu": lambda x: select(x < 0, ARRAY["exp"](minimum(x, 0)) - 1, x).astype(x.dtype, copy=False),
     "elu_gate": lambda g, z: select(z < 0, g * (z + 1), g).astype(g.dtype, copy=False),
     "selu": _selu,
