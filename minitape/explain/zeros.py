@@ -44,7 +44,7 @@ _WHY = {  # operation: (why it is flat, what mends that)
 
 _CANCELS = "what comes along several ways cancels out"
 _SMALL = "the product of {x} and the adjoint {g} is too small for {dtype}"
-_SCALE = "Keep weights and gradients in float32, or multiply the loss by a large number and divide the gradients by it."
+_SCALE = "Keep weights and gradients in float32, or scale the loss: multiply it by a large number, and divide the gradients by it."
 
 
 class Sweep:
