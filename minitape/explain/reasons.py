@@ -209,7 +209,6 @@ class Inquiry(Objects):
             path = self.trace.path([start], source)
             if path is None:
                 self._leads[exit.when] = self.trace.reached(start)
-            if path is None:
                 continue
             if found or self.arrived(exit):
                 found.append((sum(broken is not None for _, _, broken in path), exit, path))

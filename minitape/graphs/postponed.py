@@ -203,9 +203,14 @@ def _apart(symbolic: list[Any], guess: tuple[int, int], kind: int) -> list[Any]:
 
 
 def _common(tensors: list[Any], certain: bool) -> Any:
-    shape = TensorShape(tensors[0].shape)
     if not certain:  # one trial alone does not tell which sizes depend on what
-        return TensorShape([None] * shape.rank), tensors[0].dtype
-    for t in tensors[1:]:
-        shape = shape.most_specific_compatible_shape(TensorShape(t.shape))
-    return shape, tensors[0].dtype
+        return TensorShape([None] * len(tensors[0].shape)), tensors[0].dtype
+    return common_shape(tensors), tensors[0].dtype
+
+
+def common_shape(values: Sequence[Any]) -> TensorShape:
+    """The shape of what several trials gave: the sizes that are the same in all of them."""
+    shape = TensorShape(values[0].shape)
+    for value in values[1:]:
+        shape = shape.most_specific_compatible_shape(TensorShape(value.shape))
+    return shape

@@ -16,6 +16,8 @@ from .base import standardize_dtype
 from .seeds import make_default_seed
 from .serial import Configured, lookup, plain
 
+TRUNCATED = 0.87962566103423978  # the deviation that is left of 1 within two deviations
+
 
 class Initializer(Configured):
     """The base class: subclasses define ``__call__(shape, dtype=None)``, which gives a tensor of that shape and type.
@@ -238,8 +240,8 @@ class VarianceScaling(RandomInitializer):
         fan_in, fan_out = fans(shape, self.input_axes, self.output_axes)
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
-        if self.distribution == "truncated_normal":  # the constant is the deviation that truncation leaves of 1
-            return random.truncated_normal(shape, 0.0, math.sqrt(scale) / 0.87962566103423978, dtype, self._seed)
+        if self.distribution == "truncated_normal":
+            return random.truncated_normal(shape, 0.0, math.sqrt(scale) / TRUNCATED, dtype, self._seed)
         if self.distribution == "untruncated_normal":
             return random.normal(shape, 0.0, math.sqrt(scale), dtype, self._seed)
         limit = math.sqrt(3.0 * scale)

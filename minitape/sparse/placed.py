@@ -12,7 +12,7 @@ from .. import nest
 from ..custom import no_tapes
 from ..graphs.effects import later
 from ..graphs.parts import Parts, take_apart
-from ..graphs.postponed import trying
+from ..graphs.postponed import common_shape, trying
 from ..graphs.symbolic import is_symbolic
 from ..shape import TensorShape
 from ..state import state
@@ -59,8 +59,9 @@ def _put_off(function: Callable[..., Any], given: Any) -> list[Any] | None:
     results = [found for size in (2, 3) if (found := _tried(run, leaves, size)) is not None]
     if not results:
         return None
-    shapes = [_common([nest.flatten(result)[i] for result in results]) for i in range(len(nest.flatten(results[0])))]
-    models = nest.flatten(results[0])
+    flat = [nest.flatten(result) for result in results]
+    models = flat[0]
+    shapes = [common_shape(one) for one in zip(*flat, strict=False)]
     specs = [spec for model, shape in zip(models, shapes, strict=True) for spec in _specs(model, shape)]
     waiting = iter(later(call, inputs, specs))
     return [nest.pack_sequence_as(results[0], [_whole(m, s, waiting) for m, s in zip(models, shapes, strict=True)])]
@@ -73,13 +74,6 @@ def _parts(leaf: Any) -> list[Any]:
 def _apart(leaf: Any) -> list[Any]:
     found = take_apart(leaf)
     return found if isinstance(found, Parts) else [found]
-
-
-def _common(values: list[Any]) -> TensorShape:
-    shape = TensorShape(values[0].shape)
-    for value in values[1:]:
-        shape = shape.most_specific_compatible_shape(TensorShape(value.shape))
-    return shape
 
 
 def _specs(model: Any, shape: TensorShape) -> list[Any]:

@@ -136,52 +136,6 @@ class random_uniform_initializer(_Initializer):
         return tf.random.uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
 
-class glorot_uniform_initializer(_Initializer):
-    """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out)).
-
-    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.glorot_uniform_initializer(seed=1)([2, 3]).shape
-    TensorShape([2, 3])
-    """
-
-    settings: ClassVar[dict[str, Any]] = {"seed": None}
-    floats_only = True
-
-    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        limit = math.sqrt(6.0 / _fans(whole))
-        return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)
-
-
-class glorot_normal_initializer(_Initializer):
-    """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out).
-
-    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
-
-    >>> import minitape as tf
-    >>> tf.compat.v1.glorot_normal_initializer(seed=1)([2, 3]).shape
-    TensorShape([2, 3])
-    """
-
-    settings: ClassVar[dict[str, Any]] = {"seed": None}
-    floats_only = True
-
-    def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        deviation = math.sqrt(2.0 / _fans(whole)) / 0.87962566103423978
-        return tf.random.truncated_normal(shape, 0.0, deviation, dtype, seed=self.seed)
-
-
-def _fans(shape: list[int]) -> float:
-    """Fan in plus fan out."""
-    if not shape:
-        return 2.0
-    if len(shape) == 1:
-        return 2.0 * shape[0]
-    field = math.prod(shape[:-2])
-    return float(max(1, field * (shape[-2] + shape[-1])))
-
-
 class variance_scaling_initializer(_Initializer):
     """Random values whose variance is ``scale`` over the fan in, the fan out or their mean, as ``mode`` says.
 
@@ -212,7 +166,7 @@ class variance_scaling_initializer(_Initializer):
             )
 
     def make(self, tf: Any, shape: list[int], dtype: Any, whole: list[int]) -> Any:
-        from ...keras.initializers import fans
+        from ...keras.initializers import TRUNCATED, fans
 
         fan_in, fan_out = fans(whole)
         variance = self.scale / max(1.0, {"fan_in": fan_in, "fan_out": fan_out}.get(self.mode, (fan_in + fan_out) / 2))
@@ -221,8 +175,35 @@ class variance_scaling_initializer(_Initializer):
             return tf.random.uniform(shape, -limit, limit, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
             return tf.random.normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
-        width = math.sqrt(variance) / 0.87962566103423978  # what is left of the deviation within two of them
-        return tf.random.truncated_normal(shape, 0.0, width, dtype, seed=self.seed)
+        return tf.random.truncated_normal(shape, 0.0, math.sqrt(variance) / TRUNCATED, dtype, seed=self.seed)
+
+
+class glorot_uniform_initializer(variance_scaling_initializer):
+    """Glorot's uniform distribution: within sqrt(6 / (fan in + fan out)).
+
+    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.glorot_uniform_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"seed": None}
+    scale, mode, distribution = 1.0, "fan_avg", "uniform"
+
+
+class glorot_normal_initializer(variance_scaling_initializer):
+    """Glorot's normal distribution, truncated: variance 2 / (fan in + fan out).
+
+    A function of (shape, dtype), a float (else TypeError); the last two sizes of a shape are fan in and fan out.
+
+    >>> import minitape as tf
+    >>> tf.compat.v1.glorot_normal_initializer(seed=1)([2, 3]).shape
+    TensorShape([2, 3])
+    """
+
+    settings: ClassVar[dict[str, Any]] = {"seed": None}
+    scale, mode, distribution = 1.0, "fan_avg", "truncated_normal"
 
 
 class uniform_unit_scaling_initializer(_Initializer):

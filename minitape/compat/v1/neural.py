@@ -7,8 +7,7 @@ from typing import Any
 from ...invalid import unsupported
 from ...operands import worded
 from ...updates import deprecated
-
-_NOT_BOTH = "Cannot specify both '{}' and '{}'."
+from .respelled import either
 
 
 @worded
@@ -25,8 +24,7 @@ def dropout(x: Any, keep_prob: Any = None, noise_shape: Any = None, seed: int | 
     import minitape as tf
 
     if keep_prob is not None:
-        if rate is not None:
-            raise ValueError(_NOT_BOTH.format("keep_prob", "rate"))
+        either("rate", rate, "keep_prob", keep_prob)
         try:
             rate = 1.0 - keep_prob
         except TypeError:
@@ -52,8 +50,7 @@ def softmax_cross_entropy_with_logits(labels: Any = None, logits: Any = None, di
         "version.\nInstructions for updating:\n\nFuture major versions of TensorFlow will allow gradients to flow\ninto the "
         "labels input on backprop by default.\n\nSee `tf.nn.softmax_cross_entropy_with_logits_v2`.\n"
     )
-    if axis is not None and dim != -1:
-        raise ValueError(_NOT_BOTH.format("dim", "axis"))
+    either("axis", axis, "dim", None if dim == -1 else dim)
     for argument, value in (("labels", labels), ("logits", logits)):
         if value is None:
             raise ValueError(f"Both `labels` and `logits` must be provided. Received: {argument}={value}")
@@ -80,11 +77,10 @@ def ctc_loss(
 
     if not isinstance(labels, tf.SparseTensor):
         raise TypeError(f"Expected argument `labels` to be a SparseTensor. Received labels={labels} of type: {type(labels).__name__}")
-    if inputs is not None and logits is not None:
-        raise ValueError(_NOT_BOTH.format("inputs", "logits"))
+    logits = either("logits", logits, "inputs", inputs)
     unsupported("ctc_loss", preprocess_collapse_repeated=preprocess_collapse_repeated, ctc_merge_repeated=not ctc_merge_repeated,
                 ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs)  # fmt: skip
-    return tf.nn.ctc_loss(labels, logits if inputs is None else inputs, None, sequence_length, time_major, blank_index=-1)
+    return tf.nn.ctc_loss(labels, logits, None, sequence_length, time_major, blank_index=-1)
 
 
 # -- tables in shards -------------------------------------------------------------------------------------------------
@@ -241,10 +237,9 @@ def split(input: Any = None, sep: Any = None, maxsplit: int = -1, result_type: s
     """
     import minitape as tf
 
-    if input is not None and source is not None:
-        raise ValueError(_NOT_BOTH.format("source", "input"))
+    given = either("input", input, "source", source)
     if result_type not in ("SparseTensor", "RaggedTensor"):
         raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    words = tf.convert_to_tensor(source if input is None else input)
+    words = tf.convert_to_tensor(given)
     found = tf.strings.split(tf.reshape(words, [1]) if words.shape.rank == 0 else words, sep, maxsplit)
     return found if result_type == "RaggedTensor" else found.to_sparse()

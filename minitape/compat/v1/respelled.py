@@ -36,6 +36,13 @@ def respelled(holder: str, table: str, home: str) -> dict[str, Any]:
     return found
 
 
+def either(new: str, value: Any, old: str, former: Any) -> Any:
+    """What an argument with two names was given under one of them; ValueError where it was given under both."""
+    if value is not None and former is not None:
+        raise ValueError(f"Cannot specify both '{old}' and '{new}'.")
+    return former if value is None else value
+
+
 def _argument(text: str) -> tuple[str, str]:
     """An argument of TensorFlow 1 and what it becomes: a name, "" for no effect, "!" for one that is refused."""
     if text[-1] in "-!":
@@ -56,9 +63,7 @@ def _taking(function: Callable[..., Any], name: str, arguments: list[tuple[str, 
             if new == "!":
                 unsupported(name, **{old: value})
             elif new and value is not None:
-                if new in passed:
-                    raise ValueError(f"Cannot specify both '{old}' and '{new}'.")
-                passed[new] = value
+                passed[new] = either(new, passed.get(new), old, value)
         return function(**passed)
 
     called.__signature__ = signature

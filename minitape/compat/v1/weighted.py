@@ -8,6 +8,7 @@ from typing import Any
 from ...state import state
 from .collections import add_to_collection, get_collection
 from .legacy import name_scope
+from .respelled import either
 
 
 class Reduction:
@@ -90,12 +91,16 @@ def _check_weights(weights: Any, values: Any) -> None:
         )
 
 
+def _check_given(arguments: dict[str, Any]) -> None:
+    for argument, value in arguments.items():
+        if value is None:
+            raise ValueError(f"Argument `{argument}` must not be None.")
+
+
 def _weighted(title: str, one: Callable[[Any, Any], Any], pair: dict[str, Any], weights: Any, scope: Any,
               loss_collection: Any, reduction: str) -> Any:  # fmt: skip
     """The weighted loss that ``one`` gives for two arguments, in a scope of that name."""
-    for argument, value in pair.items():
-        if value is None:
-            raise ValueError(f"Argument `{argument}` must not be None.")
+    _check_given(pair)
     with name_scope(scope, title) as inside:
         return compute_weighted_loss(one(*pair.values()), weights, inside, loss_collection, reduction)
 
@@ -232,9 +237,7 @@ def cosine_distance(
     """
     import minitape as tf
 
-    if axis is not None and dim is not None:
-        raise ValueError("Cannot specify both 'dim' and 'axis'.")
-    along = dim if axis is None else axis
+    along = either("axis", axis, "dim", dim)
     if along is None:
         raise ValueError("You must specify argument `axis`.")
 
@@ -260,9 +263,7 @@ def mean_pairwise_squared_error(
     """
     import minitape as tf
 
-    for argument, value in (("labels", labels), ("predictions", predictions)):
-        if value is None:
-            raise ValueError(f"Argument `{argument}` must not be None.")
+    _check_given({"labels": labels, "predictions": predictions})
     with name_scope(scope, "mean_pairwise_squared_error"):
         weights = tf.cast(weights, tf.float32)
         y, x = _alike(labels, predictions, tf.float32)
